@@ -226,8 +226,9 @@ class _ReverseTrips:
         return (*state[1], *state[2])
 
     def _chunk(self, state: Any) -> Any:
-        """The last ``rows`` trips of a block, or those that are left of them."""
-        jax, rows, one = self.jax, self.rows, self.one
+        """The last ``rows`` trips of a block, or fewer if fewer are left, walked back."""
+        jax, rows = self.jax, self.rows
+        zero, one = self.zero, self.one
         at, count, sums, cts, saved, after = state
         if rows == 1:
             carry = _get(jax, saved, at)
@@ -247,10 +248,10 @@ class _ReverseTrips:
 
         _, after = self.loop(lambda inner: inner[0] >= 0, back, (trips_left - one, after))
         if sums:
-            # only the chunk that is the first to be walked back can have rows that no trip fills: zeros
+            # rows without a trip, which are zero, occur in the chunk that is walked back first alone
             more = self.totals(residuals, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
-        return at - one, count, sums, _get(jax, after, self.zero), saved, after
+        return at - one, count, sums, _get(jax, after, zero), saved, after
 
     def _block(self, state: Any) -> Any:
         """Half the way to the block that starts at ``first``, or the replay of it and its trips backwards."""
@@ -275,7 +276,7 @@ class _ReverseTrips:
         return first, sums, cts, saved, after, stack, places, np.where(is_here, depth, depth + one)
 
     def _replayed(self, x: Any, saved: Any, is_block: Any, count: Any) -> tuple[Any, Any]:
-        """The carry after ``count`` trips from ``x``, and ``saved`` with what is needed of those before.
+        """The carry after ``count`` trips from ``x``, and ``saved`` with the needed parts of those before.
 
         ``is_block``: whether the trips are the block itself, of which the last trip is not replayed.
         """
@@ -294,7 +295,7 @@ class _ReverseTrips:
         end = np.where(is_block, replayed, count)
         _, x, saved = self.loop(lambda inner: inner[0] < end, advance, (zero, x, saved))
         if rows > 1:
-            # rows of the last chunk that no trip fills get a carry, of which nothing infinite can come
+            # rows of the last chunk without a trip get the first carry, so that nothing infinite arises
             fill = np.where(is_block, (count + (rows - 1)) // rows * rows, zero)
             _, saved = self.loop(
                 lambda inner: inner[0] < fill,
@@ -305,12 +306,12 @@ class _ReverseTrips:
 
 
 def _once(jax: Any, always: Any, compute: Callable[[Any], Any], xs: Sequence[Any]) -> tuple[Any, ...]:
-    """``compute(xs)`` in a branch that is ``always`` taken: XLA cannot compute it anew for every use.
+    """``compute(xs)`` in a branch that is ``always`` taken, so that XLA does not recompute it for every use.
 
     Args:
         jax: the module.
-        always: true, which XLA must not know.
-        compute: a function without constants of its own to wait for.
+        always: a value that is true, but no constant for XLA.
+        compute: a function of its operands alone.
         xs: its operands.
     """
     types = jax.eval_shape(compute, xs)

@@ -116,7 +116,7 @@ class _Plan:
                 self.stacked[x] = None
 
     def _is_there(self, x: Any) -> bool:
-        """Whether ``x`` needs no work; what is given is noted as used."""
+        """Whether ``x`` is available without computation; a fixed or scanned value is noted as used."""
         if type(x) is not Variable or x in self.stacked:
             return True
         for values, used in ((self._fixed, self.outside), (self._scanned, self.streamed)):
@@ -126,7 +126,7 @@ class _Plan:
         return False
 
     def _is_free(self, x: Variable) -> bool:
-        """Whether cheap equations make ``x`` from what is given or stacked."""
+        """Whether cheap equations compute ``x`` from values that are available."""
         waiting = [x]
         for _ in range(_LONGEST):
             if not waiting:

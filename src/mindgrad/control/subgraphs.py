@@ -52,7 +52,7 @@ _local = _Local()
 
 @contextmanager
 def in_loop() -> Iterator[None]:
-    """Derive, in the ``with`` block, what runs in every trip of a loop."""
+    """Mark derivatives taken in the ``with`` block as code that runs in every trip of a loop."""
     _local.depth += 1
     try:
         yield
@@ -61,7 +61,7 @@ def in_loop() -> Iterator[None]:
 
 
 def is_in_loop() -> bool:
-    """Whether what is derived on this thread runs in every trip of a loop."""
+    """Whether derivatives taken on this thread now run in every trip of a loop."""
     return _local.depth > 0
 
 

@@ -2,15 +2,15 @@
 
     deferred(f)(x) = f(x), bit for bit where operators run one by one, to rounding where a program ran
 
-Operators of a call whose structure is known do not run: each is compared with what the last calls did at this
-place, and its result is a tensor whose array is pending. When the call ends as predicted, one program makes
-all values that outlive it. Until there is a program, the same events are replayed operator by operator; and
-where a call goes another way than predicted, what was recorded is replayed at once and the rest runs as in
-eager mode, recorded for the next time. A value that somebody asks for in between is computed from what it
-depends on.
+Operators of a call whose structure is known do not run: each is compared with the event of the last calls at
+this position, and its result is a tensor whose array is pending. If the call ends as predicted, one program
+computes all values that outlive it. Until this program is compiled, the same events are replayed operator by
+operator. If a call diverges from the prediction, the recorded events are replayed at once and the remaining
+operators run as in eager mode, recorded for the next call. A value that is asked for during the call is
+computed from the values it depends on.
 
 Cost: a comparison and two small objects for each operator. Limits: operators with side effects on Python
-(hooks) are not deferred, nor are calls that give back a recording (``vjp``).
+(hooks) are not deferred, nor are calls that return a recording (``vjp``).
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ class Deferral:
     """One call that is deferred, or recorded while it runs operator by operator.
 
     Args:
-        structures: what calls of this kind have done so far, the likeliest first; none: this one is recorded.
+        structures: the structures of calls of this kind so far, the likeliest first; if none, this call is
+            recorded.
         arguments: the arguments of the call, whose tensors are no constants.
 
     Attributes:
@@ -133,7 +134,7 @@ class Deferral:
         return tuple(results) if primitive.multiple else results[0]
 
     def is_left(self) -> bool:
-        """Whether operators of the thread do not belong to it any more."""
+        """Whether the call has ended, so that operators of the thread do not belong to it any more."""
         return False
 
     def new_scope(self) -> DeferredScope:
@@ -161,7 +162,7 @@ class Deferral:
         transform: Any,
         extras: Sequence[Tensor | None],
         chosen: Sequence[Tensor],
-        kept: Sequence[Tensor],
+        outer_results: Sequence[Tensor],
         shortcut: Any = None,
         applied: Any = None,
     ) -> tuple[list[Tensor], list[Tensor]]:
@@ -169,9 +170,9 @@ class Deferral:
         parameters = (
             scope.index, transform, shortcut, applied, len(chosen), tuple([x is not None for x in extras])
         )  # fmt: skip
-        operands = [*chosen, *[x for x in extras if x is not None], *kept]
+        operands = [*chosen, *[x for x in extras if x is not None], *outer_results]
         results = self._step(FINISH, operands, parameters)
-        return results[: len(kept)], results[len(kept) :]
+        return results[: len(outer_results)], results[len(outer_results) :]
 
     def detached(self, tensor: Tensor) -> Tensor:
         """The value of ``tensor``, which nothing differentiates."""
@@ -193,14 +194,14 @@ class Deferral:
             self._values.stored[id(parameter)] = (parameter, parameter._array)
 
     def requested(self, pending: PendingArray) -> Any:
-        """The array of a value that somebody asks for."""
+        """The array of a pending value that is asked for during the call."""
         if pending.shadow is not None:
             pending.value = pending.shadow._array
             return pending.value
         structure = self.structure
         assert structure is not None, "a value that ran has a shadow"
-        with window:  # in which another thread may be computing it
-            is_abandoned = not self._pendings  # then segments have nowhere to put their values
+        with window:  # another thread may be computing it
+            is_abandoned = not self._pendings  # then there are no pending arrays for the values of segments
             if pending.value is None and not is_abandoned and threading.get_ident() == self._thread:
                 self._values.run_segments(structure, self._position)
             if pending.value is not None:
@@ -215,7 +216,7 @@ class Deferral:
         if is_abandoned:
             pass
         elif not recordings and all(self._values.is_quick(event) for event in events):
-            for event in events:  # from the next call on it is known where it arises
+            for event in events:  # from the next call on they run at once
                 event.is_immediate = True
         elif self._is_recording():
             structure.requests[pending.number] = segment + 1
@@ -245,7 +246,7 @@ class Deferral:
         leaf = structure.leaves[index]
         if leaf.type is not type_:
             return False
-        # an array that nobody can write into is what it was
+        # an array that nobody can write into has not changed
         is_known = leaf.array is array is not None and not (array.flags.writeable or tensor.is_parameter)
         if leaf.constant is not None and not is_known:
             is_on_host = isinstance(array, (np.ndarray, np.generic))
@@ -318,13 +319,13 @@ class Deferral:
         values: dict[int, Tensor] = {}
         replay = Replay()
         scopes = [scope for event in structure.events[:position] for scope in event.scopes]
-        # what programs have computed already stays as it is: the call may have been decided by it
-        known = {
+        # values that programs have computed stay as they are: the call may have branched on them
+        computed = {
             p.number: make_tensor(p.value, p.type)
             for p in self._pendings
             if p.value is not None and not scopes[p.number]
         }
-        replay.run(structure.events[:position], self._values.leaf_tensors(), values, replaced=known)
+        replay.run(structure.events[:position], self._values.leaf_tensors(), values, replaced=computed)
         for pending in self._pendings:
             pending.shadow = values.get(pending.number)
         self._pendings.clear()
@@ -339,7 +340,7 @@ class Deferral:
         """Execute an event now, and record it."""
         replay = self._replay
         assert replay is not None
-        # what is differentiated is no constant
+        # a differentiated leaf is no constant
         numbers = tuple([self._number(t, kind is OPEN) for t in tensors])
         operands = [executed(t) for t in tensors]
         if type(kind) is not str and not self._obstacle and has_effect(kind, parameters):
@@ -376,12 +377,12 @@ class Deferral:
             return array.number
         array = settled(array)
         type_ = tensor.type
-        known = self._values.leaf_numbers.get((id(array), type_))
-        if known is None:
-            known = self._values.add_leaf(array, type_, tensor)
+        number = self._values.leaf_numbers.get((id(array), type_))
+        if number is None:
+            number = self._values.add_leaf(array, type_, tensor)
             is_variable = is_variable or tensor.is_parameter or id(array) in self._values.arguments
             self._specifications.append(Leaf(type_, array, is_variable))
-        return ~known
+        return ~number
 
     # -- its end -------------------------------------------------------------------------------------
 

@@ -2,9 +2,9 @@
 
     kernels(f)(x) = f(x)        without the Python of f, and without recording it
 
-Cost: a kernel's own time and 0.2 µs for each, 5 µs for a call; tracing, once, some milliseconds. The graph is
-that of the compiler before its rewrites, which are made for large arrays. Limits: no loops and no
-callbacks; Parameters keep their types.
+Cost: the time of the kernels, a little for each and for the call (measured in decision 14), and tracing once.
+The graph is that of the compiler before its rewrites, which are meant for large arrays. Limits: no loops and
+no callbacks; Parameters keep their types.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _KEPT, _MOST_EQUATIONS = 16, 256
 
 
 class _KernelProgram:
-    """One traced call: its kernels, the slots that they read and write, and what it was traced with."""
+    """One traced call: its kernels, the slots that they read and write, and its guards."""
 
     __slots__ = (
         "_constants", "_kinds", "_parameters", "_results", "_steps", "_structure", "_types", "_written",

@@ -1,6 +1,6 @@
-"""Purity of a function's text: a walk through its syntax tree looks up every name in the objects there are.
+"""Purity of a function's source: a walk through its syntax tree looks up every name in its live objects.
 
-What a name leads to is for the analysis (``purity``) to judge; what the statements do to it is judged here.
+The walk judges the statements; the analysis (``purity``) judges the objects that the names refer to.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Analysis(Protocol):
         """Check an object that is used under ``name``."""
 
     def admit_elements(self, container: Any, name: str) -> None:
-        """Check what a container holds that is only read."""
+        """Check the elements of a container that is only read."""
 
     def of_cell(self, cell: Any, name: str) -> Any:
         """The attribute of a Cell, read without running code of the user's."""
@@ -47,7 +47,7 @@ _trees: weakref.WeakKeyDictionary[types.CodeType, ast.FunctionDef] = weakref.Wea
 
 
 class Impure(Exception):
-    """Why the code is not known to be pure."""
+    """The code is not known to be pure; the message is the reason."""
 
 
 class Body:
@@ -135,7 +135,7 @@ class Body:
             self.analysis.admit(value, name)
 
     def _value(self, node: ast.expr) -> Any:
-        """The object that a name or a chain of attributes leads to."""
+        """The object that a name or a chain of attributes refers to."""
         if isinstance(node, ast.Name):
             return self._variable(node)
         if not isinstance(node, ast.Attribute):
@@ -195,7 +195,7 @@ class Body:
 
 
 def _label(node: ast.AST) -> str:
-    """A name for the object that an expression leads to."""
+    """A name for the object that an expression refers to."""
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else "it"
 
 

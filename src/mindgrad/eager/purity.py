@@ -2,12 +2,12 @@
 
     pure(f)  ⇒  f(x) leaves nothing behind but its result, and reads nothing that guards do not see
 
-The syntax trees of a function and of all that it calls are walked, with every name looked up in the objects
-that there are: modules, closures, Cells and their attributes. Allowed is what computes; what assigns
-to anything but local variables, what is called and not known, a hook, a property, a context manager, an
-object of a class of the user's: each makes the code impure, and so it runs at every call.
+The syntax trees of a function and of all that it calls are walked, with every name looked up in live objects:
+modules, closures, Cells and their attributes. Computation is allowed. An assignment to anything but a local
+variable, a call of an unknown function, a hook, a property, a context manager or an object of a user's class
+makes the code impure, so that it runs at every call.
 
-Cost: some milliseconds for a network, once before it is compiled. Limit: what is refused may well be pure.
+Cost: one walk for a network, before it is compiled. Limit: code that is called impure may well be pure.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _PACKAGE = __name__.partition(".")[0]
 
 
 def impurity(*roots: Any) -> str:
-    """Why calls of ``roots`` must run their Python each time; empty if nobody can see whether it runs.
+    """The reason why calls of ``roots`` must run their Python each time; empty if nobody can see it run.
 
     Args:
-        roots: functions, Cells, or what this package has made from them.
+        roots: functions, Cells, or functions that this package has made from them.
 
     >>> import mindgrad as ms
     >>> impurity(lambda x: ms.ops.sin(x) * 2)
@@ -88,7 +88,7 @@ class _Analysis:
     """The walk through all code that a call can reach.
 
     Attributes:
-        cells: the Cells that were met.
+        cells: the Cells that the code uses.
         attributes: the names of attributes that were read of values that the code computes.
         mutation: how a container may be changed in place; empty if it is not.
         container: the name of a container that is not the code's own; empty if it uses none.
@@ -99,7 +99,7 @@ class _Analysis:
         self.attributes: set[str] = set()
         self.mutation = self.container = ""
         self._seen: set[Any] = set()
-        self._alive: list[Any] = []  # so that no identity is used twice
+        self._alive: list[Any] = []  # keeps checked objects alive, so that their ids stay theirs
 
     def complete(self) -> None:
         """Follow the attributes of computed values into every Cell, and check what is changed in place.
@@ -175,7 +175,7 @@ class _Analysis:
             raise Impure(f"it uses '{name}', an object of {type(value).__name__}")
 
     def admit_elements(self, container: Any, name: str) -> None:
-        """Check what a container holds, which itself is only read."""
+        """Check the elements of a container that is only read."""
         self._admit_all(container.values() if type(container) is dict else container, name)
 
     def _admit_all(self, values: Iterable[Any], name: str) -> None:

@@ -153,11 +153,11 @@ class Replay:
             return (make_tensor(operand._array, operand.type),)
         if kind is LIFT:
             return [lifted(operands[0])]
-        recording, transform, shortcut, applied, count, given = event.parameters
+        recording, transform, shortcut, applied, count, has_extra = event.parameters
         scope, inputs = self.recordings[recording]
-        chosen, rest = operands[:count], iter(operands[count:])
-        extras = [lifted(next(rest)) if is_given else None for is_given in given]
-        outside, results = finish(scope, inputs, transform, extras, chosen, list(rest), shortcut, applied)
+        chosen, further = operands[:count], iter(operands[count:])
+        extras = [lifted(next(further)) if is_present else None for is_present in has_extra]
+        outside, results = finish(scope, inputs, transform, extras, chosen, list(further), shortcut, applied)
         return [*outside, *results]
 
     def run(

@@ -3,8 +3,8 @@
     segment k (leaves, values of segments before) = the values that are asked for at its end, or outlive the
     call
 
-What is compiled is what the compiler of graph mode would make of the call: nested derivatives are replayed as
-derivatives, so that its choice of mode, its tiles and its other rewrites apply.
+The program is the one that graph mode would compile for the call: nested derivatives are replayed as
+derivatives, so that the choice of mode, tiling and the other rewrites apply.
 """
 
 from __future__ import annotations
@@ -25,34 +25,33 @@ __all__ = ["compile_request", "compile_structure"]
 
 
 def compile_structure(structure: Structure) -> list[Segment]:
-    """Compile what gives the values of ``structure`` that outlive a call, and those that are asked for
-    before.
+    """Compile the segments of ``structure``: their values outlive a call, or are asked for during it.
 
     Raises:
         NotImplementedError: it has side effects.
     """
     version, count = structure.version, len(structure)
     segments: list[Segment] = []
-    known: set[int] = set()
+    computed: set[int] = set()
     outliving, cuts = set(structure.outputs), dict(structure.cuts)  # copies: calls go on meanwhile
     for cut in sorted(cuts):
-        outputs = _outputs(structure, cut, outliving | cuts[cut]) - known
-        segments.append(_compiled(structure, structure.events[:cut], outputs, known))
-        known |= outputs
-    last = _compiled(structure, structure.events[:count], outliving - known, known, is_last=True)
-    last.version, last.known = version, last.known | known
+        outputs = _outputs(structure, cut, outliving | cuts[cut]) - computed
+        segments.append(_compiled(structure, structure.events[:cut], outputs, computed))
+        computed |= outputs
+    last = _compiled(structure, structure.events[:count], outliving - computed, computed, is_last=True)
+    last.version, last.known = version, last.known | computed
     return [*segments, last]
 
 
 def compile_request(structure: Structure, number: int) -> Segment:
-    """Compile what gives one value that is asked for inside of a recording."""
+    """Compile a program for one value that is asked for inside of a recording."""
     last = next(k for k, event in enumerate(structure.events) if number in event.results)
     events, recordings = needed_events(structure.events[: last + 1], [number])
     return _compiled(structure, events, {number}, set(), recordings=recordings)
 
 
 def _outputs(structure: Structure, end: int, others: set[int]) -> set[int]:
-    """The values of no recording that are used behind the event number ``end``, or are among ``others``."""
+    """The values outside of recordings that are used from event ``end`` on, or are among ``others``."""
     own = {
         n
         for event in structure.events[:end]
@@ -67,26 +66,26 @@ def _compiled(
     structure: Structure,
     events: Sequence[Event],
     outputs: set[int],
-    known: set[int],
+    computed: set[int],
     recordings: set[int] | None = None,
     is_last: bool = False,
 ) -> Segment:
-    """Compile ``outputs`` of ``events``, of which the values ``known`` are inputs.
+    """Compile ``outputs`` of ``events``, with the values ``computed`` as inputs.
 
-    Where numbers of half precision are computed with, the program rounds and overflows where the operators
-    do: loss scales depend on it.
+    With numbers of half precision the program is not rewritten, so that it rounds and overflows where the
+    operators do: loss scales depend on it.
     """
     if any(t.dtype.is_half for event in events for t in event.types):
         with without_rewrites():
-            return _compiled_as_it_is(structure, events, outputs, known, recordings, is_last)
-    return _compiled_as_it_is(structure, events, outputs, known, recordings, is_last)
+            return _compiled_as_it_is(structure, events, outputs, computed, recordings, is_last)
+    return _compiled_as_it_is(structure, events, outputs, computed, recordings, is_last)
 
 
 def _compiled_as_it_is(
     structure: Structure,
     events: Sequence[Event],
     outputs: set[int],
-    known: set[int],
+    computed: set[int],
     recordings: set[int] | None,
     is_last: bool,
 ) -> Segment:
@@ -106,17 +105,17 @@ def _compiled_as_it_is(
             tainted = leaf.is_infinite and ~k not in inside
             symbols[~k] = scope.builder.input(leaf.type, tainted=tainted)
             leaves.append(scope.tensor(symbols[~k]))
-        for n in sorted(known):
+        for n in sorted(computed):
             symbols[n] = scope.builder.input(types[n])
-        given = {n: scope.tensor(symbols[n]) for n in known}
+        replacements = {n: scope.tensor(symbols[n]) for n in computed}
         values: dict[int, Tensor] = {}
-        Replay([scope]).run(events, leaves, values, recordings, None, given)
-        for n in numbers:  # what outlives a recording is computed again, outside of it, if need be
+        Replay([scope]).run(events, leaves, values, recordings, None, replacements)
+        for n in numbers:  # a value of a recording is computed again outside of it
             if values[n].is_traced or values[n]._array is not None:
                 continue
             needed, inner = needed_events(events, [n])
             outside: dict[int, Tensor] = {}
-            Replay([scope]).run(needed, leaves, outside, inner, None, given)
+            Replay([scope]).run(needed, leaves, outside, inner, None, replacements)
             values[n] = outside[n]
         with building(scope.builder):
             atoms = [scope.atom(values[n]) for n in numbers]

@@ -1,16 +1,14 @@
-"""Tiers of eager mode: which calls run operator by operator, and which as a program.
+"""Tiers of eager mode decide which calls run operator by operator, and which as a program.
 
-    cold    NumPy, operator by operator                  every call at first, and what is small for good
+    cold    NumPy, operator by operator                  every call at first; small calls for good
     warm    recorded, and compiled in the background     after a few calls that took long enough to pay
-    hot     run as one program                           once it is compiled; no call waits for that
-              whole      without its Python, where nobody can see whether that runs (``purity``)
-              short      likewise, as kernels of NumPy where a call is too short for XLA (``kernel_programs``)
+    hot     run as one program                           once it is compiled; no call waits for the compiler
+              whole      without its Python, if nobody can see whether it runs (``purity``)
+              short      likewise, as NumPy kernels if too short for XLA (``kernel_programs``)
               deferred   its Python runs, its operators are compared with a prediction (``deferral``)
 
-The policy is all in this file. Numbers, measured with ``scripts/bench eager``: recording an operator takes 1
-to 2 µs and a call of a program 20 to 40 µs, so that calls below 0.2 ms gain nothing from XLA; compiling takes
-0.1 to 10 s of another thread, and the import of jax a second, so that what has run for less in all is not
-worth it. Tracing a short call takes 5 to 10 ms.
+The whole policy is in this file. Recording and the call of a program cost more than XLA saves on short calls,
+and compiling costs more than it saves on calls that have taken little time in all (measured in decision 14).
 """
 
 from __future__ import annotations
@@ -42,11 +40,11 @@ from mindgrad.trace.tensor_hooks import are_registered
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
-#: what all calls of a kind that are too short for XLA must have taken before one is traced, to run as kernels
+#: seconds that all calls of a kind too short for XLA must have taken before one is traced, to run as kernels
 #: without its Python
 _WORTH_TRACING = 0.1
-#: programs of whole functions that may be compiled, and were not run twice, before their Python runs at each
-#: call; other functions of one code, each called a few times, after which it does too
+#: the most programs of a whole function that are compiled and not run twice before its Python runs at each
+#: call; the most functions of one code, each called a few times, before it does too
 _UNUSED, _STRANGERS = 3, 8
 #: kinds of calls for one function
 _KINDS = 64
@@ -58,13 +56,13 @@ _ANEW = "the function is made anew again and again"
 _HOOKED = "a tensor or Parameter has a hook"
 _INFINITE = "an argument has infinite elements or NaN, which absorb in derivatives"
 
-#: the variable of the environment: ``numpy`` turns tiers off, ``compiled`` compiles at once, and so does
-#: ``deferred``, where the Python of functions runs at each call even if nobody can see it
+#: the environment variable: ``numpy`` turns tiers off, ``compiled`` compiles at once, and so does
+#: ``deferred``, with which the Python of functions runs at each call even if nobody can see it
 VARIABLE, _AT_ONCE = "MINDGRAD_EAGER", ("compiled", "deferred")
 
 
 class _Local(threading.local):
-    #: whether a call is running that others are part of
+    #: whether a call is running in this thread, of which inner calls are part
     is_busy = False
 
 
@@ -75,18 +73,18 @@ class EagerCalls:
     """The calls of one function in eager mode.
 
     Args:
-        name: what to call the function.
+        name: the function's name in messages.
         source: the function, or the one that it was made from.
-        whole: it compiled as a whole, which runs where nobody can see whether its Python does.
-        impurity: says why somebody can; empty if not.
+        program: the function compiled as a whole, which runs if nobody can see whether its Python does.
+        impurity: gives the reason why somebody can see it; empty if nobody can.
     """
 
     __slots__ = ("__weakref__", "calls", "impurity", "is_pure", "kernels", "name", "source", "tiers", "whole")
 
-    def __init__(self, name: str, source: Any, whole: Compiled, impurity: Callable[[], str]) -> None:
+    def __init__(self, name: str, source: Any, program: Compiled, impurity: Callable[[], str]) -> None:
         self.name = name
         self.source = source
-        self.whole = whole
+        self.whole = program
         self.kernels: KernelPrograms | None = None
         self.impurity = impurity
         self.is_pure = False
@@ -145,24 +143,24 @@ class EagerCalls:
             local.is_busy = False
 
 
-#: the tiers of functions that are made anew, by their code, and by what else tells them apart
+#: the tiers of functions by code object, then by name and by the callables that they close over
 _by_code: weakref.WeakKeyDictionary[types.CodeType, dict[Any, dict[Any, Tier]]] = weakref.WeakKeyDictionary()
 
 
 def _tiers_of(name: str, source: Any) -> dict[Any, Tier]:
-    """Tiers of the calls of a function: those of the one before, where a lambda is made in each step.
+    """The tiers of the calls of a function, shared by functions of one code, as of a lambda in a loop.
 
-    Two of one code that close over other functions or Cells are not the same; numbers and tensors that they
-    close over are compared in each call.
+    Functions of one code that close over different functions or Cells have different tiers; numbers and
+    tensors that they close over are compared in each call.
     """
     if not isinstance(source, types.FunctionType):
         return {}
-    known = _by_code.setdefault(source.__code__, {})
-    if len(known) > _KINDS:
-        known.pop(next(iter(known)))
+    tiers = _by_code.setdefault(source.__code__, {})
+    if len(tiers) > _KINDS:
+        tiers.pop(next(iter(tiers)))
     contents = [_content(cell) for cell in source.__closure__ or ()]
     callables = [getattr(x, "__code__", id(x)) for x in contents if callable(x)]
-    return known.setdefault((name, *callables), {})
+    return tiers.setdefault((name, *callables), {})
 
 
 def _content(cell: Any) -> Any:
@@ -231,7 +229,7 @@ def _is_infinite(x: Any) -> bool:
 
 
 def _visible(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
-    """Why the Python of the function has to run at each call; empty if nobody can see whether it does."""
+    """The reason why the Python of the function has to run at each call; empty if there is none."""
     leaves = flatten((args, kwargs))[0]
     if any(type(x) in _CHANGEABLE for x in args) or not all(isinstance(x, _ARGUMENTS) for x in leaves):
         return "an argument is no tensor, number or tuple"
@@ -290,7 +288,7 @@ def _consider_short(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: 
 
 
 def _prepare_kernels(calls: EagerCalls, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
-    """Trace the function into a program of kernels; why there is none."""
+    """Trace the function into a program of kernels; the reason if that is impossible, else empty."""
     if calls.kernels is None:
         calls.kernels = KernelPrograms(calls.whole.function)
     with unheard() as warnings:

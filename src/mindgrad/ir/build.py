@@ -63,7 +63,7 @@ def building(builder: Builder) -> Iterator[Builder]:
 def is_tainted(
     primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: bool | None = None
 ) -> bool:
-    """Whether what ``primitive`` gives can be infinite; ``passed``: whether an operand can, if known."""
+    """Whether a result of ``primitive`` can be infinite; ``passed``: whether an operand can, if known."""
     taint: Any = primitive.taint
     if callable(taint):
         taint = taint(*inputs, **parameters)
@@ -85,9 +85,9 @@ class Builder:
         self.equations: list[Equation] = []
         self.linear_equations: list[Equation] = []
         self.source: tuple[str, int] | None = None
-        #: what was made of programs that are written in this way, see ``execution.record``
+        #: results derived from programs, by their structural keys, see ``execution.record``
         self.derived: dict[Any, Any] = {}
-        #: what operators of the traced program were applied to, simplified or not
+        #: the operands of all operators of the traced program, of simplified ones too
         self.operands: set[Any] = set()
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
@@ -149,7 +149,7 @@ class Builder:
             if _local.builder is self:
                 simpler = primitive.simplify(*inputs, **parameters)
             else:
-                with building(self):  # a rewrite emits what it puts in place
+                with building(self):  # a rewrite emits its replacement
                     simpler = primitive.simplify(*inputs, **parameters)
             if simpler is not None:
                 return simpler
@@ -218,7 +218,7 @@ class Builder:
     def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
         """Emit the equations of ``graph`` on ``inputs``; the atoms of its outputs."""
         call = (graph, *inputs)
-        if call in self._inlined:  # every equation would be found again
+        if call in self._inlined:  # value numbering would give the same results
             return list(self._inlined[call])
         values: dict[Variable, Any] = dict(zip(graph.inputs, inputs, strict=True))
         for equation in graph.equations:

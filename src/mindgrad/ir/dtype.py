@@ -112,22 +112,22 @@ def as_dtype(value: Any) -> DType:
     if isinstance(value, DType):
         return value
     if isinstance(value, np.dtype):
-        found = _BY_NUMPY.get(value)
+        dtype = _BY_NUMPY.get(value)
     elif isinstance(value, str):
-        found = _BY_NAME.get(value.removeprefix("mindspore."))
+        dtype = _BY_NAME.get(value.removeprefix("mindspore."))
     elif isinstance(value, type) and value in _BY_PYTHON:
-        found = _BY_PYTHON[value]
+        dtype = _BY_PYTHON[value]
     else:
-        found = None
-    if found is None:
+        dtype = None
+    if dtype is None:
         try:
-            found = _BY_NUMPY.get(np.dtype(value).newbyteorder("="))
+            dtype = _BY_NUMPY.get(np.dtype(value).newbyteorder("="))
         except TypeError:
-            found = None
-    if found is None:
+            dtype = None
+    if dtype is None:
         names = ", ".join(d.identifier for d in DTYPES)
         raise TypeError(f"{value!r} is no element type of a Tensor; use one of: {names}.")
-    return found
+    return dtype
 
 
 _SIGNED_ABOVE = {"UInt8": int16, "UInt16": int32, "UInt32": int64}

@@ -45,11 +45,11 @@ def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
     values: dict[Any, Tensor] = dict(zip(graph.inputs, tensors, strict=True))
 
     def read(atom: Any) -> Tensor:
-        found = values.get(atom)
-        if found is None:
+        tensor = values.get(atom)
+        if tensor is None:
             constant: Constant = atom
-            found = values[atom] = make_tensor(constant.value, constant.type)
-        return found
+            tensor = values[atom] = make_tensor(constant.value, constant.type)
+        return tensor
 
     for equation in graph.equations:
         operands = [read(atom) for atom in equation.inputs]

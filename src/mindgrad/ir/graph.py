@@ -188,9 +188,9 @@ class Equation:
         self.parameters = parameters
         self.outputs = outputs
         self.source = source
-        #: whether it does something that is seen, so that it must not be left out
+        #: whether it has a side effect, so that it must not be eliminated
         self.has_effect = primitive.effect
-        #: whether it is another one each time: it, or its derivative, has an effect or is not linear
+        #: whether it takes no part in value numbering: it, or its derivative, has an effect or is not linear
         self.is_unique = primitive.unique
         if primitive.kind == "control":
             graphs = [value for value in parameters.values() if isinstance(value, Graph)]
@@ -199,7 +199,7 @@ class Equation:
 
     @property
     def is_only_effect(self) -> bool:
-        """Whether it is there for what is seen, and no value is made."""
+        """Whether it has a side effect and no outputs."""
         return self.has_effect and not self.outputs
 
 
@@ -231,7 +231,7 @@ class Graph:
         self.outputs = tuple(outputs)
         self.has_effect = any(equation.has_effect for equation in self.equations)
         self.is_unique = any(equation.is_unique for equation in self.equations)
-        #: what was made of it, see ``ir.memo``
+        #: results derived from the graph, see ``ir.memo``
         self.derived: dict[Any, Any] = {}
         if Graph.verifier is not None:
             Graph.verifier(self)
@@ -247,9 +247,9 @@ class Graph:
         return any(atom.type.dtype.is_half for equation in self.equations for atom in equation.outputs)
 
     def key(self) -> tuple[Any, ...]:
-        """What graphs share that are written alike, whatever their variables are; inner graphs too.
+        """The structural key: equal for graphs that differ in their variables alone, inner graphs included.
 
-        Large constants are compared by their memory: as long as the key is used, the graph must live.
+        Large constants are compared by identity: the graph must live as long as the key is used.
         """
         key = self.derived.get("key")
         if key is None:
@@ -275,7 +275,7 @@ class Graph:
         return types, tuple(rows), tuple(map(named, self.outputs))
 
     def count(self) -> dict[str, int]:
-        """How often each primitive occurs."""
+        """The number of equations of each primitive, by name."""
         counts: dict[str, int] = {}
         for equation in self.equations:
             name = equation.primitive.name
@@ -292,21 +292,21 @@ def _interned(value: Any) -> Any:
 def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> list[Equation]:
     """The equations that ``outputs`` depend on or that have an effect, in order (dead-code elimination)."""
     needed = {atom for atom in outputs if type(atom) is Variable}
-    kept: list[Equation] = []
+    live: list[Equation] = []
     for equation in reversed(equations):
         if equation.has_effect or not needed.isdisjoint(equation.outputs):
-            kept.append(equation)
+            live.append(equation)
             needed.update(atom for atom in equation.inputs if type(atom) is Variable)
-    kept.reverse()
-    return kept
+    live.reverse()
+    return live
 
 
 @memoized
 def without_effects(graph: Graph) -> Graph:
-    """``graph`` with nothing in it that is seen: what runs a second time must not print again."""
+    """``graph`` without side effects, for a program that runs a second time and must not print again."""
     if not graph.has_effect:
         return graph
-    kept = []
+    equations = []
     for equation in graph.equations:
         if equation.is_only_effect:
             continue
@@ -315,12 +315,12 @@ def without_effects(graph: Graph) -> Graph:
             equation = Equation(
                 equation.primitive, equation.inputs, parameters, equation.outputs, equation.source
             )
-        kept.append(equation)
-    return Graph(graph.inputs, live_equations(kept, graph.outputs), graph.outputs)
+        equations.append(equation)
+    return Graph(graph.inputs, live_equations(equations, graph.outputs), graph.outputs)
 
 
 def silent(parameters: dict[str, Any]) -> dict[str, Any]:
-    """``parameters`` with graphs in which nothing is seen."""
+    """``parameters`` with their graphs :func:`without_effects`."""
     return {k: without_effects(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
 
 

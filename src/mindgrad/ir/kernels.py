@@ -113,19 +113,19 @@ def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
             if primitive is None:
                 slots[results[0]] = np.broadcast_to(arrays[0], parameters)
                 continue
-            found = _run_kernel(primitive, arrays, parameters)
+            computed = _run_kernel(primitive, arrays, parameters)
             if primitive.multiple:
-                for position, array in zip(results, found, strict=True):
+                for position, array in zip(results, computed, strict=True):
                     slots[position] = array
             else:
-                slots[results[0]] = found
+                slots[results[0]] = computed
 
 
 def compacted(steps: Sequence[tuple]) -> list[tuple]:
     """The ``steps`` of :func:`run_arrays` as :func:`run_compact` takes them, for the kernels of NumPy.
 
-    Each is ``(kernel, operands, result, parameters)``: ``operands`` is one slot, or gives the arrays of more
-    out of the slots; ``result`` is one slot, or a tuple of them.
+    Each is ``(kernel, operands, result, parameters)``: ``operands`` is one slot, or a function from the slots
+    to the arrays of several; ``result`` is one slot, or a tuple of slots.
     """
     compact: list[tuple] = []
     for primitive, operands, results, parameters in steps:
@@ -145,16 +145,16 @@ def _no_arrays(_: list[Any]) -> tuple[()]:
 
 
 def run_compact(steps: Sequence[tuple], slots: list[Any]) -> None:
-    """Run what :func:`compacted` gives on arrays in ``slots``: it must be called :func:`silently`."""
+    """Run the steps of :func:`compacted` on arrays in ``slots``; to be called :func:`silently`."""
     for kernel, operands, result, parameters in steps:
         if type(operands) is int:
-            found = kernel(slots[operands], **parameters) if parameters else kernel(slots[operands])
+            computed = kernel(slots[operands], **parameters) if parameters else kernel(slots[operands])
         elif parameters:
-            found = kernel(*operands(slots), **parameters)
+            computed = kernel(*operands(slots), **parameters)
         else:
-            found = kernel(*operands(slots))
+            computed = kernel(*operands(slots))
         if type(result) is int:
-            slots[result] = found
+            slots[result] = computed
         else:
-            for position, array in zip(result, found, strict=True):
+            for position, array in zip(result, computed, strict=True):
                 slots[position] = array

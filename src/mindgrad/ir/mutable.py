@@ -136,7 +136,7 @@ def _is_record(value: Any) -> bool:
 
 
 def _of_field(value: Any) -> Any:
-    """What a field of a dataclass holds, with the containers in it marked; numbers stay constants."""
+    """The value of a field of a dataclass, with the containers in it marked; numbers stay constants."""
     kind: Any = type(value)
     if isinstance(value, tuple):
         return tuple.__new__(_marked(kind), map(_of_field, value))
@@ -147,8 +147,8 @@ def _of_field(value: Any) -> Any:
     if isinstance(value, dict):
         return _marked(kind)({key: _of_field(item) for key, item in value.items()})
     if _is_record(value):
-        held = attributes_of(value).items()
-        return record_of(_marked(kind), {name: _of_field(item) for name, item in held})
+        attributes = attributes_of(value).items()
+        return record_of(_marked(kind), {name: _of_field(item) for name, item in attributes})
     return value
 
 

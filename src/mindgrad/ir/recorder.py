@@ -56,7 +56,7 @@ class Recorder(Scope):
         return number
 
     def number(self, tensor: Tensor) -> int:
-        """The number of ``tensor`` in this recording; one from outside is captured."""
+        """The number of ``tensor`` in this recording; a tensor from outside is captured."""
         if tensor._scope is self:
             return tensor._atom
         key = identity(tensor)
@@ -66,13 +66,13 @@ class Recorder(Scope):
         return number
 
     def record(
-        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict, known: Any = None
+        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict, computed: Any = None
     ) -> Any:
         if len(tensors) == 1 and tensors[0]._scope is self:
             numbers: tuple[int, ...] = (tensors[0]._atom,)
         else:
             numbers = tuple([t._atom if t._scope is self else self.number(t) for t in tensors])
-        value = run_kernel(primitive, tensors, parameters) if known is None else known
+        value = run_kernel(primitive, tensors, parameters) if computed is None else computed
         values = self.values
         first = len(values)
         items = tuple(parameters.items()) if parameters else ()
@@ -88,11 +88,11 @@ class Recorder(Scope):
         return tensor
 
     def makers(self) -> dict[int, int]:
-        """Which entry makes each value that does not come from outside."""
+        """The entry that computes each value, by the number of the value; values from outside have none."""
         return {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
 
     def lift(self, number: int) -> Tensor:
-        """The value as one level further out sees it: known there, and recorded there if need be."""
+        """The value as a tensor of the next outer level, on which it is recorded if it depends on it."""
         if self._lifted is None:
             self._lifted = dict(self.leaves), self.makers()
         outside, made_by = self._lifted
@@ -109,7 +109,7 @@ class Recorder(Scope):
     def _lift_entry(self, entry: int, outside: dict[int, Tensor]) -> None:
         primitive, operand_numbers, parameters, first, count = self.entries[entry]
         numbers = range(first, first + count)
-        # what was outside when it was lifted may have ended since, too
+        # the scope of a lifted operand may have ended since, too
         operands = [lifted(outside[n]) for n in operand_numbers]
         values = [self.values[n] for n in numbers]
         traced = [t._scope for t in operands if t.is_traced]

@@ -1,4 +1,4 @@
-"""Scopes: where an operator that is applied to tensors goes.
+"""Scopes decide whether an operator that is applied to tensors runs, is recorded, or is emitted.
 
     no scope       the kernel runs at once
     Recorder       the kernel runs at once and the application is recorded   (eager, under a gradient)
@@ -12,8 +12,8 @@ belongs to the highest level among its operands; an operand of a lower level is 
 an input of the inner program. Inner programs are therefore closed, which is what rules out the
 confusion of perturbations, and no derivative needs to know how deep it is nested.
 
-The body of a loop or branch is a scope too (:class:`BodyScope`). What is computed inside of it belongs
-to it, even from values of outside: a branch that is not taken must not run.
+The body of a loop or branch is a scope too (:class:`BodyScope`). All values computed inside belong to it,
+even those of operands from outside: a branch that is not taken must not run.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class opened:
 
 
 def as_it_is(tensor: Tensor) -> Tensor:
-    """The tensor as it is now: item assignment rebinds tensors, what was captured must not follow."""
+    """The tensor as it is now: captured tensors must not follow when item assignment rebinds it."""
     copy = _new_tensor(Tensor)
     copy._array, copy._type = tensor._array, tensor._type
     copy._scope, copy._atom = tensor._scope, tensor._atom
@@ -194,10 +194,10 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
 
 
 def identity(tensor: Tensor) -> Any:
-    """What makes two tensors the same value: one place in one scope, or one array."""
+    """The key that tensors of the same value share: a scope and an atom of it, or an array."""
     if tensor.is_traced:
-        place = tensor._atom
-        return (id(tensor._scope), place if isinstance(place, int) else id(place))
+        atom = tensor._atom
+        return (id(tensor._scope), atom if isinstance(atom, int) else id(atom))
     array = tensor._array
     if type(array) is PendingArray and array.value is not None:
         array = array.value
@@ -205,21 +205,21 @@ def identity(tensor: Tensor) -> Any:
 
 
 class Scope:
-    """What eager and compiled scopes share: a level, and the Parameters bound in them.
+    """The base class of eager and compiled scopes: a level, and the Parameters bound in them.
 
     Attributes:
         level: 1 for the outermost scope, 0 once it is closed.
-        bindings: what a Parameter's name stands for inside the scope, by ``id`` of the Parameter.
+        bindings: by ``id`` of a Parameter, the tensor that it stands for inside the scope.
         written: Parameters assigned inside the scope.
         rebound: tensors that were bound to a value of the scope by item assignment.
         restored: such tensors from outside of a compiled program, as they were before.
         runs: the latest runs of Cells inside the scope (``trace.replayed_forward``), ``None`` if there
-        was none.
+            was none.
     """
 
     __slots__ = ("__weakref__", "bindings", "level", "rebound", "restored", "runs", "written")
 
-    #: whether it has the values of its tensors, so that they can be seen further out once it is closed
+    #: whether the scope has the values of its tensors, which outer scopes can then use once it is closed
     lifts = False
 
     def __init__(self) -> None:
@@ -246,7 +246,7 @@ class Scope:
         raise RuntimeError("a scope is a Recorder or a GraphScope")
 
     def lift(self, number: int) -> Tensor:
-        """The value as one level further out sees it."""
+        """The value as a tensor of the next outer level."""
         raise RuntimeError("only a Recorder has values")
 
 

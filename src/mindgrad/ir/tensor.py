@@ -98,15 +98,15 @@ class Tensor:
         self._array = array
         self._type = type_of(array)
 
-    # -- what it is ------------------------------------------------------------------------------
+    # -- type and shape --------------------------------------------------------------------------
 
     @property
     def type(self) -> TensorType:
         """Element type and shape as one object."""
-        found = self._type
-        if found is None:
-            found = self._type = type_of(self._array)
-        return found
+        tensor_type = self._type
+        if tensor_type is None:
+            tensor_type = self._type = type_of(self._array)
+        return tensor_type
 
     @property
     def shape(self) -> tuple[int, ...]:

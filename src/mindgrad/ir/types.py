@@ -66,17 +66,18 @@ def tensor_type(dtype: Any, shape: Shape) -> TensorType:
     """
     resolved = as_dtype(dtype)
     key = (resolved.numpy, shape)
-    found = _INTERNED.get(key)
-    if found is None:
-        made = TensorType(resolved, tuple(int(n) for n in shape))
-        if made.size * resolved.itemsize >= _LARGEST:
-            size = made.size * resolved.itemsize / 2**40
+    interned = _INTERNED.get(key)
+    if interned is None:
+        shape = tuple(int(n) for n in shape)
+        candidate = TensorType(resolved, shape)
+        if candidate.size * resolved.itemsize >= _LARGEST:
+            size = candidate.size * resolved.itemsize / 2**40
             raise MemoryError(
-                f"a tensor of shape {made.shape} and type {resolved} would need {size:.4g} TiB of memory "
+                f"a tensor of shape {shape} and type {resolved} would need {size:.4g} TiB of memory "
                 f"(line {user_location()[1]} of {user_location()[0]}); no tensor may take 1 TiB or more."
             )
-        found = _INTERNED.setdefault(key, made)
-    return found
+        interned = _INTERNED.setdefault(key, candidate)
+    return interned
 
 
 # A tensor of equal elements stores only one, so that without a bound a mistake in a shape would not be an

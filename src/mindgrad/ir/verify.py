@@ -1,4 +1,4 @@
-"""Verification of graphs: what holds of every graph, whichever transform or rewrite made it.
+"""Verification of graphs checks the invariants of every graph, whichever transform or rewrite made it.
 
     verify(G)  ⟺  every variable is defined once, before its uses, in G itself
                and type(y) = type_rule(type(x)…) for each equation y = p(x…)
@@ -21,12 +21,12 @@ from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 
 __all__ = ["VARIABLE", "MalformedGraph", "always", "verify"]
 
-#: the variable of the environment: every graph is verified where it is set
+#: the environment variable that has every graph verified
 VARIABLE = "MINDGRAD_VERIFY"
 
 
 class MalformedGraph(AssertionError):
-    """A transform or rewrite of this package made a graph that means nothing: a mistake of ours."""
+    """A transform or rewrite of this package made an ill-formed graph: a mistake of ours."""
 
 
 def always(switch: bool) -> None:
@@ -50,26 +50,26 @@ def verify(graph: Graph) -> None:
     ...
     """
     defined: set[Variable] = set()
-    # a mark may be set later than what was computed from its variable, of an input too
+    # the mark of a variable, of an input too, may be set after values were computed from it
     infinite: set[Any] = set()
-    for place, variable in enumerate(graph.inputs):
+    for position, variable in enumerate(graph.inputs):
         if variable in defined:
-            raise _malformed(graph, f"input {place} is an input twice")
+            raise _malformed(graph, f"input {position} is an input twice")
         defined.add(variable)
     for index, equation in enumerate(graph.equations):
         where = f"equation {index}, '{equation.primitive.name}'"
-        for place, atom in enumerate(equation.inputs):
+        for position, atom in enumerate(equation.inputs):
             if type(atom) is not Constant and atom not in defined:
-                raise _malformed(graph, f"operand {place} of {where}, is not defined before it")
+                raise _malformed(graph, f"operand {position} of {where}, is not defined before it")
         _verify_types(graph, equation, where)
         _verify_marks(graph, equation, infinite, where)
         for variable in equation.outputs:
             if variable in defined:
                 raise _malformed(graph, f"{where}, defines a variable that is defined already")
             defined.add(variable)
-    for place, atom in enumerate(graph.outputs):
+    for position, atom in enumerate(graph.outputs):
         if type(atom) is not Constant and atom not in defined:
-            raise _malformed(graph, f"output {place} is not defined in the graph")
+            raise _malformed(graph, f"output {position} is not defined in the graph")
 
 
 def _verify_types(graph: Graph, equation: Equation, where: str) -> None:

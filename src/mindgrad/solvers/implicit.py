@@ -1,4 +1,4 @@
-"""Values given by equations, with derivatives that do not see how they were found.
+"""Implicit functions are defined by equations; their derivatives do not depend on the solver's iterations.
 
     f(x, a) = 0        ∂x/∂a = −(∂f/∂x)⁻¹ ∂f/∂a            (implicit function theorem)
 
@@ -100,7 +100,7 @@ def custom_root(
     if solve is None:
         xs, aux = newton(function, start, solver, tol, maxiter)
     else:
-        xs, aux = _found(owner, solve, _plain(f, args), function, start, structure, has_aux)
+        xs, aux = _user_solution(owner, solve, _plain(f, args), function, start, structure, has_aux)
     x = _passed(function, xs, solver, structure)
     return (x, aux) if has_aux else x
 
@@ -150,17 +150,17 @@ def fixed_point(
 
     def residual(x: Any) -> Any:
         start, structure = flatten(x)
-        found, shape = as_tensors(owner, "result of the 'f'", user_calls.run(once, x))
-        if shape != structure or [y.type for y in found] != [y.type for y in start]:
-            return unflatten(shape, found)  # refused, with the reason, where it is compared
-        return unflatten(structure, [y - x for y, x in zip(found, start, strict=True)])
+        values, shape = as_tensors(owner, "result of the 'f'", user_calls.run(once, x))
+        if shape != structure or [y.type for y in values] != [y.type for y in start]:
+            return unflatten(shape, values)  # the check of the result refuses it with the reason
+        return unflatten(structure, [y - x for y, x in zip(values, start, strict=True)])
 
     function, start, structure = _equation(owner, residual, initial_guess, ())
     solver = _solver(owner, tangent_solve, structure)
     if solve is None:
         xs, aux = iterated(function, start, tol, maxiter)
     else:
-        xs, aux = _found(owner, solve, once, None, start, structure, has_aux)
+        xs, aux = _user_solution(owner, solve, once, None, start, structure, has_aux)
     x = _passed(function, xs, solver, structure)
     return (x, aux) if has_aux else x
 
@@ -222,7 +222,7 @@ def argmin(
     if solve is None:
         xs, aux = minimised(objective, function, start, solver, tol, maxiter)
     else:
-        xs, aux = _found(owner, solve, once, objective, start, structure, has_aux)
+        xs, aux = _user_solution(owner, solve, once, objective, start, structure, has_aux)
     x = _passed(function, xs, solver, structure)
     return (x, aux) if has_aux else x
 
@@ -299,7 +299,7 @@ def custom_linear_solve(
     return x, SolverInfo(Tensor(-1), error, error <= bound)
 
 
-# -- what they share -------------------------------------------------------------------------------
+# -- shared steps ----------------------------------------------------------------------------------
 
 
 def _plain(f: Callable[..., Any], args: Sequence[Any]) -> Callable[[Any], Any]:
@@ -312,7 +312,7 @@ def _plain(f: Callable[..., Any], args: Sequence[Any]) -> Callable[[Any], Any]:
 def _equation(
     owner: str, f: Callable[..., Any], initial_guess: Any, args: Sequence[Any]
 ) -> tuple[Function, list[Value], Any]:
-    """``f`` as a graph, the tensors to begin with and their structure, checked."""
+    """``f`` as a graph, the tensors of the initial guess and their structure, checked."""
     check_callable(owner, f)
     start, structure = as_tensors(owner, "initial_guess", initial_guess)
     check_real_tensors(owner, "initial_guess", start)
@@ -332,7 +332,7 @@ def _solver(owner: str, how: Any, structure: Any, tol: float | None = None, most
 
 
 def _passed(function: Function, xs: Sequence[Value], solver: LinearSolver, structure: Any) -> Any:
-    """What a solver found, as a function of what the equation depends on."""
+    """The solution ``xs`` as a function of the values that the equation depends on, with its derivative."""
     xs = [held(x) for x in xs]
     if function.is_traced:
         outside = function.outside
@@ -341,7 +341,7 @@ def _passed(function: Function, xs: Sequence[Value], solver: LinearSolver, struc
     return unflatten(structure, list(xs))
 
 
-def _found(
+def _user_solution(
     owner: str,
     solve: Callable[..., Any],
     f: Callable[..., Any],
@@ -350,7 +350,7 @@ def _found(
     structure: Any,
     has_aux: bool,
 ) -> tuple[list[Value], Any]:
-    """What the user's ``solve`` gives: the tensors of the solution, and ``aux``."""
+    """The tensors of the solution that the user's ``solve`` returns, and ``aux``."""
     if not callable(solve):
         raise TypeError(f"For '{owner}', the 'solve' must be a function (f, initial_guess) -> x.")
     first = unflatten(structure, [held(x) for x in start])
@@ -359,21 +359,21 @@ def _found(
         traced = Function(
             owner, "solve", lambda x: user_calls.run(solve, f, x), [x.type for x in start], structure
         )
-        found: Any = traced([held(x) for x in traced.outside], [held(x) for x in start])
-        found = unflatten(traced.structure, found)
+        returned: Any = traced([held(x) for x in traced.outside], [held(x) for x in start])
+        returned = unflatten(traced.structure, returned)
     else:
-        found = user_calls.run(solve, f, first)
+        returned = user_calls.run(solve, f, first)
     aux = None
     if has_aux:
-        if not isinstance(found, tuple) or len(found) != 2:
+        if not isinstance(returned, tuple) or len(returned) != 2:
             raise ValueError(f"For '{owner}', with has_aux=True the 'solve' must return a tuple (x, aux).")
-        found, aux = found
-    xs, shape = as_tensors(owner, "result of the 'solve'", found)
-    wanted = [x.type for x in start]
-    if shape != structure or [x.type for x in xs] != wanted:
+        returned, aux = returned
+    xs, shape = as_tensors(owner, "result of the 'solve'", returned)
+    expected = [x.type for x in start]
+    if shape != structure or [x.type for x in xs] != expected:
         raise ValueError(
             f"For '{owner}', the 'solve' must return what has the structure, shapes and types of the "
-            f"initial_guess, {', '.join(map(str, wanted))}, but got {', '.join(str(x.type) for x in xs)}."
+            f"initial_guess, {', '.join(map(str, expected))}, but got {', '.join(str(x.type) for x in xs)}."
         )
     return xs, aux
 

@@ -1,4 +1,4 @@
-"""Iterations on tensors and functions as graphs: what solvers are made of."""
+"""The building blocks of solvers: iterations on tensors, and functions as graphs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def held(x: Value) -> Value:
 
 
 def chosen(test: Value, a: Value, b: Value) -> Value:
-    """``a`` where the one value ``test`` holds, else ``b``; what is known is decided now."""
+    """``a`` if the scalar ``test`` is true, else ``b``: a select in a program, Python's choice elsewhere."""
     if not state.is_compiling():
         return a if test else b
     return apply(select, apply(broadcast_in_dim, test, shape=a.shape, dims=()) if a.shape else test, a, b)
@@ -90,14 +90,14 @@ class Function:
     Args:
         owner: the API that errors name.
         label: what errors call the function.
-        fn: the function; it is given ``structure`` with tensors of ``types`` in it.
-        types, structure: of its argument.
+        fn: the function; its argument has the tree ``structure``, with tensors of ``types`` as leaves.
+        types, structure: the types of the tensors of its argument, and its tree.
         expected: the structure and the types that its result must have; ``None``: any.
 
     Attributes:
         graph: ``(*outside, *tensors) ↦ tensors of the result``; equal functions have one graph.
-        outside: weights, and other tensors that ``fn`` uses without being given them.
-        structure: of the result.
+        outside: the captured tensors: weights, and other tensors that ``fn`` uses and that are no arguments.
+        structure: the tree of the result.
     """
 
     def __init__(
@@ -130,18 +130,18 @@ class Function:
         self.outside = [lifted(state.read(tensor)) for tensor in captured.values()]
 
     def __call__(self, outside: Sequence[Tensor], xs: Sequence[Tensor]) -> Values:
-        """The function's result at ``xs`` with ``outside`` as what it takes from outside."""
+        """The function's result at ``xs`` with ``outside`` as its captured tensors."""
         return inline_here(self.graph, [*outside, *xs])
 
     def with_graph(self, graph: Graph) -> Function:
         """The same function of the same tensors with another graph."""
-        made = object.__new__(Function)
-        made.graph, made.outside, made.structure = retained(graph), self.outside, self.structure
-        return made
+        copy = object.__new__(Function)
+        copy.graph, copy.outside, copy.structure = retained(graph), self.outside, self.structure
+        return copy
 
     @property
     def is_traced(self) -> bool:
-        """Whether what the function takes from outside may have a derivative."""
+        """Whether a captured tensor may have a derivative."""
         return any(x.is_traced for x in self.outside)
 
 
@@ -168,14 +168,14 @@ def _check_result(
             f"{len(expected)} Tensor(s) in the same containers, but it returned {len(types)} Tensor(s)"
             f"{'' if len(types) != len(expected) else ' in others'}."
         )
-    for k, (found, wanted) in enumerate(zip(types, expected, strict=True)):
-        if found.shape != wanted.shape:
+    for k, (type, expected_type) in enumerate(zip(types, expected, strict=True)):
+        if type.shape != expected_type.shape:
             raise ValueError(
                 f"For '{owner}', the '{label}' must return tensors of the shapes of its argument, but "
-                f"tensor {k} has the shape {found.shape} instead of {wanted.shape}."
+                f"tensor {k} has the shape {type.shape} instead of {expected_type.shape}."
             )
-        if found.dtype is not wanted.dtype:
+        if type.dtype is not expected_type.dtype:
             raise TypeError(
                 f"For '{owner}', the '{label}' must return tensors of the types of its argument, but "
-                f"tensor {k} is {found.dtype} instead of {wanted.dtype}."
+                f"tensor {k} is {type.dtype} instead of {expected_type.dtype}."
             )

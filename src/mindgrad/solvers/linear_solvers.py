@@ -1,4 +1,4 @@
-"""Solvers of linear systems that are known by products with their matrix: what implicit derivatives solve.
+"""Matrix-free linear solvers serve implicit derivatives: a system is known by products with its matrix.
 
     dense       the matrix, column by column, and LU
     diagonal    b / A 1, where the graph of the product shows that no element depends on another
@@ -6,7 +6,7 @@
     bicgstab    stabilised biconjugate gradients, for any matrix: H. A. van der Vorst (1992)
 
 Vectors are lists of tensors. Each solver works on the graph of the product, so that one object serves the
-system, its transpose and what derivatives of them need.
+system, its transpose and the systems of their derivatives.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from mindgrad.trace.closed_program import trace
 __all__ = ["NAMES", "LinearSolver", "dot", "norm", "split", "tolerance"]
 
 NAMES = ("auto", "dense", "diagonal", "cg", "bicgstab")
-#: systems of at most so many unknowns are solved with a matrix unless told otherwise
+#: the most unknowns of a system that "auto" solves with a dense matrix
 _DENSE = 1000
 
 Product = Callable[[Values], Values]
 
 
 def tolerance(x: Value) -> float:
-    """The error, relative to the size of a problem, that is asked for in the type of ``x``."""
+    """The default relative tolerance for the element type of ``x``."""
     return {8: 1e-12, 4: 1e-6}.get(x.dtype.itemsize, 1e-2)
 
 
@@ -59,23 +59,23 @@ def _plus(a: Sequence[Value], factor: Any, b: Sequence[Value]) -> Values:
 
 
 def split(vector: Value, like: Sequence[Any]) -> Values:
-    """``vector`` in parts of the shapes of ``like``."""
-    made, start = [], 0
-    for each in like:
-        size = math.prod(each.shape)
-        made.append(vector[start : start + size].reshape(each.shape))
+    """``vector`` split into parts of the shapes of ``like``."""
+    parts, start = [], 0
+    for tensor in like:
+        size = math.prod(tensor.shape)
+        parts.append(vector[start : start + size].reshape(tensor.shape))
         start += size
-    return made
+    return parts
 
 
 class LinearSolver:
-    """How to solve a linear system; equal ones make one program.
+    """A method for linear systems; equal methods share compiled programs.
 
     Args:
         how: one of ``NAMES``, or a user's function ``(matvec, b) ↦ x``.
-        structure: of the vectors that the user's function is given.
-        tol: the relative residual at which an iteration ends, ``None``: what the type allows.
-        maxiter: the largest number of trips, ``None``: 10 for each unknown.
+        structure: the tree of the vectors that the user's function takes.
+        tol: the relative residual at which an iteration ends; by default as small as the type allows.
+        maxiter: the largest number of trips; by default 10 for each unknown.
         owner: the API that errors name.
     """
 
@@ -104,7 +104,7 @@ class LinearSolver:
 
         def solve(*symbols: Any) -> Values:
             with effect_log.isolated():
-                return user_calls.run(self._found, product, list(symbols[:consts]), list(symbols[consts:]))
+                return user_calls.run(self._solution, product, list(symbols[:consts]), list(symbols[consts:]))
 
         program = trace(solve, [x.type for x in (*product.inputs[:consts], *product.outputs)])
         if program.captured:
@@ -114,9 +114,9 @@ class LinearSolver:
             )
         return program.graph
 
-    def _found(self, product: Graph, given: Values, bs: Values) -> Values:
+    def _solution(self, product: Graph, constants: Values, bs: Values) -> Values:
         def matvec(xs: Values) -> Values:
-            return inline_here(product, [*given, *xs])
+            return inline_here(product, [*constants, *xs])
 
         if callable(self.how):
             return self._users(matvec, bs)
@@ -124,12 +124,16 @@ class LinearSolver:
         if how == "auto":
             size = sum(b.size for b in bs)
             how = (
-                "diagonal" if _is_diagonal(product, len(given)) else "dense" if size <= _DENSE else "bicgstab"
+                "diagonal"
+                if _is_diagonal(product, len(constants))
+                else "dense"
+                if size <= _DENSE
+                else "bicgstab"
             )
         if how == "diagonal":
             return [b / a for b, a in zip(bs, matvec([b * 0 + 1 for b in bs]), strict=True)]
         if how == "dense":
-            return _dense(product, given, bs)
+            return _dense(product, constants, bs)
         tol = tolerance(bs[0]) if self.tol is None else self.tol
         maxiter = 10 * sum(b.size for b in bs) if self.maxiter is None else self.maxiter
         return (_cg if how == "cg" else _bicgstab)(matvec, bs, tol, maxiter)
@@ -150,7 +154,7 @@ class LinearSolver:
 
 
 def _is_diagonal(product: Graph, consts: int) -> bool:
-    """Whether every element of ``A x`` depends on the element of ``x`` at its place alone."""
+    """Whether the graph shows that A is diagonal: it is pointwise in a single ``x``."""
     if len(product.outputs) != 1:
         return False
     x = product.inputs[consts]
@@ -163,7 +167,7 @@ def _is_diagonal(product: Graph, consts: int) -> bool:
     return True
 
 
-def _dense(product: Graph, given: Values, bs: Values) -> Values:
+def _dense(product: Graph, constants: Values, bs: Values) -> Values:
     size = sum(b.size for b in bs)
     eye, start = np.eye(size, dtype=bs[0].dtype.numpy), 0
     basis = []
@@ -171,9 +175,9 @@ def _dense(product: Graph, given: Values, bs: Values) -> Values:
         basis.append(Tensor(eye[:, start : start + b.size].reshape((size, *b.shape))))
         start += b.size
     count = len(bs)
-    columns = batched_graph(product, (*[False] * len(given), *[True] * count), (True,) * count, size)
-    found: Values = inline_here(columns, [*given, *basis])
-    parts = [y.reshape((size, -1)) for y in found]
+    columns = batched_graph(product, (*[False] * len(constants), *[True] * count), (True,) * count, size)
+    columns_of_basis: Values = inline_here(columns, [*constants, *basis])
+    parts = [y.reshape((size, -1)) for y in columns_of_basis]
     transposed = parts[0] if count == 1 else apply(concatenate, *parts, axis=1)
     right = [b.reshape((-1, 1)) for b in bs]
     vector = right[0] if count == 1 else apply(concatenate, *right, axis=0)
@@ -192,9 +196,9 @@ def _cg(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
         x, r, p = vectors[:count], vectors[count : 2 * count], vectors[2 * count :]
         q = matvec(list(p))
         alpha = rho / dot(p, q)
-        y, rest = _plus(x, alpha, p), _plus(r, -alpha, q)
-        after = dot(rest, rest)
-        return (trips + 1, after, *y, *rest, *_plus(rest, after / rho, p))
+        y, residual = _plus(x, alpha, p), _plus(r, -alpha, q)
+        after = dot(residual, residual)
+        return (trips + 1, after, *y, *residual, *_plus(residual, after / rho, p))
 
     return list(repeat(goes_on, step, Tensor(0), dot(bs, bs), *zero, *bs, *bs)[2 : 2 + count])
 
@@ -218,10 +222,10 @@ def _bicgstab(matvec: Product, bs: Values, tol: float, maxiter: int) -> Values:
         # a residual of zero after the first half step: the second adds nothing
         omega = dot(t, s) / (square + (square == 0).astype(square.dtype))
         y = _plus(_plus(x, alpha, p), omega, s)
-        rest = _plus(s, -omega, t)
-        after = dot(bs, rest)
+        residual = _plus(s, -omega, t)
+        after = dot(bs, residual)
         # at the solution rho and omega are zero, and p is not used any more
         share = after / rho * (alpha / (omega + (omega == 0).astype(omega.dtype)))
-        return (trips + 1, after, *y, *rest, *_plus(rest, share, _plus(p, -omega, v)))
+        return (trips + 1, after, *y, *residual, *_plus(residual, share, _plus(p, -omega, v)))
 
     return list(repeat(goes_on, step, Tensor(0), dot(bs, bs), *zero, *bs, *bs)[2 : 2 + count])

@@ -66,11 +66,11 @@ Slope = Callable[[Values, Value], Values]
 
 
 class OdeInfo(NamedTuple):
-    """How :func:`odeint` got through: tensors, which have no derivative.
+    """Statistics of :func:`odeint`: tensors, which have no derivative.
 
     Attributes:
         steps: the number of steps tried.
-        rejected: how many of them had too large an error, and were tried again shorter.
+        rejected: the number of steps whose error was too large, and which were tried again shorter.
         converged: whether the last time was reached.
     """
 
@@ -80,7 +80,7 @@ class OdeInfo(NamedTuple):
 
 
 class _Now(NamedTuple):
-    """The last step: its ends, the slopes there, and what the dense output needs; the next step's length."""
+    """The last step: its ends, their slopes, the coefficients of the dense output; the next step's length."""
 
     t0: Value
     t1: Value
@@ -252,7 +252,7 @@ def _solved(
 
 
 def _is_reached(t: Value, target: Value, direction: Value) -> Value:
-    """Whether ``t`` is at ``target`` or beyond, up to what the sums of steps lose."""
+    """Whether ``t`` is at ``target`` or beyond, up to the rounding of the sum of steps."""
     precision = 8 * float(np.finfo(t.dtype.numpy).eps)
     return (target - t) * direction.sign() <= precision * (t.abs() + target.abs())
 
@@ -260,7 +260,7 @@ def _is_reached(t: Value, target: Value, direction: Value) -> Value:
 def _reach(
     slope: Slope, now: _Now, target: Value, end: Value, rtol: float, atol: float, max_steps: int
 ) -> _Now:
-    """Steps until ``target`` lies within the last one."""
+    """The last step of the integration to ``target``, which lies within it."""
     shortest = 16 * float(np.finfo(target.dtype.numpy).eps)
     direction = now.h
     count = len(now.y0)
@@ -318,7 +318,7 @@ def _step(slope: Slope, now: _Now, h: Value) -> tuple[Values, list[Values], Valu
 
 
 def _ratio(error: Values, before: Values, after: Values, rtol: float, atol: float) -> Value:
-    """The root mean square of the errors relative to what is allowed."""
+    """The root mean square of the errors relative to the tolerances."""
     total, size = None, 0
     for e, a, b in zip(error, before, after, strict=True):
         a, b = held(a).abs(), held(b).abs()
@@ -349,13 +349,13 @@ def _interpolated(now: _Now, target: Value) -> Values:
     h = held(now.t1 - now.t0)
     h = h + (h == 0).astype(h.dtype)  # before the first step
     x = (target - now.t0) / h
-    made = []
+    state = []
     for y0, y1, f0, f1, bend in zip(now.y0, now.y1, now.f0, now.f1, now.bend, strict=True):
         change = y1 - y0
         first = h * f0 - change
         second = change - h * f1 - first
-        made.append(y0 + x * (change + (1 - x) * (first + x * (second + (1 - x) * bend))))
-    return made
+        state.append(y0 + x * (change + (1 - x) * (first + x * (second + (1 - x) * bend))))
+    return state
 
 
 # -- the adjoint equation --------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Searches for roots, minima and fixed points: Newton's method with shortened steps, and iteration."""
+"""Searches for roots, minima and fixed points use Newton's method with a line search, or plain iteration."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from mindgrad.solvers.linear_solvers import LinearSolver, dot, tolerance
 __all__ = ["SolverInfo", "iterated", "minimised", "newton"]
 
 _HALVINGS = 2.0**-20  # the shortest step of a line search
-_DECREASE = 1e-4  # the share of the predicted decrease that a step must give: Armijo's condition
+_DECREASE = 1e-4  # the fraction of the predicted decrease that a step must give: Armijo's condition
 
 
 class SolverInfo(NamedTuple):
-    """What a built-in solver says of its result: tensors, which have no derivative.
+    """Statistics of a built-in solver: tensors, which have no derivative.
 
     Attributes:
-        iterations: the number of steps that were made.
-        error: the largest change of an element that the last step made or asked for; of a linear system
-            the length of the residual relative to that of the right-hand side.
-        converged: whether ``error`` is as small as was asked for.
+        iterations: the number of steps that were taken.
+        error: the largest change of an element that the last step proposed; for a linear system the norm of
+            the residual relative to that of the right-hand side.
+        converged: whether ``error`` is below the tolerance.
     """
 
     iterations: Tensor
@@ -35,14 +35,14 @@ class SolverInfo(NamedTuple):
 
 
 def _largest(xs: Sequence[Value]) -> Value:
-    found = Tensor(0.0, xs[0].dtype)
-    for each in [x.abs().max() for x in xs if x.size]:
-        found = apply(maximum, found, each)  # NaN stays
-    return found
+    largest = Tensor(0.0, xs[0].dtype)
+    for element in [x.abs().max() for x in xs if x.size]:
+        largest = apply(maximum, largest, element)  # NaN stays
+    return largest
 
 
 def _is_small(change: Value, xs: Sequence[Value], tol: float) -> Value:
-    return change < tol * (1 + _largest(xs))  # not for infinite ones
+    return change < tol * (1 + _largest(xs))  # false if both are infinite
 
 
 def newton(
@@ -51,16 +51,16 @@ def newton(
     outside = [held(x) for x in function.outside]
     solution = jacobian_system(function.graph, len(outside), solver, solver).solution
 
-    def towards(xs: list[Value], rest: list[Value]) -> list[Value]:
-        return inline_here(solution, [*outside, *xs, *rest])
+    def towards(xs: list[Value], values: list[Value]) -> list[Value]:
+        return inline_here(solution, [*outside, *xs, *values])
 
     def residual(xs: Sequence[Value]) -> tuple[list[Value], Value]:
-        rest = function(outside, xs)
-        return rest, dot(rest, rest)
+        values = function(outside, xs)
+        return values, dot(values, values)
 
     def descent(xs: list[Value]) -> Any:
-        rest, square = residual(xs)
-        step = towards(xs, rest)
+        values, square = residual(xs)
+        step = towards(xs, values)
         return step, lambda x: residual(x)[1], lambda t: square
 
     return _descended(descent, start, tol, maxiter)
@@ -94,14 +94,14 @@ def minimised(
 def _descended(
     descent: Callable[..., Any], start: Sequence[Value], tol: float | None, maxiter: int
 ) -> tuple[list[Value], SolverInfo]:
-    """Steps from ``start`` until they are small.
+    """The end of the damped iteration from ``start``, which stops when its steps are small.
 
-    ``descent(xs)`` gives a step, to be subtracted; a function of ``xs`` that must not grow along it; and the
-    most that it may be after the share ``t`` of the step.
+    ``descent(xs)`` gives a step, to be subtracted; a merit function of ``xs``; and the largest merit that is
+    accepted after a fraction ``t`` of the step.
     """
     xs = [held(x) for x in start]
     tol = tolerance(xs[0]) if tol is None else tol
-    one = Tensor(1.0, xs[0].dtype)
+    full_step = Tensor(1.0, xs[0].dtype)
 
     def goes_on(trips: Value, change: Value, going: Value, *xs: Value) -> Value:
         return going & (trips < maxiter)
@@ -120,14 +120,14 @@ def _descended(
         def halved(t: Value, _: Value) -> tuple[Value, Value]:
             return t / 2, value(moved(t / 2))
 
-        t, _after = repeat(is_too_long, halved, one, value(moved(one)))
+        t, _after = repeat(is_too_long, halved, full_step, value(moved(full_step)))
         is_moved = is_done | (t > _HALVINGS)
         after = [chosen(is_moved, a, x) for a, x in zip(moved(t), xs, strict=True)]
         return (trips + 1, change, ~is_done & is_moved, *after)
 
-    found = repeat(goes_on, trip, Tensor(0), one, Tensor(True), *xs)
-    xs = list(found[3:])
-    return xs, SolverInfo(found[0], found[1], _is_small(found[1], xs, tol))
+    last = repeat(goes_on, trip, Tensor(0), full_step, Tensor(True), *xs)
+    xs = list(last[3:])
+    return xs, SolverInfo(last[0], last[1], _is_small(last[1], xs, tol))
 
 
 def iterated(
@@ -143,8 +143,8 @@ def iterated(
         return (change > tol * (1 + _largest(xs))) & (trips < maxiter)
 
     def trip(trips: Value, _: Value, *xs: Value) -> tuple:
-        rest = function(outside, xs)
-        return (trips + 1, _largest(rest), *[x + r for x, r in zip(xs, rest, strict=True)])
+        values = function(outside, xs)
+        return (trips + 1, _largest(values), *[x + r for x, r in zip(xs, values, strict=True)])
 
     change = _largest(function(outside, xs))
     found = repeat(goes_on, trip, Tensor(0), change, *xs)

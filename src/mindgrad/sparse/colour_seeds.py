@@ -1,4 +1,4 @@
-"""Programs of many directions: their seeds, all of them as a batch, and what they share made once.
+"""Colour seeds are the directions of a compressed Jacobian, one for each colour, run singly or as a batch.
 
 s_k = Σ_{colour(z) = k} e_z        T[k] = J s_k  or  Jᵀ s_k
 """
@@ -26,7 +26,7 @@ __all__ = ["at_once", "computed_once", "is_scattered", "seed_of"]
 
 #: constants of more elements are data to the compiler
 _DATA = 2048
-#: rows that XLA computes once; what others cost, in products; and the cost from which a value is held
+#: rows that XLA computes once; the cost of other rows, in products; and the cost from which a value is kept
 _ONCE = (
     "div", "sqrt", "rsqrt", "cbrt", "exp", "expm1", "log", "log1p", "tanh", "pow", "real_power", "atan2",
     "erf", "sigmoid", "reciprocal",
@@ -36,17 +36,16 @@ _HELD = 6
 
 
 def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
-    """``graph`` in which values that cost much and are used several times are computed once.
+    """``graph`` in which expensive values with several uses are computed once.
 
-    XLA makes one loop of each result with all that it is computed from, again for each result, but for
-    divisions, roots, exponentials and the like, which it makes once. It does not count sines among these: of
-    one that thirty results need it made eighteen; nor reads of every eleventh element. A division by ones
-    that it does not know, because they are data, makes arrays of them too. (Its own barrier against this is
-    gone when loops are made.)
+    XLA fuses each result with all that it is computed from, and computes shared values again in each of these
+    loops, except divisions, roots, exponentials and the like, which it computes once. Sines, and reads with a
+    stride, are not among the exceptions. A division by ones that are data, unknown to XLA, keeps such a value
+    as an array of its own. (XLA's ``optimization_barrier`` is removed before loops are fused.)
 
     Args:
         graph: the program.
-        scattered: inputs whose elements do not lie side by side where they come from.
+        scattered: inputs that are gathered from elements that are not neighbours in memory.
     """
     used = Counter(x for equation in graph.equations for x in equation.inputs)
     builder = Builder()
@@ -59,26 +58,26 @@ def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
                 values[v] = _made(values[v])
         for equation in graph.equations:
             primitive, first = equation.primitive, equation.outputs[0]
-            made = primitive(*[values.get(x, x) for x in equation.inputs], **equation.parameters)
-            values.update(zip(equation.outputs, made if primitive.multiple else (made,), strict=True))
+            results = primitive(*[values.get(x, x) for x in equation.inputs], **equation.parameters)
+            values.update(zip(equation.outputs, results if primitive.multiple else (results,), strict=True))
             if not primitive.pointwise or primitive.name in _ONCE:
                 continue
             cost[first] = _COSTS.get(primitive.name, 1) + sum(cost.get(x, 0) for x in set(equation.inputs))
             if used[first] > 1 and cost[first] >= _HELD:
-                values[first] = _made(made)
+                values[first] = _made(results)
                 cost[first] = 0
         return builder.close([values.get(y, y) for y in graph.outputs], inputs)
 
 
 def _made(x: Any) -> Any:
-    """x as an array that is there; x itself where it is small."""
+    """x computed into an array of its own; x itself where it is small."""
     if x.type.size <= _DATA or x.dtype.kind != "float":
         return x
     return x / Constant(np.ones(x.shape, x.dtype.numpy))
 
 
 def is_scattered(source: Any) -> bool:
-    """Whether most neighbours among these elements are neither one nor neighbours where they come from."""
+    """Whether most neighbours in this list of positions are neither equal nor neighbours in memory."""
     steps = np.diff(source)
     return bool(2 * np.count_nonzero((steps == 0) | (steps == 1)) < len(steps))
 
@@ -94,7 +93,7 @@ def seed_of(type: TensorType, colours: Any, colour: int) -> Any:
 
 
 def _seeds(type: TensorType, colours: Any, count: int) -> Any:
-    """The tangents of all colours, stacked in front; without that axis where there is but one."""
+    """The tangents of all colours, stacked along a leading axis; without this axis if there is one colour."""
     if count == 1:
         seed = seed_of(type, colours, 0)
         return zeros(type) if seed is None else seed
@@ -108,22 +107,22 @@ def _seeds(type: TensorType, colours: Any, count: int) -> Any:
 
 
 def at_once(derive: Any, seeds: Sequence[Any], count: int) -> Any:
-    """The rule that runs ``derive`` on all colours; one flat piece for each result."""
+    """The rule that runs ``derive`` on the seeds of all colours as a batch: a flat piece for each result."""
 
     def rule(builder: Builder, zs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
         if not count:
             return []
-        given = [Variable(type) for type, _, _ in seeds]
-        produced = derive(builder, zs, ys, given)
-        equations, needed = dependent(builder, given, produced)
-        graph = Graph([*needed, *given], equations, produced)
+        directions = [Variable(type) for type, _, _ in seeds]
+        produced = derive(builder, zs, ys, directions)
+        equations, needed = dependent(builder, directions, produced)
+        graph = Graph([*needed, *directions], equations, produced)
         basis = [_seeds(*seed) for seed in seeds]
         axes = [*[None] * len(needed), *[None if count == 1 else 0 for _ in basis]]
-        results, places = push_batch(graph, [*needed, *basis], axes, count)
-        found = []
-        for result, place in zip(results, places, strict=True):
-            front = placed(count, result, place, 0) if count > 1 else result
-            found.append(reshape(front, shape=(front.type.size,)))
-        return found
+        results, result_axes = push_batch(graph, [*needed, *basis], axes, count)
+        pieces = []
+        for result, axis in zip(results, result_axes, strict=True):
+            front = placed(count, result, axis, 0) if count > 1 else result
+            pieces.append(reshape(front, shape=(front.type.size,)))
+        return pieces
 
     return rule

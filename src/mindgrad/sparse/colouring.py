@@ -1,4 +1,4 @@
-"""Colours for the columns of a sparse matrix: those of one colour are derived together.
+"""Colouring divides the columns of a sparse matrix into groups that one direction serves together.
 
     structurally orthogonal:  columns j, k of one colour share no row, so J (e_j + e_k) shows both
     star (for H = Hᵀ):        every entry (i, j) stands alone in row i among the columns of j's colour, or
@@ -7,9 +7,9 @@
 (A. R. Curtis, M. J. D. Powell and J. K. Reid, *On the estimation of sparse Jacobian matrices*, 1974;
 A. H. Gebremedhin, F. Manne and A. Pothen, *What color is your Jacobian?*, 2005.) The fewest colours are hard
 to find. A matrix of finite differences repeats itself: the columns of a row differ by the same few steps
-everywhere, and ``(a · position) mod p`` is a colouring if no step is 0 there; the smallest such p is searched
-for and is often the least possible. Else columns are taken in their order and get the first colour that is
-free; the colours of a row are one integer's bits, so that this takes about a microsecond a column.
+everywhere, and ``(a · position) mod p`` is a colouring if no step is 0 under it; the smallest such p is
+searched for and is often the least possible. Otherwise the colouring is greedy: columns in their order get
+the first colour that is free; the colours of a row are the bits of one integer.
 """
 
 from __future__ import annotations
@@ -38,41 +38,41 @@ def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
         return np.zeros(width, np.int32), least
     if least == width:
         return np.arange(width, dtype=np.int32), width
-    found = _lattice(pattern, shape, least)
-    if found is not None and found[1] == least:
-        return found
-    other = _greedy(pattern)
-    return found if found is not None and found[1] <= other[1] else other
+    lattice = _lattice(pattern, shape, least)
+    if lattice is not None and lattice[1] == least:
+        return lattice
+    greedy = _greedy(pattern)
+    return lattice if lattice is not None and lattice[1] <= greedy[1] else greedy
 
 
 def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
-    """The differences between positions in ``shape`` of columns that share a row; ``None``: too many."""
+    """The differences between positions in ``shape`` of columns that share a row; ``None`` if too many."""
     indices, ends = pattern.indices, pattern.indptr
     if len(indices) * most > _SEARCH:
         return None
     position = np.unravel_index(indices, shape)
     wide = [2 * n for n in shape]
     code = np.zeros(len(indices), np.int64)
-    for each, n in zip(position, wide, strict=True):
-        code = code * n + each
+    for coordinate, n in zip(position, wide, strict=True):
+        code = code * n + coordinate
     row = np.repeat(np.arange(pattern.shape[0]), np.diff(ends))
-    found: Any = np.empty(0, np.int64)
+    steps: Any = np.empty(0, np.int64)
     for k in range(1, most):
         together = row[k:] == row[:-k]
-        found = np.union1d(found, (code[k:] - code[:-k])[together])
-        if len(found) > _STEPS:
+        steps = np.union1d(steps, (code[k:] - code[:-k])[together])
+        if len(steps) > _STEPS:
             return None
     # back from codes to vectors: every part is between -n and n
     vectors = []
     for n in reversed(wide):
-        part = (found + n // 2) % n - n // 2
+        part = (steps + n // 2) % n - n // 2
         vectors.append(part)
-        found = (found - part) // n
+        steps = (steps - part) // n
     return np.stack(vectors[::-1], 1)
 
 
 def _lattice(pattern: Any, shape: tuple[int, ...], least: int) -> tuple[Any, int] | None:
-    """The colouring ``(a · position) mod p`` of the smallest p, if there is one below twice the least."""
+    """The colouring ``(a · position) mod p`` of the smallest p from ``least`` to twice ``least``, if any."""
     shape = tuple(n for n in shape if n > 1)
     steps = _steps(pattern, shape, least) if 0 < len(shape) <= 3 else None
     if steps is None:
@@ -100,21 +100,21 @@ def _lattice(pattern: Any, shape: tuple[int, ...], least: int) -> tuple[Any, int
 def _greedy(pattern: Any) -> tuple[Any, int]:
     by_column = pattern.T.tocsr()
     rows, ends = by_column.indices.tolist(), by_column.indptr.tolist()
-    taken = [0] * pattern.shape[0]
+    colours_of_row = [0] * pattern.shape[0]
     colours = [0] * pattern.shape[1]
     start = 0
     for j, end in enumerate(ends[1:]):
         own = rows[start:end]
         start = end
-        seen = 0
+        forbidden = 0
         for i in own:
-            seen |= taken[i]
-        free = ~seen & (seen + 1)  # the lowest bit that is not set
+            forbidden |= colours_of_row[i]
+        free = ~forbidden & (forbidden + 1)  # the lowest bit that is not set
         for i in own:
-            taken[i] |= free
+            colours_of_row[i] |= free
         colours[j] = free.bit_length() - 1
-    found = np.array(colours, np.int32)
-    return found, int(found.max(initial=-1)) + 1
+    result = np.array(colours, np.int32)
+    return result, int(result.max(initial=-1)) + 1
 
 
 def star(pattern: Any) -> tuple[Any, int]:
@@ -134,27 +134,27 @@ def star(pattern: Any) -> tuple[Any, int]:
     twice = [0] * count  # those of neighbours that have a second neighbour coloured as this one
     number: list[dict[int, int]] = [{} for _ in range(count)]  # of neighbours of each colour
     for v in sorted(range(count), key=lambda v: -len(neighbours[v])):
-        seen = 0
+        forbidden = 0
         own = number[v]
         for w in neighbours[v]:
             if not colour[w]:
-                seen |= around[w]
+                forbidden |= around[w]
             else:
-                seen |= colour[w] | twice[w]
+                forbidden |= colour[w] | twice[w]
                 if own[colour[w]] > 1:
-                    seen |= around[w]
-        free = colour[v] = ~seen & (seen + 1)
+                    forbidden |= around[w]
+        free = colour[v] = ~forbidden & (forbidden + 1)
         for w in neighbours[v]:
             if colour[w] and own[colour[w]] > 1:
                 twice[w] |= free
             around[w] |= free
-            now = number[w][free] = number[w].get(free, 0) + 1
-            if now > 1 and colour[w]:
-                if now == 2:
+            occurrences = number[w][free] = number[w].get(free, 0) + 1
+            if occurrences > 1 and colour[w]:
+                if occurrences == 2:
                     for u in neighbours[w]:
                         if colour[u] == free:
                             twice[u] |= colour[w]
                 else:
                     twice[v] |= colour[w]
-    found = np.array([c.bit_length() - 1 for c in colour], np.int32)
-    return found, int(found.max(initial=-1)) + 1
+    result = np.array([c.bit_length() - 1 for c in colour], np.int32)
+    return result, int(result.max(initial=-1)) + 1

@@ -1,9 +1,9 @@
-"""Sparse Jacobians and Hessians as one program: the entries are picked from what colours show.
+"""Decompression gathers the entries of a sparse Jacobian or Hessian from its products with the colour seeds.
 
     data[e] = Σ_{(r, z) ↦ e} T[colour(z), r]
 
-(or ``T[colour(r), z]`` for cotangents; see ``ways``). Several elements of z can be one element of x: then the
-entry is the sum of several numbers.
+(or ``T[colour(r), z]`` for cotangents; see ``sparse.strategies``). Several elements of z can be one element
+of x: then the entry is the sum of several numbers.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ _SIDE_BY_SIDE = 4
 
 
 class Structure:
-    """What is known of a sparse matrix before its numbers are.
+    """The structure of a sparse matrix, which is known before the values of its entries.
 
     Attributes:
-        blocks: for each output, for each input a ``csr_array`` with its indices and other numbers.
-        colours: how many tangents or cotangents were taken together to find it.
-        is_dense: whether compression brings nothing.
-        way: how it is computed, in words.
+        blocks: for each output a list with one ``csr_array`` for each input: its indices are those of the
+            result, its data are zeros.
+        colours: the number of tangents or cotangents that compute it.
+        is_dense: whether compression saves nothing.
+        way: the strategy, in words.
     """
 
     __slots__ = ("blocks", "colours", "is_dense", "way")
@@ -51,7 +52,7 @@ class Structure:
 
 
 def compressed(
-    sparse: Any, builder: Builder, xs: Sequence[Any], ys: Sequence[Any], known: Known,
+    sparse: Any, builder: Builder, xs: Sequence[Any], ys: Sequence[Any], environment: Known,
     second: bool, compiled: bool,
 ) -> tuple[list[Any], Structure]:  # fmt: skip
     """The entries of the Jacobian of ``ys`` by ``xs``, or with ``second`` of the Hessian of the one y.
@@ -60,7 +61,7 @@ def compressed(
         sparse: the module ``scipy.sparse``.
         builder: the current builder, which holds the program.
         xs, ys: its inputs that are differentiated and its outputs.
-        known: values of other inputs.
+        environment: the known values of other inputs.
         second: whether it is the Hessian.
         compiled: whether the program is made to be compiled.
 
@@ -69,26 +70,26 @@ def compressed(
     """
     graph = without_effects(Graph(builder.inputs, live_equations(builder.equations, ys), ys))
     active = [builder.inputs.index(x) for x in xs]
-    way = best_way(sparse, graph, active, known, second, compiled)
+    way = best_way(sparse, graph, active, environment, second, compiled)
     row_types = [x.type for x in (xs if second else ys)]
     column_sizes = [x.type.size for x in xs]
-    found = _arranged(sparse, way, second, [type.size for type in row_types], column_sizes)
+    layout = _arranged(sparse, way, second, [type.size for type in row_types], column_sizes)
     parts = _parts(way, xs) if compiled else way.cut.parts
     pieces = builder.inline(way.graph, [*way.cut.others, *parts])
-    structure = Structure(found.blocks, way)
-    return _picked(pieces, way, found, row_types), structure
+    structure = Structure(layout.blocks, way)
+    return _picked(pieces, way, layout, row_types), structure
 
 
 # -- entries ---------------------------------------------------------------------------------------
 
 
 def _parts(way: Way, xs: Sequence[Any]) -> list[Any]:
-    """z, read from x in one step where its elements lie scattered there.
+    """z; each part that is scattered over one x is gathered from it in one step.
 
-    As the program has it, whole rows of a table are read, and of these every eleventh number.
+    The program may read it in two steps, whole rows of a table first, of which it needs a few elements.
     """
     ends = np.cumsum([0, *[x.type.size for x in xs]])
-    made = []
+    parts = []
     for z, source in zip(way.cut.parts, way.cut.sources, strict=True):
         k = int(np.searchsorted(ends, source[0], "right")) - 1 if len(source) else 0
         is_of_one = len(source) and source.min() >= max(ends[k], 0) and source.max() < ends[k + 1]
@@ -96,19 +97,20 @@ def _parts(way: Way, xs: Sequence[Any]) -> list[Any]:
             flat = reshape(xs[k], shape=(xs[k].type.size,))
             places = Constant((source - ends[k]).astype(np.int32)[:, None])
             z = reshape(gather(flat, places, axes=(0,), fill="zero"), shape=z.shape)
-        made.append(z)
-    return made
+        parts.append(z)
+    return parts
 
 
 class _Arranged:
-    """The entries of the matrix in their order.
+    """The layout of the entries: where each is read among the pieces, and where it is stored.
 
     Attributes:
         blocks: as in :class:`Structure`.
-        ends: where each block ends among all entries.
-        places: for each entry its places among the pieces: one array for each of several contributions,
-            the place behind the last piece standing for zero; or
-        targets: with one array in ``places``, the entry to which each contribution is added.
+        ends: the end of each block among all entries.
+        places: index arrays into the concatenated pieces. Either one array for each contribution to an entry,
+            with an index for each entry (an index behind the last piece stands for zero); or one array with
+            an index for each contribution, and then ``targets``.
+        targets: the entry to which each contribution is added; ``None`` in the first case.
         size: the number of entries.
     """
 
@@ -129,13 +131,13 @@ def _arranged(
     owner = np.repeat(np.arange(len(way.sizes)), way.sizes)[element]
     first = np.cumsum([0, *way.sizes])[:-1]
     start = way.starts[colour, owner]
-    place = start + way.strides[colour, owner] * (element - first[owner])
+    position = start + way.strides[colour, owner] * (element - first[owner])
     source = np.concatenate([*way.cut.sources, np.empty(0, np.int64)])
     row = source[row] if second else row
     column = source[column]
-    there = (start >= 0) & (row >= 0) & (column >= 0)
-    if not there.all():
-        row, column, place = row[there], column[there], place[there]
+    is_entry = (start >= 0) & (row >= 0) & (column >= 0)
+    if not is_entry.all():
+        row, column, position = row[is_entry], column[is_entry], position[is_entry]
     height, width = sum(row_sizes), sum(column_sizes)
     key = row * width + column
     if len(row_sizes) > 1 or len(column_sizes) > 1:
@@ -144,27 +146,27 @@ def _arranged(
         key += (of_row * len(column_sizes) + of_column) * (height * width)
     if np.any(key[1:] < key[:-1]):
         order = np.argsort(key, kind="stable")
-        key, place = key[order], place[order]
+        key, position = key[order], position[order]
     is_new = np.ones(len(key), bool)
     is_new[1:] = key[1:] != key[:-1]
     entry = np.cumsum(is_new) - 1
     key = key[is_new]
     size = len(key)
     total = _total(way)
-    at = np.flatnonzero(is_new)
-    most = int(np.diff(np.append(at, len(entry))).max(initial=0))
+    first_contribution = np.flatnonzero(is_new)
+    most = int(np.diff(np.append(first_contribution, len(entry))).max(initial=0))
     targets = None
     if most <= _SIDE_BY_SIDE:
-        rank = np.arange(len(entry)) - at[entry]
-        places = []
+        rank = np.arange(len(entry)) - first_contribution[entry]
+        positions = []
         for k in range(max(most, 1)):
-            each = np.full(size, total, np.int64)
-            each[entry[rank == k]] = place[rank == k]
-            places.append(each)
+            positions_of_rank = np.full(size, total, np.int64)
+            positions_of_rank[entry[rank == k]] = position[rank == k]
+            positions.append(positions_of_rank)
     else:
-        places, targets = [place], entry
+        positions, targets = [position], entry
     blocks, ends = _blocks(sparse, key, row_sizes, column_sizes)
-    return _Arranged(blocks, ends, places, targets, size)
+    return _Arranged(blocks, ends, positions, targets, size)
 
 
 def _total(way: Way) -> int:
@@ -186,7 +188,7 @@ def _blocks(sparse: Any, key: Any, row_sizes: Sequence[int], column_sizes: Seque
             indices = (column - left[j]).astype(np.int32)
             per_row = np.bincount(row - above[i], minlength=rows)
             row_ends = np.concatenate([[0], np.cumsum(per_row)]).astype(np.int32)
-            for array in (indices, row_ends):  # they are those of every matrix that is made
+            for array in (indices, row_ends):  # every result shares them
                 array.flags.writeable = False
             like = sparse.csr_array((np.zeros(len(indices)), indices, row_ends), (rows, columns_), copy=False)
             like.has_sorted_indices = like.has_canonical_format = True
@@ -195,33 +197,35 @@ def _blocks(sparse: Any, key: Any, row_sizes: Sequence[int], column_sizes: Seque
     return blocks, ends
 
 
-def _picked(pieces: Sequence[Any], way: Way, found: _Arranged, types: Sequence[TensorType]) -> list[Any]:
+def _picked(pieces: Sequence[Any], way: Way, layout: _Arranged, types: Sequence[TensorType]) -> list[Any]:
     """The entries of each block."""
-    blocks = [type for type, row in zip(types, found.blocks, strict=True) for _ in row]
-    if not found.size:
+    blocks = [type for type, row in zip(types, layout.blocks, strict=True) for _ in row]
+    if not layout.size:
         return [zeros(type.with_shape((0,))) for type in blocks]
     dtype = max((piece.type.dtype for piece in pieces), key=lambda dtype: dtype.itemsize)
     flat = [piece if piece.type.dtype is dtype else convert(piece, dtype=dtype) for piece in pieces]
     nowhere = _total(way)
-    if any((each == nowhere).any() for each in found.places):
+    if any((positions == nowhere).any() for positions in layout.places):
         flat.append(zeros(tensor_type(dtype, (1,))))
     buffer = flat[0] if len(flat) == 1 else concatenate(*flat, axis=0)
-    made = []
+    data_of_blocks = []
     start = 0
-    for type, end in zip(blocks, found.ends, strict=True):
+    for type, end in zip(blocks, layout.ends, strict=True):
         if start == end:
             data: Any = zeros(type.with_shape((0,)))
-        elif found.targets is None:
-            parts = [each[start:end] for each in found.places]
+        elif layout.targets is None:
+            parts = [positions[start:end] for positions in layout.places]
             data = accumulate([_read(buffer, part) for part in parts if (part != nowhere).any()])
         else:
-            mine = np.flatnonzero((found.targets >= start) & (found.targets < end))
-            where = Constant((found.targets[mine] - start).astype(np.int32)[:, None])
-            given = _read(buffer, found.places[0][mine])
-            data = scatter_add(zeros(given.type.with_shape((end - start,))), where, given, axes=(0,))
-        made.append(data if data.type.dtype is type.dtype else convert(data, dtype=type.dtype))
+            of_block = np.flatnonzero((layout.targets >= start) & (layout.targets < end))
+            entries = Constant((layout.targets[of_block] - start).astype(np.int32)[:, None])
+            contributions = _read(buffer, layout.places[0][of_block])
+            data = scatter_add(
+                zeros(contributions.type.with_shape((end - start,))), entries, contributions, axes=(0,)
+            )
+        data_of_blocks.append(data if data.type.dtype is type.dtype else convert(data, dtype=type.dtype))
         start = end
-    return made
+    return data_of_blocks
 
 
 def _read(buffer: Any, places: Any) -> Any:

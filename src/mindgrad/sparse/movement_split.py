@@ -1,13 +1,13 @@
-"""Where a program only moves the elements of its inputs or results, and where it computes with them.
+"""Movement split: a program is divided into data movement at its inputs and outputs and computation between.
 
     f(x) = R φ(z),    z = S x    ⟹    J_f = R J_φ S,        f(x) = φ(z)    ⟹    ∇²f = Sᵀ ∇²φ S
 
 R and S select: each element of z is one of x, each element of f one of the results of φ, or a constant.
-What reads x through slices, shifts and gathers has a Jacobian by z that is often made of diagonals, one
-tangent of ones for each part of z, where by x the columns of all parts meet; and the parts of z by which a
-result is linear, or on which it does not depend at all, are seen before anything is computed. (For sums of
-functions of few elements this is partial separability: A. Griewank and Ph. L. Toint, *Partitioned variable
-metric updates for large structured optimization problems*, 1982.)
+The Jacobian of φ by z is often made of diagonals where f reads x through slices, shifts and gathers: one
+tangent of ones for each part of z shows it, while by x the columns of all parts overlap. And the parts of z
+in which a result is linear, or on which it does not depend at all, are seen before anything is computed. (For
+sums of functions of few elements this is partial separability: A. Griewank and Ph. L. Toint, *Partitioned
+variable metric updates for large structured optimization problems*, 1982.)
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ __all__ = ["Cut", "cut"]
 
 
 class Cut:
-    """A program between its cuts.
+    """A program without the data movement at its inputs and outputs.
 
     Attributes:
         graph: φ, a graph from ``(*others, *parts)`` to the results.
         others: the inputs that are not differentiated.
         parts: z, variables of the program.
-        sources: for each part the number of the element of x that each of its elements is, -1 for none;
-            the elements of all x are counted together.
-        targets: for each element of the outputs, which are counted together, the number of the element of
-            the results that it is, -1 for none.
+        sources: S, an integer array for each part: the index of each of its elements in the concatenation of
+            all x, -1 for none.
+        targets: R, an integer array: for each element of the concatenated outputs its index in the
+            concatenation of the results, -1 for none.
     """
 
     __slots__ = ("graph", "others", "parts", "sources", "targets")
@@ -55,44 +55,44 @@ class Cut:
 
 
 def cut(
-    graph: Graph, active: Sequence[int], known: Known, at_inputs: bool = False, at_outputs: bool = False
+    graph: Graph, active: Sequence[int], environment: Known, at_inputs: bool = False, at_outputs: bool = False
 ) -> Cut:
-    """``graph`` between what only moves elements of its inputs and what only moves those of its results.
+    """``graph`` without the equations that only move elements of its inputs, or only those of its results.
 
     Args:
         graph: the program.
         active: indices of the inputs that are differentiated.
-        known: what is known of others.
+        environment: the known values of other inputs.
         at_inputs: whether z is to be x itself.
         at_outputs: whether the results are to be the outputs themselves.
     """
-    run = Propagation(None, 0, graph, {}, known)
+    run = Propagation(None, 0, graph, {}, environment)
     differentiated = [graph.inputs[k] for k in active]
-    source: dict[Any, Any] = dict(zip(differentiated, _numbered(differentiated), strict=True))
+    numbers: dict[Any, Any] = dict(zip(differentiated, _numbered(differentiated), strict=True))
     computed: set[Any] = set()
     parts: dict[Any, None] = dict.fromkeys(differentiated if at_inputs else ())
-    kept = []
+    computing = []
     for equation in graph.equations:
         primitive, inputs = equation.primitive, equation.inputs
         run.note(equation)
-        flags = [type(x) is Variable and x in source for x in inputs]
+        flags = [type(x) is Variable and x in numbers for x in inputs]
         if not at_inputs and any(flags) and primitive.name in MOVING and computed.isdisjoint(inputs):
-            held = holding(equation, flags)
-            found = run.moved(equation, flags) if held == flags else None
-            if found is not None:
-                stacked = _stacked([source[x] for x, flag in zip(inputs, flags, strict=True) if flag])
-                source.update((y, stacked[m]) for y, m in zip(equation.outputs, found, strict=True))
+            moving = holding(equation, flags)
+            sources = run.moved(equation, flags) if moving == flags else None
+            if sources is not None:
+                stacked = _stacked([numbers[x] for x, flag in zip(inputs, flags, strict=True) if flag])
+                numbers.update((y, stacked[m]) for y, m in zip(equation.outputs, sources, strict=True))
                 continue
-        kept.append(equation)
+        computing.append(equation)
         parts.update((x, None) for x, flag in zip(inputs, flags, strict=True) if flag)
         if any(flags) or not computed.isdisjoint(inputs):
             computed.update(equation.outputs)
-    tail = [] if at_outputs else kept
-    results, targets = _ends(run, graph, tail, computed | set(source))
-    parts.update((y, None) for y in results if y in source)
+    tail = [] if at_outputs else computing
+    results, targets = _ends(run, graph, tail, computed | set(numbers))
+    parts.update((y, None) for y in results if y in numbers)
     others = [v for v in graph.inputs if v not in parts]
-    inner = Graph([*others, *parts], live_equations(kept, results), results)
-    return Cut(inner, others, list(parts), [source[z] for z in parts], targets)
+    inner = Graph([*others, *parts], live_equations(computing, results), results)
+    return Cut(inner, others, list(parts), [numbers[z] for z in parts], targets)
 
 
 def _numbered(atoms: Sequence[Any]) -> list[Any]:
@@ -102,32 +102,32 @@ def _numbered(atoms: Sequence[Any]) -> list[Any]:
 
 
 def _stacked(numbers: Sequence[Any]) -> Any:
-    """``numbers`` behind one another, and -1, which is found at the place -1: what comes from nowhere."""
+    """The concatenated ``numbers`` and a last -1, so that the index -1 (no source) reads -1."""
     return np.concatenate([*numbers, [-1]])
 
 
 def _ends(
     run: Propagation, graph: Graph, equations: Sequence[Equation], dependent: set[Any]
 ) -> tuple[list[Any], Any]:
-    """What the outputs are made of by moving elements, and which element of it each of theirs is."""
+    """The results from which ``equations`` make the outputs by data movement, and R as in :class:`Cut`."""
     reached = {y for y in graph.outputs if y in dependent}
     tail = []
     for equation in reversed(equations):
         if equation.primitive.name in MOVING and not reached.isdisjoint(equation.outputs):
             flags = holding(equation, [x in dependent for x in equation.inputs])
-            found = run.moved(equation, flags) if any(flags) else None
-            if found is not None:
+            sources = run.moved(equation, flags) if any(flags) else None
+            if sources is not None:
                 inputs = [x for x, flag in zip(equation.inputs, flags, strict=True) if flag]
-                tail.append((equation.outputs, inputs, found))
+                tail.append((equation.outputs, inputs, sources))
                 reached.update(inputs)
-    made = {y for outputs, _, _ in tail for y in outputs}
+    defined = {y for outputs, _, _ in tail for y in outputs}
     results = [
         x for x in dict.fromkeys([*graph.outputs, *[x for _, xs, _ in tail for x in xs]]) if x in dependent
     ]
-    results = [x for x in results if x not in made]
-    place = dict(zip(results, _numbered(results), strict=True))
-    for outputs, inputs, found in reversed(tail):
-        stacked = _stacked([place[x] for x in inputs])
-        place.update((y, stacked[m]) for y, m in zip(outputs, found, strict=True))
-    targets = [place[y] if y in place else np.full(y.type.size, -1) for y in graph.outputs]
+    results = [x for x in results if x not in defined]
+    numbers = dict(zip(results, _numbered(results), strict=True))
+    for outputs, inputs, sources in reversed(tail):
+        stacked = _stacked([numbers[x] for x in inputs])
+        numbers.update((y, stacked[m]) for y, m in zip(outputs, sources, strict=True))
+    targets = [numbers[y] if y in numbers else np.full(y.type.size, -1) for y in graph.outputs]
     return results, _stacked(targets)[:-1]

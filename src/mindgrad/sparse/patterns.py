@@ -1,4 +1,4 @@
-"""Patterns: Boolean matrices that say which element depends on which, and what is made of them.
+"""Sparsity patterns are Boolean matrices that say which element of a value depends on which input element.
 
     union   P ∪ Q        rows   P[s, :]        grouped   Q[g, :] = ⋃_{group(i) = g} P[i, :]
 
@@ -23,17 +23,17 @@ MOST = 50_000_000
 
 
 class TooDense(Exception):
-    """A pattern has too many entries to be worth knowing."""
+    """A pattern has too many entries to be worth computing."""
 
 
 def check(count: int) -> None:
-    """Raises: TooDense: a pattern is going to have so many entries that it is not made."""
+    """Raise :class:`TooDense` if a pattern of ``count`` entries, which is about to be made, has too many."""
     if count > MOST:
         raise TooDense
 
 
 class Patterns:
-    """What is done with patterns of one width.
+    """The operations on patterns of one width.
 
     Args:
         sparse: the module ``scipy.sparse``.
@@ -45,14 +45,14 @@ class Patterns:
         self.width = width
 
     def union(self, patterns: Sequence[Any]) -> Any:
-        """What any of ``patterns`` holds; ``None`` if there is none."""
+        """The union of ``patterns``; ``None`` if all are empty."""
         distinct = list({id(p): p for p in patterns if p is not None}.values())
         if not distinct:
             return None
         total = distinct[0]
-        for each in distinct[1:]:
-            check(total.nnz + each.nnz)
-            total = total + each
+        for pattern in distinct[1:]:
+            check(total.nnz + pattern.nnz)
+            total = total + pattern
         return total
 
     def rows(self, pattern: Any, source: Any) -> Any:
@@ -72,7 +72,7 @@ class Patterns:
         return pattern[source]
 
     def grouped(self, pattern: Any, group: Any, count: int) -> Any:
-        """Row g is what the rows i with ``group[i] = g`` hold together."""
+        """The pattern whose row g is the union of the rows i with ``group[i] = g``."""
         group = np.ravel(group)
         if count == 1:
             return self.one_row(np.unique(pattern.indices))
@@ -94,9 +94,9 @@ class Patterns:
         ends = np.array([0, len(columns)], np.int32)
         return self.sparse.csr_array((np.ones(len(columns), bool), columns, ends), (1, self.width))
 
-    def mixed(self, given: Sequence[Any], outputs: Sequence[Variable]) -> list[Any]:
-        """Every element of ``outputs`` depends on all that ``given`` hold."""
-        columns = [p.indices for p in given if p is not None]
+    def mixed(self, patterns: Sequence[Any], outputs: Sequence[Variable]) -> list[Any]:
+        """The patterns of ``outputs`` each of whose elements depends on all that ``patterns`` hold."""
+        columns = [p.indices for p in patterns if p is not None]
         if not columns:
             return [None] * len(outputs)
         row = self.one_row(np.unique(np.concatenate(columns)))
@@ -108,7 +108,7 @@ class Patterns:
         return self.sparse.csr_array((size, self.width), dtype=bool)
 
     def collapsed(self, x: Any, pattern: Any, axes: Sequence[int]) -> tuple[Any, Any]:
-        """``pattern`` of x reduced along ``axes``, and the number of each element's row in it."""
+        """The pattern of x reduced along ``axes``, and its row numbers in the shape of the reduced x."""
         shape = x.shape
         small = tuple(1 if axis in axes else n for axis, n in enumerate(shape))
         count = math.prod(small)

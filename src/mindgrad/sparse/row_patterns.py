@@ -1,8 +1,8 @@
 """The patterns of rows that mix elements: contractions, convolutions, writes, transforms, matrices.
 
-    RULES[name](run, equation, given) = the pattern of each output, for those of the operands
+    RULES[name](run, equation, patterns) = the pattern of each output, for the patterns of the operands
 
-``run`` is the propagation (``sparsity``), which makes patterns of patterns and knows values.
+``run`` is the propagation (``sparse.sparsity``), which combines patterns and has the known values.
 """
 
 from __future__ import annotations
@@ -22,67 +22,67 @@ __all__ = ["RULES", "from_anywhere"]
 _WINDOW = 512
 
 
-def from_anywhere(run: Any, equation: Equation, given: list[Any]) -> Any:
-    """A read or write at places that are not known: it may be any along the axes that it indexes."""
+def from_anywhere(run: Any, equation: Equation, patterns: list[Any]) -> Any:
+    """The pattern of a read or write at unknown positions: any position along the axes that it indexes."""
     name, xs, parameters = equation.primitive.name, equation.inputs, equation.parameters
     shape = equation.outputs[0].shape
     x = xs[0]
     if name == "gather":
         axes = parameters["axes"]
-        reduced, numbers = run.collapsed(x, given[0], axes)
+        reduced, numbers = run.collapsed(x, patterns[0], axes)
         first = np.zeros(xs[1].shape, np.int64)
         return run.rows(reduced, equation.primitive.numpy(numbers, first, **parameters))
     if name == "dynamic_slice":
         axes = [k for k, (n, size) in enumerate(zip(x.shape, shape, strict=True)) if n != size]
-        reduced, numbers = run.collapsed(x, given[0], axes)
+        reduced, numbers = run.collapsed(x, patterns[0], axes)
         return run.rows(reduced, np.broadcast_to(numbers, shape))
     if name == "scatter_set":
-        return _written(run, equation, given)
-    written = None if given[1] is None else run.mixed([given[1]], equation.outputs)[0]
-    return run.union([given[0], written])
+        return _written(run, equation, patterns)
+    written = None if patterns[1] is None else run.mixed([patterns[1]], equation.outputs)[0]
+    return run.union([patterns[0], written])
 
 
-def _written(run: Any, equation: Equation, given: list[Any]) -> Any:
-    """Writes at places that are not known: each element may be written by any of them."""
+def _written(run: Any, equation: Equation, patterns: list[Any]) -> Any:
+    """The pattern of writes at unknown positions: each element may be written by any of them."""
     x, indices, updates = equation.inputs
-    kept, new = given[0], given[2]
-    if new is None:
-        return kept
+    unwritten, update = patterns[0], patterns[2]
+    if update is None:
+        return unwritten
     axes, batch = equation.parameters["axes"], equation.parameters.get("batch", ())
     lookups = range(len(batch), len(indices.shape) - 1)
-    reduced, numbers = run.collapsed(updates, new, tuple(lookups))
+    reduced, numbers = run.collapsed(updates, update, tuple(lookups))
     # axes (batch, indexed, window), as the kernel orders those of x
     window = tuple(k for k in range(len(x.shape)) if k not in axes and k not in batch)
     order = (*batch, *axes, *window)
     sizes = [x.shape[k] for k in order]
     narrow = [1 if k in axes else x.shape[k] for k in order]
     spread = np.broadcast_to(numbers.reshape(narrow), sizes)
-    return run.union([kept, run.rows(reduced, np.transpose(spread, np.argsort(order)))])
+    return run.union([unwritten, run.rows(reduced, np.transpose(spread, np.argsort(order)))])
 
 
-def _added(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
+def _added(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     x, indices, updates = equation.inputs
-    where = run.value(indices)
-    if given[2] is None:
-        return [given[0]]
-    if where is None:
-        return [_written(run, equation, given)]
+    positions = run.value(indices)
+    if patterns[2] is None:
+        return [patterns[0]]
+    if positions is None:
+        return [_written(run, equation, patterns)]
     numbers = np.arange(1, x.type.size + 1).reshape(x.shape)
     parameters = equation.parameters
-    # reading the numbers of x at the same places says where each update goes
-    read = gather.numpy(numbers, where, parameters["axes"], parameters.get("batch", ()), "zero")
+    # reading the element numbers of x at the same positions tells the target of each update
+    read = gather.numpy(numbers, positions, parameters["axes"], parameters.get("batch", ()), "zero")
     target = np.ravel(read) - 1
     inside = np.flatnonzero(target >= 0)
     incidence = run.sparse.csr_array(
         (np.ones(len(inside), bool), (target[inside], inside)), (x.type.size, updates.type.size)
     )
-    return [run.union([given[0], run.product(incidence, given[2])])]
+    return [run.union([patterns[0], run.product(incidence, patterns[2])])]
 
 
-def _accumulated(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
+def _accumulated(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     x, axis = equation.inputs[0], equation.parameters["axis"]
     if not x.type.size:
-        return given
+        return patterns
     length = x.shape[axis]
     check(x.type.size * (length + 1) // 2)
     before, after = np.tril_indices(length)
@@ -91,22 +91,22 @@ def _accumulated(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
     fibres = np.moveaxis(np.arange(x.type.size).reshape(x.shape), axis, -1).reshape(-1, length)
     rows, columns = np.ravel(fibres[:, before]), np.ravel(fibres[:, after])
     incidence = run.sparse.csr_array((np.ones(len(rows), bool), (rows, columns)), (x.type.size,) * 2)
-    return [run.product(incidence, given[0])]
+    return [run.product(incidence, patterns[0])]
 
 
-def _transformed(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
+def _transformed(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     x = equation.inputs[0]
-    reduced, numbers = run.collapsed(x, given[0], equation.parameters["axes"])
+    reduced, numbers = run.collapsed(x, patterns[0], equation.parameters["axes"])
     return [run.rows(reduced, np.broadcast_to(numbers, x.shape))]
 
 
-def _contracted(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
-    parts = [_factor(run, equation, k, p) for k, p in enumerate(given) if p is not None]
+def _contracted(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    parts = [_factor(run, equation, k, p) for k, p in enumerate(patterns) if p is not None]
     return [run.union(parts)]
 
 
 def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
-    """What a product depends on through its operand ``k``."""
+    """The pattern of a contraction through its operand ``k``."""
     contract, batch = equation.parameters["contract"], equation.parameters["batch"]
     x, other = equation.inputs[k], equation.inputs[1 - k]
     mine, theirs = contract[k], contract[1 - k]
@@ -141,48 +141,48 @@ def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
     return run.rows(reduced, source)
 
 
-def _convolved(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
+def _convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     x, w = equation.inputs
     output = equation.outputs[0]
     groups = equation.parameters["groups"]
     parts = []
-    if given[1] is not None:
-        reduced, numbers = run.collapsed(w, given[1], range(1, len(w.shape)))
+    if patterns[1] is not None:
+        reduced, numbers = run.collapsed(w, patterns[1], range(1, len(w.shape)))
         narrow = (1, w.shape[0], *[1] * (len(w.shape) - 2))
         parts.append(run.rows(reduced, np.broadcast_to(numbers.reshape(narrow), output.shape)))
-    if given[0] is not None:
+    if patterns[0] is not None:
         if math.prod(w.shape[1:]) > _WINDOW:
-            return run.mixed(given, equation.outputs)
+            return run.mixed(patterns, equation.outputs)
         numbers = np.arange(1.0, x.type.size + 1).reshape(x.shape)
         per_group = output.shape[1] // groups
-        for place in np.ndindex(*w.shape[1:]):
-            # with one weight alone, what comes out is what goes in, moved
+        for tap in np.ndindex(*w.shape[1:]):
+            # a kernel with a single weight only moves the elements of x
             single = np.zeros((groups, *w.shape[1:]))
-            single[:, *place] = 1.0
-            made = equation.primitive.numpy(numbers, single, **equation.parameters)
-            source = np.repeat(np.rint(made).astype(np.int64) - 1, per_group, axis=1)
-            parts.append(run.rows(given[0], source))
+            single[:, *tap] = 1.0
+            convolved = equation.primitive.numpy(numbers, single, **equation.parameters)
+            source = np.repeat(np.rint(convolved).astype(np.int64) - 1, per_group, axis=1)
+            parts.append(run.rows(patterns[0], source))
     return [run.union(parts)]
 
 
-def _of_matrices(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
-    """What is done to each matrix of a stack by itself."""
+def _of_matrices(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """The patterns of a row that acts on each matrix of a stack by itself."""
     stack = equation.inputs[0].shape[:-2]
     count = math.prod(stack)
     atoms = [*equation.inputs, *equation.outputs]
     if count == 1 or any(atom.shape[: len(stack)] != stack for atom in atoms):
-        return run.mixed(given, equation.outputs)
-    each = [
+        return run.mixed(patterns, equation.outputs)
+    of_matrix = [
         run.grouped(p, np.arange(x.type.size) // (x.type.size // count), count)
-        for x, p in zip(equation.inputs, given, strict=True)
+        for x, p in zip(equation.inputs, patterns, strict=True)
         if p is not None
     ]
-    whole = run.union(each)
-    return [run.rows(whole, np.arange(y.type.size) // (y.type.size // count)) for y in equation.outputs]
+    union = run.union(of_matrix)
+    return [run.rows(union, np.arange(y.type.size) // (y.type.size // count)) for y in equation.outputs]
 
 
-def _reduced(run: Any, equation: Equation, given: list[Any]) -> list[Any]:
-    return [run.collapsed(equation.inputs[0], given[0], equation.parameters["axes"])[0]]
+def _reduced(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    return [run.collapsed(equation.inputs[0], patterns[0], equation.parameters["axes"])[0]]
 
 
 RULES: dict[str, Any] = {

@@ -1,17 +1,17 @@
-"""Which element of an output depends on which element of an input: the pattern of a Jacobian.
+"""Sparsity propagation finds the pattern of a Jacobian: which output element depends on which input element.
 
     P_y = ⋃_k D_k P_{x_k}        D_k[i, j] = whether element i of y can depend on element j of operand k
 
-A pattern is a Boolean matrix, as many rows as the value has elements, as many columns as the inputs have
-together. Every equation makes that of its outputs from those of its operands, once, whatever the values
-are: the derivative is zero wherever the pattern is, for all inputs. No row has a table of its own
-elements for this. What moves elements runs its own NumPy kernel on their numbers; pointwise rows unite
-their operands; reductions and contractions multiply by a Boolean matrix; branches unite; loops run on
-patterns, trip by trip, or until nothing changes. A row that nothing is known of makes each of its elements
-depend on all that its operands depend on, so that no dependence is ever missed.
+A pattern is a Boolean matrix with as many rows as the value has elements and as many columns as the inputs
+have together. Each equation maps the patterns of its operands to those of its outputs, once and for all
+values: wherever the pattern is zero, the derivative is zero for all inputs. Rows that move elements run their
+NumPy kernel on element numbers; pointwise rows unite the patterns of their operands; reductions and
+contractions multiply by a Boolean matrix; branches are united; loops run on patterns, trip by trip, or until
+nothing changes. Each element of the outputs of any other row depends on all that its operands depend on, so
+that no dependence is ever missed.
 
-Values that are known without the inputs (constants, what follows from them, and integers that are
-given) say more: where positions are read, what a mask leaves out, which entries of a matrix are zero.
+Values that are known without the inputs (constants, values that follow from them, and integer arguments) make
+patterns smaller: the positions of a gather, the elements that a mask leaves out, the zeros of a matrix.
 Cost: some passes over the entries of each pattern. Limits: a pattern of more than ``MOST`` entries
 raises ``patterns.TooDense``.
 """
@@ -30,7 +30,7 @@ from mindgrad.sparse.row_patterns import from_anywhere
 
 __all__ = ["MOVING", "Known", "Propagation", "dependence", "holding", "known_values"]
 
-#: rows that only move elements, and which of their operands hold them; the others say where
+#: rows that only move elements, and the operands that hold these; their other operands are positions
 MOVING: dict[str, tuple[int, ...] | None] = {
     "reshape": None,
     "transpose": None,
@@ -48,17 +48,17 @@ MOVING: dict[str, tuple[int, ...] | None] = {
 
 
 def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
-    """``flags`` of operands, without those that say where elements are, in place of holding them."""
-    places = MOVING[equation.primitive.name]
-    return [flag and (places is None or k in places) for k, flag in enumerate(flags)]
+    """``flags`` of operands, cleared for operands that are positions and hold no elements."""
+    holders = MOVING[equation.primitive.name]
+    return [flag and (holders is None or k in holders) for k, flag in enumerate(flags)]
 
 
 class Known:
     """Values of inputs that are not differentiated.
 
     Attributes:
-        values: by variable, of those that may be others in another call.
-        constants: by variable, of those that may not.
+        values: by variable, the values that may differ in another call.
+        constants: by variable, the values that are the same in every call.
         asked: the variables on whose values a pattern depends.
     """
 
@@ -70,9 +70,9 @@ class Known:
         constants: dict[Variable, Any] | None = None,
         asked: list[Variable] | None = None,
     ) -> None:
+        self.asked = [] if asked is None else asked
         self.values = values
         self.constants = {} if constants is None else constants
-        self.asked = [] if asked is None else asked
 
     @property
     def is_asked(self) -> bool:
@@ -84,33 +84,36 @@ class Known:
         self.asked.append(variable)
 
     def renamed(self, before: Sequence[Variable], after: Sequence[Variable]) -> Known:
-        """The same with variables of a copy of the graph in place of those of ``before``."""
-        now = dict(zip(before, after, strict=True))
+        """The same values for the variables ``after`` of a copy of the graph, instead of ``before``."""
+        copy_of = dict(zip(before, after, strict=True))
         values, constants = (
-            {now[v]: array for v, array in held.items() if v in now} for held in (self.values, self.constants)
+            {copy_of[v]: array for v, array in arrays.items() if v in copy_of}
+            for arrays in (self.values, self.constants)
         )
         return Known(values, constants, self.asked)
 
 
-def known_values(graph: Graph, given: dict[Variable, Any], wanted: Sequence[Any]) -> tuple[dict, dict]:
-    """Of the values of ``wanted`` those that follow from ``given`` inputs, and those that need no input."""
-    run = Propagation(None, 0, graph, {}, Known(given))
+def known_values(graph: Graph, input_values: dict[Variable, Any], atoms: Sequence[Any]) -> tuple[dict, dict]:
+    """The values of ``atoms`` that follow from ``input_values``, and those that need no input."""
+    run = Propagation(None, 0, graph, {}, Known(input_values))
     for equation in graph.equations:
         run.note(equation)
-    found = {atom: run.value(atom) for atom in wanted}
-    by_input = {atom: array for atom, array in found.items() if array is not None and run.is_given(atom)}
-    others = {atom: array for atom, array in found.items() if array is not None and atom not in by_input}
+    values = {atom: run.value(atom) for atom in atoms}
+    by_input = {atom: array for atom, array in values.items() if array is not None and run.is_given(atom)}
+    others = {atom: array for atom, array in values.items() if array is not None and atom not in by_input}
     return by_input, others
 
 
-def dependence(sparse: Any, graph: Graph, active: Sequence[int], known: Known | None = None) -> list[Any]:
-    """The pattern of each output of ``graph`` by its inputs at ``active``; ``None``: it depends on none.
+def dependence(
+    sparse: Any, graph: Graph, active: Sequence[int], environment: Known | None = None
+) -> list[Any]:
+    """The pattern of each output of ``graph`` by its inputs at ``active``; ``None`` if it depends on none.
 
     Args:
         sparse: the module ``scipy.sparse``.
         graph: the program.
         active: indices of inputs; their elements, one input after the other, are the columns.
-        known: the values of other inputs, as far as they are known.
+        environment: the values of other inputs, as far as they are known.
     """
     sizes = [graph.inputs[k].type.size for k in active]
     width = sum(sizes)
@@ -121,7 +124,7 @@ def dependence(sparse: Any, graph: Graph, active: Sequence[int], known: Known | 
         rows = np.arange(size + 1, dtype=np.int32)
         patterns[graph.inputs[k]] = sparse.csr_array((np.ones(size, bool), columns, rows), (size, width))
         start += size
-    run = Propagation(sparse, width, graph, patterns, known)
+    run = Propagation(sparse, width, graph, patterns, environment)
     run.push(graph.equations)
     return [run.pattern(y) for y in graph.outputs]
 
@@ -134,40 +137,45 @@ class Propagation(Patterns):
         width: the number of columns.
         graph: the program.
         patterns: those of inputs.
-        known: what is known of other inputs.
+        environment: the values of other inputs, as far as they are known.
     """
 
     def __init__(
-        self, sparse: Any, width: int, graph: Graph, patterns: dict[Variable, Any], known: Known | None = None
+        self,
+        sparse: Any,
+        width: int,
+        graph: Graph,
+        patterns: dict[Variable, Any],
+        environment: Known | None = None,
     ) -> None:
         super().__init__(sparse, width)
         self._graph = graph
         self._patterns = {v: p for v, p in patterns.items() if p is not None}
-        self._known = known
-        self._values = {} if known is None else {**known.constants, **known.values}
+        self._known = environment
+        self._values = {} if environment is None else {**environment.constants, **environment.values}
         self._knowable = set(self._values)
-        #: those that follow from values of inputs
-        self._given = set() if known is None else set(known.values)
+        #: the variables whose values follow from those of inputs
+        self._given = set() if environment is None else set(environment.values)
 
     def pattern(self, atom: Any) -> Any:
         """The pattern of ``atom``, ``None`` where it depends on nothing."""
         return self._patterns.get(atom) if type(atom) is Variable else None
 
     def push(self, equations: Sequence[Equation]) -> None:
-        """Find the patterns of what ``equations`` define."""
+        """Compute the patterns of the outputs of ``equations``."""
         for equation in equations:
             primitive = equation.primitive
             self.note(equation)
-            given = [self.pattern(x) for x in equation.inputs]
-            if primitive.jvp is None or all(p is None for p in given):
+            patterns = [self.pattern(x) for x in equation.inputs]
+            if primitive.jvp is None or all(p is None for p in patterns):
                 continue
-            found = self._rule(equation, given)
+            outputs = self._rule(equation, patterns)
             self._patterns.update(
-                (y, p) for y, p in zip(equation.outputs, found, strict=True) if p is not None
+                (y, p) for y, p in zip(equation.outputs, outputs, strict=True) if p is not None
             )
 
     def note(self, equation: Equation) -> None:
-        """Note what ``equation`` defines as known, if all that it needs is."""
+        """Mark the outputs of ``equation`` as known, if all its operands are."""
         if equation.has_effect or equation.primitive.kind == "control":
             return
         if all(type(x) is not Variable or x in self._knowable for x in equation.inputs):
@@ -180,13 +188,13 @@ class Propagation(Patterns):
         return atom in self._given
 
     def value(self, atom: Any) -> Any:
-        """The value of ``atom``, on which the pattern is going to depend; ``None`` where it is not known."""
+        """The value of ``atom``, noted as one that the pattern depends on; ``None`` if it is not known."""
         if self._known is not None and atom in self._given:
             self._known.ask(atom)
         return self._evaluated(atom)
 
     def constant(self, atom: Any) -> Any:
-        """The same where it can be no other in another call: a mask that is an argument is not looked at."""
+        """The value of ``atom`` if it is the same in every call (not an argument's), else ``None``."""
         return None if atom in self._given else self._evaluated(atom)
 
     def known(self, atom: Any) -> tuple[Any, bool] | None:
@@ -204,76 +212,76 @@ class Propagation(Patterns):
                         operands = [
                             x.array() if type(x) is not Variable else self._values[x] for x in equation.inputs
                         ]
-                        made = equation.primitive.numpy(*operands, **equation.parameters)
-                        made = made if equation.primitive.multiple else [made]
-                        self._values.update(zip(equation.outputs, map(np.asarray, made), strict=True))
+                        results = equation.primitive.numpy(*operands, **equation.parameters)
+                        results = results if equation.primitive.multiple else [results]
+                        self._values.update(zip(equation.outputs, map(np.asarray, results), strict=True))
         return self._values.get(atom)
 
-    def _rule(self, equation: Equation, given: list[Any]) -> list[Any]:
+    def _rule(self, equation: Equation, patterns: list[Any]) -> list[Any]:
         primitive, name = equation.primitive, equation.primitive.name
         if name == "stop_gradient":
             return [None]
         if primitive.pointwise:
-            return [self._pointwise(equation, given)]
+            return [self._pointwise(equation, patterns)]
         if name == "convert":
-            return given
+            return patterns
         if name in MOVING:
-            flags = holding(equation, [p is not None for p in given])
+            flags = holding(equation, [p is not None for p in patterns])
             if not any(flags):
                 return [None] * len(equation.outputs)
-            given = [p if flag else None for p, flag in zip(given, flags, strict=True)]
+            patterns = [p if flag else None for p, flag in zip(patterns, flags, strict=True)]
             sources = self.moved(equation, flags)
             if sources is None:
-                return [from_anywhere(self, equation, given)]
-            stacked = [p for p in given if p is not None]
-            whole = stacked[0] if len(stacked) == 1 else self.sparse.vstack(stacked, format="csr")
-            return [self.rows(whole, source) for source in sources]
+                return [from_anywhere(self, equation, patterns)]
+            stacked = [p for p in patterns if p is not None]
+            rows = stacked[0] if len(stacked) == 1 else self.sparse.vstack(stacked, format="csr")
+            return [self.rows(rows, source) for source in sources]
         rule = row_patterns.RULES.get(name) or loop_patterns.RULES.get(name)
-        return self.mixed(given, equation.outputs) if rule is None else rule(self, equation, given)
+        return self.mixed(patterns, equation.outputs) if rule is None else rule(self, equation, patterns)
 
-    def _pointwise(self, equation: Equation, given: list[Any]) -> Any:
+    def _pointwise(self, equation: Equation, patterns: list[Any]) -> Any:
         name, xs = equation.primitive.name, equation.inputs
         if name == "select":
             predicate = self.constant(xs[0])
             if predicate is not None:
-                _, a, b = given
+                _, a, b = patterns
                 stacked = [self.or_empty(p, xs[0].type.size) for p in (a, b)]
                 number = np.arange(xs[0].type.size)
                 source = np.where(np.ravel(predicate), number, number + len(number))
                 return self.rows(self.sparse.vstack(stacked, format="csr"), source)
         if name in ("mul", "absorb"):
             for x, other in ((0, 1), (1, 0)):
-                if given[x] is not None and given[other] is None:
+                if patterns[x] is not None and patterns[other] is None:
                     factor = self.constant(xs[other])
                     if factor is not None and not np.all(factor):
                         number = np.arange(factor.size)
-                        return self.rows(given[x], np.where(np.ravel(factor) == 0, -1, number))
-        return self.union(given)
+                        return self.rows(patterns[x], np.where(np.ravel(factor) == 0, -1, number))
+        return self.union(patterns)
 
     def moved(self, equation: Equation, flags: Sequence[bool]) -> list[Any] | None:
-        """Where the elements of each output come from; ``None`` if that is not known.
+        """The source index of each element of each output; ``None`` if it is not known.
 
         The elements of the operands whose flag is set (see :func:`holding`) are numbered, one operand after
         the other; -1 stands for an element that comes from none of them.
         """
-        places = MOVING[equation.primitive.name]
+        holders = MOVING[equation.primitive.name]
         operands: list[Any] = []
         start = 1
         for k, (x, flag) in enumerate(zip(equation.inputs, flags, strict=True)):
             if flag:
                 operands.append(np.arange(start, start + x.type.size).reshape(x.shape))
                 start += x.type.size
-            elif places is None or k in places:
+            elif holders is None or k in holders:
                 operands.append(np.zeros(x.shape, np.int64))
             else:
-                where = self.value(x)
-                if where is None:
+                positions = self.value(x)
+                if positions is None:
                     return None
-                operands.append(where)
-        made = equation.primitive.numpy(*operands, **equation.parameters)
-        results = made if equation.primitive.multiple else [made]
-        # what lies outside of an operand is read as the smallest integer
-        return [np.maximum(np.ravel(each), 0) - 1 for each in results]
+                operands.append(positions)
+        outputs = equation.primitive.numpy(*operands, **equation.parameters)
+        results = outputs if equation.primitive.multiple else [outputs]
+        # an element outside of an operand is read as the smallest integer
+        return [np.maximum(np.ravel(result), 0) - 1 for result in results]
 
     # -- graphs in equations -----------------------------------------------------------------------
 
@@ -282,15 +290,17 @@ class Propagation(Patterns):
         return dependence(self.sparse, graph, active)
 
     def inside(
-        self, graph: Graph, given: Sequence[Any], values: Sequence[tuple[Any, bool] | None]
+        self, graph: Graph, patterns: Sequence[Any], values: Sequence[tuple[Any, bool] | None]
     ) -> Propagation:
         """The patterns of ``graph`` on operands with these patterns and values."""
-        pairs = [(v, each) for v, each in zip(graph.inputs, values, strict=True) if each is not None]
-        known = Known(
+        pairs = [(v, value) for v, value in zip(graph.inputs, values, strict=True) if value is not None]
+        environment = Known(
             {v: array for v, (array, is_given) in pairs if is_given},
             {v: array for v, (array, is_given) in pairs if not is_given},
             None if self._known is None else self._known.asked,
         )
-        run = Propagation(self.sparse, self.width, graph, dict(zip(graph.inputs, given, strict=True)), known)
+        run = Propagation(
+            self.sparse, self.width, graph, dict(zip(graph.inputs, patterns, strict=True)), environment
+        )
         run.push(graph.equations)
         return run

@@ -1,11 +1,11 @@
-"""The ways to the entries of a sparse Jacobian or Hessian, and which of them is taken.
+"""Strategies for sparse Jacobians and Hessians, of which the cheapest is taken.
 
     T[k] = J_φ s_k, s_k = Σ_{colour(z) = k} e_z        or        T[k] = J_φᵀ c_k, c_k = Σ_{colour(r) = k} e_r
 
-The program is cut where it begins and ceases to compute (``sparse.movement_split``), its pattern found
-and coloured. Then there are several ways: each colour pushed, or pulled, by itself, so that nothing is made
-of what does not move; all colours at once as a batch, forwards or in reverse mode; with the cut or by x
-itself. Those that may be best are built, and the one that computes the fewest numbers is taken.
+The program is split from the data movement at its ends (``sparse.movement_split``); its pattern is computed
+and coloured. A strategy pushes, or pulls, each colour by itself, so that zero tangents cost nothing; or it
+runs all colours at once as a batch, in forward or reverse mode; by z or by x itself. The strategies that may
+be best are built, and the one that computes the fewest elements is taken.
 """
 
 from __future__ import annotations
@@ -39,29 +39,29 @@ _UNROLLED = 3000
 #: parts of z, and entries of its pattern, that are worth looking at one by one
 _PARTS = 100
 _ENTRIES = 10_000_000
-#: entries of a matrix that is made though it is dense
+#: the most entries of a dense matrix that is computed all the same
 _DENSE = 100_000_000
-#: colours that are so few that no other way is looked for, if no row can do with fewer
+#: the most colours with which no other strategy is tried, if no row allows fewer
 _FEW = 8
 
-#: from which part of the entries, or of the columns, on a matrix counts as dense, if it is larger than this
+#: the fraction of entries, or of columns, from which on a matrix larger than ``_SMALL`` counts as dense
 _NEARLY, _SMALL = 0.75, 4
 
 
 def best_way(
-    sparse: Any, graph: Graph, active: Sequence[int], known: Known, second: bool, compiled: bool
+    sparse: Any, graph: Graph, active: Sequence[int], environment: Known, second: bool, compiled: bool
 ) -> Way:
-    """The cheapest way to the Jacobian of ``graph``, or with ``second`` to its Hessian.
+    """The cheapest strategy for the Jacobian of ``graph``, or with ``second`` for its Hessian.
 
     Args:
         sparse: the module ``scipy.sparse``.
         graph: the program.
         active: indices of the inputs that are differentiated.
-        known: values of other inputs.
+        environment: the known values of other inputs.
         second: whether it is the Hessian of the one output.
-        compiled: whether the program is made to be compiled.
+        compiled: whether the program is going to be compiled.
     """
-    best = _best(sparse, graph, active, known, second)
+    best = _best(sparse, graph, active, environment, second)
     if compiled:
         inputs = best.graph.inputs[len(best.cut.others) :]
         far = [v for v, source in zip(inputs, best.cut.sources, strict=True) if is_scattered(source)]
@@ -69,19 +69,19 @@ def best_way(
     return best
 
 
-def _best(sparse: Any, graph: Graph, active: Sequence[int], known: Known, second: bool) -> Way:
-    plain = cut(graph, active, known, at_inputs=True, at_outputs=second)
-    at = cut(graph, active, known, at_outputs=second)
-    if len(at.parts) > _PARTS or sum(z.type.size for z in at.parts) > _ENTRIES:
-        at = plain
+def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, second: bool) -> Way:
+    plain = cut(graph, active, environment, at_inputs=True, at_outputs=second)
+    split = cut(graph, active, environment, at_outputs=second)
+    if len(split.parts) > _PARTS or sum(z.type.size for z in split.parts) > _ENTRIES:
+        split = plain
     levels: list[_Level] = []
-    for each in [at] if at.parts == plain.parts else [at, plain]:
+    for option in [split] if split.parts == plain.parts else [split, plain]:
         try:
-            levels.append(_Level(sparse, each, known, second, levels[0] if levels else None))
+            levels.append(_Level(sparse, option, environment, second, levels[0] if levels else None))
         except TooDense:
             continue
     if not levels:
-        return _Level(sparse, plain, known, second, None, is_full=True).dense()
+        return _Level(sparse, plain, environment, second, None, is_full=True).dense()
     first, last = levels[0], levels[-1]
     if last.is_dense:
         return last.dense()
@@ -91,7 +91,7 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], known: Known, second
     ways = [singly]
     if not second:
         ways += [first.backwards_singly()]
-    # to colour columns one by one takes longest; they can hardly have fewer colours than a row has entries
+    # colouring columns one by one takes longest, and rarely needs fewer colours than a row has entries
     if all(way is None or way.count > 2 * last.widest for way in ways):
         ways += [level.forwards() for level in levels]
         ways += [last.by_star()] if first.is_symmetric else []
@@ -102,30 +102,36 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], known: Known, second
 
 
 class _Level:
-    """The program cut at one place, with its pattern.
+    """One split of the program, with its pattern.
 
     Attributes:
-        cut: where.
+        cut: the split.
         graph: φ, or its gradient by z for a Hessian.
-        pattern: of the results of ``graph`` by z.
-        is_symmetric: whether it is that of a symmetric matrix.
+        pattern: a Boolean ``csr_array``, of the results of ``graph`` by z.
+        is_symmetric: whether the matrix is symmetric.
         widest: the most entries of a row.
-        is_dense: whether most entries are in it.
+        is_dense: whether most entries are in the pattern.
     """
 
     def __init__(
-        self, sparse: Any, at: Cut, known: Known, second: bool, finer: _Level | None, is_full: bool = False
+        self,
+        sparse: Any,
+        split: Cut,
+        environment: Known,
+        second: bool,
+        finer: _Level | None,
+        is_full: bool = False,
     ) -> None:
         self._sparse = sparse
-        self.cut = at
+        self.cut = split
         self._second = second
-        self._constants = len(at.others)
-        # the outputs of a function whose gradient is taken are one number
-        self.graph = step(at.graph, self._constants, _gradient) if second else at.graph
-        self._source = np.concatenate([*at.sources, np.empty(0, np.int64)])
-        self._parts = [z.type for z in at.parts]
+        self._constants = len(split.others)
+        # the output of the function is a scalar if the Hessian is asked for
+        self.graph = step(split.graph, self._constants, _gradient) if second else split.graph
+        self._source = np.concatenate([*split.sources, np.empty(0, np.int64)])
+        self._parts = [z.type for z in split.parts]
         self._results = [y.type for y in self.graph.outputs]
-        self.is_symmetric = second and not _has_own_derivative(at.graph)
+        self.is_symmetric = second and not _has_own_derivative(split.graph)
         shape = sum(y.size for y in self._results), len(self._source)
         if is_full:
             if math.prod(shape) > _DENSE:
@@ -135,33 +141,33 @@ class _Level:
                 )
             self.pattern = sparse.csr_array(np.ones(shape, bool))
         else:
-            self.pattern = self._found(known) if finer is None else finer._projected(shape[1])
+            self.pattern = self._propagated(environment) if finer is None else finer._projected(shape[1])
         self.widest = int(np.diff(self.pattern.indptr).max(initial=0))
         self.is_dense = min(shape) > _SMALL and self.pattern.nnz > _NEARLY * math.prod(shape)
 
-    def _found(self, known: Known) -> Any:
+    def _propagated(self, environment: Known) -> Any:
         """The pattern by the parts."""
         graph, first = self.graph, self._constants
-        # the variables of a step are others than those of the program, in the same order
-        given = known.renamed(self.cut.others, graph.inputs[:first])
-        found = dependence(self._sparse, graph, range(first, len(graph.inputs)), given)
+        # a step copies the program: its variables are others, in the same order
+        renamed = environment.renamed(self.cut.others, graph.inputs[:first])
+        patterns = dependence(self._sparse, graph, range(first, len(graph.inputs)), renamed)
         rows = [
             self._sparse.csr_array((type.size, len(self._source)), dtype=bool) if p is None else p
-            for p, type in zip(found, self._results, strict=True)
+            for p, type in zip(patterns, self._results, strict=True)
         ]
         if not rows:
             return self._sparse.csr_array((0, len(self._source)), dtype=bool)
         pattern = rows[0] if len(rows) == 1 else self._sparse.vstack(rows, format="csr")
-        if self.is_symmetric:  # what is missing on one side of the diagonal is zero on the other too
+        if self.is_symmetric:  # an entry that is missing on one side of the diagonal is zero on both
             pattern = pattern.multiply(pattern.T.tocsr()).tocsr().astype(bool)
         pattern.sort_indices()
         return pattern
 
     def _projected(self, width: int) -> Any:
         """The pattern by x."""
-        there = np.flatnonzero(self._source >= 0)
+        moved = np.flatnonzero(self._source >= 0)
         select = self._sparse.csr_array(
-            (np.ones(len(there), bool), (there, self._source[there])), (len(self._source), width)
+            (np.ones(len(moved), bool), (moved, self._source[moved])), (len(self._source), width)
         )
         pattern = self.pattern @ select
         if self._second:
@@ -213,7 +219,7 @@ class _Level:
     def dense(self) -> Way:
         """A tangent for each column, or a cotangent for each row."""
         height, width = self.pattern.shape
-        self.is_symmetric = False  # nothing is read but in its own column
+        self.is_symmetric = False  # every entry is read under the colour of its own column
         if self._second or width <= height:
             every = np.arange(width, dtype=np.int32)
             way = self._forward_batch(_divided(every, self._parts), width, every)
@@ -230,19 +236,22 @@ class _Level:
         return self._at_once(f"{count} tangents at once", rule, self._results, entries, count)
 
     def _forward_entries(self, colour: Any) -> Places:
-        """Each entry where its column's colour shows it, or for a symmetric matrix its row's."""
+        """The entries, read under the colour of their column, or of their row in a symmetric matrix."""
         rows, elements, indices = self._coordinates()
         if not self.is_symmetric:
             return rows, indices, colour[indices], elements
-        mine, other = colour[indices].astype(np.int64), colour[elements].astype(np.int64)
+        own, other = colour[indices].astype(np.int64), colour[elements].astype(np.int64)
         count = int(colour.max(initial=0)) + 1
         # how many columns of each colour a row holds: an entry that is alone in it can be read
-        seen = np.bincount(elements * count + mine, minlength=len(colour) * count)
-        here, there = seen[elements * count + mine] == 1, seen[indices * count + other] == 1
-        if not (here | there).all():
+        occurrences = np.bincount(elements * count + own, minlength=len(colour) * count)
+        by_column, by_row = (
+            occurrences[elements * count + own] == 1,
+            occurrences[indices * count + other] == 1,
+        )
+        if not (by_column | by_row).all():
             raise AssertionError("a colouring hides an entry: a mistake of mindgrad's, please report it.")
-        turned = there & (~here | (other < mine))
-        return rows, indices, np.where(turned, other, mine), np.where(turned, indices, elements)
+        turned = by_row & (~by_column | (other < own))
+        return rows, indices, np.where(turned, other, own), np.where(turned, indices, elements)
 
     # -- backwards ---------------------------------------------------------------------------------
 
@@ -287,7 +296,7 @@ class _Level:
         rows, elements, indices = self._coordinates()
         return rows, indices, colour[elements], indices
 
-    # -- what they share ---------------------------------------------------------------------------
+    # -- shared steps ------------------------------------------------------------------------------
 
     def _is_straight(self) -> bool:
         """Whether there are neither branches nor loops, nor very many parts."""
@@ -298,10 +307,10 @@ class _Level:
         )
 
     def _coloured(self, pattern: Any, types: Sequence[TensorType]) -> tuple[list[Any], int]:
-        """For each of the values that the columns are of the colours of its elements; and how many in all.
+        """The colours of the elements of each value whose elements are columns; and the number of colours.
 
-        The colours of a value are one number if all its elements have the same; those of values that share
-        no row may be the same.
+        One number stands for the colours of a value whose elements have the same. Values that share no row
+        may have the same colours.
         """
         ends = np.cumsum([0, *[type.size for type in types]])
         owner = np.repeat(np.arange(len(types)), np.diff(ends))
@@ -328,22 +337,22 @@ class _Level:
         return colours, max([high for _, high in spans], default=0)
 
     def _coordinates(self) -> tuple[Any, Any, Any]:
-        """Of each entry its row in the matrix, its row in the pattern, and its column in the pattern."""
+        """For each entry its row in the matrix, its row in the pattern, and its column in the pattern."""
         pattern = self.pattern
         if self._second:
             rows = elements = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
             return rows, elements, pattern.indices.astype(np.int64)
         targets = self.cut.targets
-        there = np.flatnonzero(targets >= 0)
+        present = np.flatnonzero(targets >= 0)
         if not np.array_equal(targets, np.arange(pattern.shape[0])):
-            pattern = pattern[targets[there]]
-        rows = np.repeat(there, np.diff(pattern.indptr))
+            pattern = pattern[targets[present]]
+        rows = np.repeat(present, np.diff(pattern.indptr))
         return rows, targets[rows], pattern.indices.astype(np.int64)
 
     def _singly(
         self, name: str, derive: Any, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
-        """The way of a program in which ``derive`` makes each colour by itself."""
+        """The strategy whose program runs ``derive`` for each colour by itself."""
         sizes = [type.size for type in derived]
         _, _, colour, element = entries
         read = np.zeros((count, len(sizes)), bool)
@@ -355,7 +364,7 @@ class _Level:
             self._builder = builder
             derived_by = derive(list(builder.equations), zs, ys)
             pieces: list[Any] = []
-            place = 0
+            position = 0
             for k in range(count):
                 for j, t in enumerate(derived_by(k)):
                     if t is None or not read[k, j]:
@@ -363,9 +372,9 @@ class _Level:
                     if isinstance(t, Constant) and t.is_splat:
                         strides[k, j] = 0
                         t = Constant(t.value, t.type.with_shape((1,)))
-                    starts[k, j] = place
+                    starts[k, j] = position
                     pieces.append(reshape(t, shape=(t.type.size,)))
-                    place += t.type.size
+                    position += t.type.size
             return pieces
 
         graph = step(self.graph, self._constants, rule)
@@ -374,7 +383,7 @@ class _Level:
     def _at_once(
         self, name: str, rule: Any, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
-        """The way of a batch: one piece for each derived value, with a row for each colour."""
+        """The strategy of a batch: one piece for each derived value, with a row for each colour."""
         sizes = np.array([type.size for type in derived], np.int64)
         before = np.cumsum([0, *sizes])[:-1] * count
         starts = before[None, :] + np.arange(count)[:, None] * sizes[None, :]
@@ -389,12 +398,12 @@ def _spread(colours: Sequence[Any], types: Sequence[TensorType]) -> Any:
 
 
 def _divided(by_element: Any, types: Sequence[TensorType]) -> list[Any]:
-    """``by_element``, one part for each value."""
+    """The colours ``by_element`` divided among the values."""
     return list(np.split(by_element, np.cumsum([type.size for type in types])[:-1])) if types else []
 
 
 def _has_own_derivative(graph: Graph) -> bool:
-    """Whether a derivative may be its author's, so that second ones need not be symmetric."""
+    """Whether some derivative may be the user's own, so that second derivatives need not be symmetric."""
     return any(
         e.primitive.name in ("custom", "custom_tangent", "hook")
         or any(isinstance(v, Graph) and _has_own_derivative(v) for v in e.parameters.values())

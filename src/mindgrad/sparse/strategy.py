@@ -1,4 +1,4 @@
-"""One way to the entries of a sparse matrix: a program, where in its results each entry stands, its cost."""
+"""A strategy computes the entries of a sparse matrix: a program, the position of each entry, and the cost."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ Places = tuple[Any, Any, Any, Any]
 
 
 class Way:
-    """One way to the entries: a program of *pieces*, and where in them each entry stands.
+    """A strategy: a program of flat *pieces*, and the position of each entry in their concatenation.
 
     Attributes:
-        name: what it is, in words.
-        cut: where the program is cut.
-        graph: from the inputs of the cut program to the pieces, flat.
-        starts, strides: for colour k and derived value j, the place of its first element among all pieces put
-            one behind the other (-1: it is zero), and 0 where all its elements are equal.
-        sizes: of the values that are derived: results, or parts for reverse mode.
-        entries: ``(row, column, colour, element)`` of each entry to read: its row among those of the outputs,
-            or of z for a Hessian, its column among those of z, and the element of the derived values.
+        name: the strategy in words.
+        cut: the program without the data movement at its ends.
+        graph: from the inputs of ``cut.graph`` to the pieces.
+        starts, strides: integer arrays (colours, derived values): the position of the first element of
+            derived value j under colour k (-1: it is zero), and 1, or 0 where all its elements are equal.
+        sizes: the number of elements of each derived value: of the results, or of the parts in reverse mode.
+        entries: four integer arrays ``(row, column, colour, element)``: the row of each entry among the
+            elements of the outputs, or of z for a Hessian, its column among the elements of z, and the colour
+            and the element of the derived values where it is read.
         count: the number of colours.
         is_dense: whether nearly every column, or row, has a colour of its own.
     """
@@ -45,7 +46,7 @@ class Way:
     def __init__(
         self,
         name: str,
-        at: Cut,
+        split: Cut,
         graph: Graph,
         starts: Any,
         strides: Any,
@@ -53,7 +54,7 @@ class Way:
         entries: Places,
     ) -> None:
         self.name = name
-        self.cut = at
+        self.cut = split
         self.graph = graph
         self.starts = starts
         self.strides = strides
@@ -64,7 +65,7 @@ class Way:
 
     @property
     def cost(self) -> float:
-        """About how many numbers the program computes."""
+        """The approximate number of elements that the program computes."""
         return _cost(self.graph)
 
 
@@ -76,10 +77,10 @@ def _work(equation: Equation) -> float:
     inner = [v for v in equation.parameters.values() if isinstance(v, Graph)]
     if inner:
         return sum(map(_cost, inner)) * equation.parameters.get("length", 1)
-    made = sum(y.type.size for y in equation.outputs)
+    size = sum(y.type.size for y in equation.outputs)
     if equation.primitive.name == "dot":
         x, (contract, _) = equation.inputs[0], equation.parameters["contract"]
-        return made * math.prod(x.shape[axis] for axis in contract)
+        return size * math.prod(x.shape[axis] for axis in contract)
     if equation.primitive.name == "conv":
-        return made * math.prod(equation.inputs[1].shape[1:])
-    return made
+        return size * math.prod(equation.inputs[1].shape[1:])
+    return size

@@ -1,14 +1,14 @@
-"""Tracing runs a function once, on symbols of given types, and closes what its operators did as a program.
+"""Tracing runs a function once, on symbols of given types, and closes its operators as a program.
 
     trace(f, types) = (graph, captured)        f(xs) = graph(xs, captured)
 
-This is the door for functions whose program is used as a whole: pullbacks, solvers, loops, hooks, batched
-functions. The outermost trace of a compiled function also notes what it reads of Python (``trace.tracing``);
-bodies of branches and loops hand on their variables (``trace.control.traced``); and a recording that is
-differentiated may have values (``execution.record``).
+It serves functions whose program is used as a whole: pullbacks, solvers, loops, hooks, batched functions. The
+outermost trace of a compiled function also collects guards on Python state (``trace.tracing``); bodies of
+branches and loops pass on their variables (``trace.control.traced``); and a recording that is differentiated
+may have values (``execution.record``).
 
-Cost: one run of the function. Limits: what the function assigns to attributes and variables is the caller's
-to refuse or to undo (``effect_log.isolated``).
+Cost: one run of the function. Limits: the caller has to refuse or undo assignments of the function to
+attributes and variables (``effect_log.isolated``).
 """
 
 from __future__ import annotations

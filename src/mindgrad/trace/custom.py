@@ -1,4 +1,4 @@
-"""Python functions with a derivative of their own: ``custom_vjp``, and what ``Cell.bprop`` becomes."""
+"""Custom derivatives of Python functions: ``custom_vjp``, and the form that ``Cell.bprop`` takes."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class CustomDerivative:
     """Calls a function whose reverse mode is ``bprop(*inputs, out, dout)``.
 
     Args:
-        function: the function; its own operators are not differentiated. What it reads besides its inputs,
-            such as Parameters, is a constant: the gradient with respect to it is zero.
-        bprop: gives a tuple with one gradient per input of ``function``; in PYNATIVE_MODE also a list, or
-            the one gradient, and gradients of a shape to which the input broadcasts, which are summed.
-        name: what errors call it.
+        function: the function; its own operators are not differentiated. Values that it reads besides its
+            inputs, such as Parameters, are constants: the gradient with respect to them is zero.
+        bprop: returns a tuple with one gradient per input of ``function``; in PYNATIVE_MODE also a list, or
+            a single gradient, and gradients of a shape to which the input broadcasts, which are summed.
+        name: the name of the function in errors.
 
-    ``bprop`` runs at every call, so that it sees what the Python objects that it reads are now; equal
-    pullbacks are one graph, so that what was derived from it is found again.
+    ``bprop`` runs at every call, so that it reads the current state of Python objects; equal pullbacks are
+    one graph, whose derivatives are computed once.
     """
 
     def __init__(self, function: Callable[..., Any], bprop: Callable[..., Any], name: str) -> None:
@@ -68,7 +68,7 @@ class CustomDerivative:
         ys: Sequence[Tensor],
         is_strict: bool,
     ) -> tuple[Graph, list[Tensor]]:
-        """The pullback as a graph, and the values from outside that it uses."""
+        """The pullback as a graph, and the tensors that it captures."""
         first, last = len(xs), len(xs) + len(ys)
 
         def pullback(*symbols: Tensor) -> list[Tensor]:
@@ -105,19 +105,19 @@ class CustomDerivative:
                 f"needed: {len(inputs)} inputs, but {len(returned)} gradients were returned."
             )
         checked: list[Tensor] = []
-        for index, (given, gradient) in enumerate(zip(inputs, returned, strict=False)):
-            given_leaves = [x for x in flatten(given)[0] if isinstance(x, Tensor)]
-            if not given_leaves:
+        for index, (argument, gradient) in enumerate(zip(inputs, returned, strict=False)):
+            tensors = [x for x in flatten(argument)[0] if isinstance(x, Tensor)]
+            if not tensors:
                 continue
-            found = flatten(gradient)[0] if gradient is not None else [None] * len(given_leaves)
-            if len(found) != len(given_leaves):
+            gradients = flatten(gradient)[0] if gradient is not None else [None] * len(tensors)
+            if len(gradients) != len(tensors):
                 raise ValueError(
                     f"For user defined method 'bprop' of {self.name}, the {index}th return value "
                     f"must have the structure of the {index}th argument."
                 )
             if not is_strict:
-                found = [_summed_to(g, x.shape) for x, g in zip(given_leaves, found, strict=True)]
-            pairs = zip(given_leaves, found, strict=True)
+                gradients = [_summed_to(g, x.shape) for x, g in zip(tensors, gradients, strict=True)]
+            pairs = zip(tensors, gradients, strict=True)
             checked.extend(self._checked(index, x, g, is_checked) for x, g in pairs)
         return checked
 
@@ -204,7 +204,7 @@ class custom_vjp:
 
 
 def _constant(value: Any) -> Any:
-    """``value`` without what it depends on, if it is a tensor that is differentiated."""
+    """``value`` as a constant, if it is a tensor that is differentiated."""
     return apply(stop_gradient, value) if isinstance(value, Tensor) and value.is_traced else value
 
 
@@ -213,7 +213,7 @@ def _conjugate(x: Tensor) -> Tensor:
 
 
 def _summed_to(gradient: Any, shape: Shape) -> Any:
-    """The gradient of what was broadcast from ``shape``; ``gradient`` itself if nothing was."""
+    """``gradient`` summed to ``shape``, the shape of the input that was broadcast, if it differs."""
     if not isinstance(gradient, Tensor) or gradient.shape == shape:
         return gradient
     gradient = state.read(gradient)

@@ -176,7 +176,7 @@ class Level(dict):
     """
 
     def note(self, place: Place, surely: bool = True) -> None:
-        """Remember what ``place`` held, before it is assigned."""
+        """Remember the value of ``place`` before it is assigned."""
         entry = self.setdefault(place.key, [place, place.own(), surely])
         entry[2] = entry[2] or surely
 
@@ -185,7 +185,7 @@ class Level(dict):
         return [place for place, _, surely in self.values() if surely]
 
     def undo(self) -> None:
-        """Let all places hold what they held before."""
+        """Restore the values of all places."""
         for place, before, _ in reversed(self.values()):
             place.put(before)
 
@@ -259,7 +259,7 @@ def body() -> Iterator[Level]:
 
 
 def isolated() -> AbstractContextManager[Any]:
-    """While a function is traced that may assign nothing outside; what it assigns is undone."""
+    """A context for tracing a function that may assign nothing outside: its assignments are undone."""
     return watched() if _local.watch is None else body()
 
 
@@ -283,7 +283,7 @@ def changed_since(before: dict[tuple[int, str], Any]) -> str | None:
 
 
 def is_known(owner: Any, name: str) -> bool:
-    """Whether an attribute holds what the program itself has put there."""
+    """Whether the value of an attribute was assigned by the program itself."""
     found = _local.watch
     key = (id(owner), name)
     return found is not None and (key in found.bound or any(key in level for level in found.levels))
@@ -296,28 +296,28 @@ def assign(location: Place, value: Any) -> None:
 
 
 def note_read(location: Place) -> None:
-    """Note that the program depends on what ``location`` holds, unless it has put it there."""
+    """Note that the program depends on the value of ``location``, unless it has assigned it itself."""
     watch = _local.watch
     if watch is not None and not is_known(location.holder, location.name):
         watch.reads.setdefault(location.key, (location, location.value()))
 
 
 def note_variable(cell: Any, name: str, label: str) -> None:
-    """Note that what runs from here on may assign a variable of an enclosing function."""
+    """Note that the code run from here on may assign a variable of an enclosing function."""
     if _local.watch is not None:
         for level in _local.watch.levels:
             level.note(Variable(cell, name, label), surely=False)
 
 
 def note_local(cell: Any, name: str, label: str) -> None:
-    """Note that what runs from here on may assign a variable of a function that runs in the program."""
+    """Note that the code run from here on may assign a variable of a function that runs in the program."""
     if _local.watch is not None:
         for level in _local.watch.levels:
             level.note(Local(cell, name, label), surely=False)
 
 
 def note_global(namespace: dict[str, Any], name: str) -> None:
-    """Note that what runs from here on may assign a variable of a module."""
+    """Note that the code run from here on may assign a variable of a module."""
     if _local.watch is not None:
         place = Global(namespace, name, f"the global variable '{name}'")
         for level in _local.watch.levels:

@@ -129,7 +129,7 @@ class Dependencies:
             self.method(cell, "construct", type(cell).construct)
 
     def attribute(self, owner: Any, name: str, value: Any, own: bool = False) -> None:
-        """Note that ``owner.name`` was read and is ``value``; ``own``: without what its class says."""
+        """Note that ``owner.name`` was read and is ``value``; ``own``: without looking at its class."""
         key = (id(owner), name)
         if key in self._entries:
             return
@@ -395,7 +395,7 @@ class Dependencies:
         return duplicate
 
     def owners(self) -> list[Any]:
-        """The Cells among what was read."""
+        """The Cells that were read."""
         return [guard.cell for guard in self._owners]
 
 

@@ -1,4 +1,4 @@
-"""What users attach to gradients: ``InsertGradientOf``, ``HookBackward``, hooks of Cells."""
+"""Hooks attach a user's function to a gradient: ``InsertGradientOf``, ``HookBackward``, hooks of Cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["HookBackward", "HookHandle", "InsertGradientOf", "backward_hooked"]
 
 
 class InsertGradientOf:
-    """The identity, whose gradient is what ``f`` makes of the incoming one.
+    """The identity, whose gradient is ``f`` of the incoming gradient.
 
     Args:
         f: a function of one tensor; it is traced, so it works in both modes and is differentiated
@@ -40,8 +40,8 @@ class InsertGradientOf:
             raise TypeError(f"For 'InsertGradientOf', the type of 'f' should be function, but got {type(f)}.")
 
         def bprop(x: Tensor, out: Tensor, dout: Tensor) -> tuple[Any]:
-            made = f(dout)
-            return (dout if made is None else made,)
+            replacement = f(dout)
+            return (dout if replacement is None else replacement,)
 
         self.f = f
         self._identity = CustomDerivative(lambda x: x, bprop, "InsertGradientOf")

@@ -194,7 +194,7 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
 
 
 def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
-    """Refuse to keep in a place what would be made once, while compiling; ``label`` says where."""
+    """Refuse to store an object that would be created only once, while compiling; ``label`` says where."""
     for leaf in flatten(value)[0]:
         if is_of_cell and (hasattr(leaf, "parameters_and_names") or getattr(leaf, "is_parameter", False)):
             refuse(

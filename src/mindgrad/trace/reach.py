@@ -224,7 +224,7 @@ _local = _Local()
 
 
 def forget() -> None:
-    """Forget what Cells hold."""
+    """Forget the contents of Cells."""
     _local.cells.clear()
 
 

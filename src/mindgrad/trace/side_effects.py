@@ -246,7 +246,7 @@ def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
 
 
 def _is_stored(place: Place, tensors: Sequence[Tensor]) -> bool:
-    """Whether a program has stored what an attribute holds."""
+    """Whether the value of an attribute was stored by a program."""
     return may_assign(place.holder, place.name) and any(_stored.get(id(x)) is x for x in tensors)
 
 

@@ -232,9 +232,9 @@ def shifting(taken: Any, function: Any) -> list[tuple[str, str, Any]]:
 
 
 def alike(before: Any, now: Any) -> bool:
-    """Whether values, or what was taken of one, differ in tensors and floats only, and these not in type.
+    """Whether two values, or a snapshot and a value, differ only in tensors and floats of the same types.
 
-    Tensors and floats, and tuples of them and of what is the same.
+    The values may be tensors and floats, and tuples of these and of values that are the same.
     """
     differs = False
     waiting = [(before, now)]
@@ -255,7 +255,7 @@ def alike(before: Any, now: Any) -> bool:
 
 
 def matched(snapshot: Any, function: Any) -> list[Any] | None:
-    """The closure cells of ``function`` if it is the same as what was taken, else ``None``."""
+    """The closure cells of ``function`` if it is the same as ``snapshot``, else ``None``."""
     cells: dict[int, Any] = {}
     if not _same(snapshot, function, set(), cells):
         return None

@@ -190,7 +190,7 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
 
 
 def _recorded(tensor: Tensor) -> Tensor:
-    """``tensor``, or what stands for it where a deferred call has come to run operator by operator."""
+    """``tensor``, or the shadow of its pending array if the deferred call now runs operator by operator."""
     array = tensor._array
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 

@@ -1,4 +1,4 @@
-"""A function's run with symbols in place of tensors: its graph, what it reads, and what it leaves behind."""
+"""Tracing runs a function with symbols for tensors: it gives its graph, its guards and its side effects."""
 
 from __future__ import annotations
 
@@ -22,42 +22,50 @@ from mindgrad.trace.side_effects import bind, finish
 
 __all__ = ["DATA", "NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
 
-#: the types of numbers that ``mutable`` made, which are data: their values select no program
+#: the types of numbers that ``mutable`` made, which are inputs: their values are no guards
 DATA = {MutableFloat: tensor_type("float64", ()), MutableInt: tensor_type("int64", ())}
 
-#: how a leaf of the result is made: from a tensor, or as a Python number from one
+#: kinds of leaves of a result: a tensor, or a Python number that is made from one
 TENSOR, NUMBER = object(), object()
 
 
 class Trace:
-    """A function's run with symbols for the tensors among ``leaves``, and for those that ``held`` hold."""
+    """A function's run with symbols for the tensors among ``leaves``, and for those in ``tensor_places``.
+
+    Args:
+        function: the function.
+        leaves: the leaves of its arguments.
+        structure: the tree of ``(args, kwargs)``.
+        tensor_places: Python state whose tensors are inputs.
+        numbers: Python state whose numbers are inputs.
+    """
 
     def __init__(
         self,
         function: Callable[..., Any],
         leaves: list[Any],
         structure: Any,
-        held: Sequence[Place] = (),
+        tensor_places: Sequence[Place] = (),
         numbers: Sequence[Place] = (),
     ) -> None:
         scope: Any = GraphScope()
         scope.dependencies = self.dependencies = Dependencies()
         with opened(scope), reads_noted(), watched() as watch:
             symbols = [_symbol(scope, leaf) for leaf in leaves]
-            inputs = bind(watch, scope, held, numbers)
+            inputs = bind(watch, scope, tensor_places, numbers)
             args, kwargs = unflatten(structure, symbols)
-            for each in (function, *[x for x in leaves if callable(x)]):
-                state.read_function(each)
+            for callee in (function, *[x for x in leaves if callable(x)]):
+                state.read_function(callee)
             results, self.structure = flatten(user_calls.run(function, *args, **kwargs))
             for leaf in results:
                 refuse_kept(leaf, "a result")
             self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
             self.parameters: list[Any] = scope.parameters
-            # those that are read too come first, in the same order: jax puts the first result of a type into
-            # the first memory of that type that it is given
-            places = {id(p): place for place, p in enumerate(self.parameters)}
+            # Parameters that are read too come first, in the order of reading: jax puts the first result of a
+            # type into the first donated buffer of that type
+            order = {id(p): index for index, p in enumerate(self.parameters)}
             written = scope.written
-            self.written = [written[k] for k in sorted(written, key=lambda k: places.get(k, len(places)))]
+            self.written = [written[k] for k in sorted(written, key=lambda k: order.get(k, len(order)))]
             tensors = [scope.bindings[id(p)] for p in self.written]
             tensors += [x for x in self.results if isinstance(x, Tensor)]
             self.outcome = finish(watch, scope, inputs, self.dependencies)
@@ -67,21 +75,21 @@ class Trace:
 
 
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
-    """What stands for an argument in the program."""
-    if isinstance(leaf, Tensor):  # a Parameter is itself: it is read, or assigned to, where it is met
+    """The symbol of an argument in the program, or the argument itself if it is no input."""
+    if isinstance(leaf, Tensor):  # a Parameter stays itself: reads and assignments of it are traced
         return leaf if leaf.is_parameter or is_constant(leaf) else scope.symbol(leaf.type)
     return make_number(scope.symbol(DATA[type(leaf)])) if type(leaf) in DATA else leaf
 
 
 def kind_of(result: Any) -> Any:
-    """How a leaf of the result is made: from a tensor, as a number, or ``(the constant,)``."""
+    """The kind of a leaf of the result: ``TENSOR``, ``NUMBER``, or ``(the constant,)``."""
     if isinstance(result, Number):
         return NUMBER
     return TENSOR if isinstance(result, Tensor) else (result,)
 
 
 def kind_held(leaf: Any) -> Any:
-    """The same for a leaf of what a place is left with: a tensor that is known stays the one that it is."""
+    """The kind of a leaf of assigned Python state: a concrete tensor counts as a constant."""
     is_known = isinstance(leaf, Tensor) and (leaf.is_parameter or leaf._array is not None)
     return (leaf,) if is_known else kind_of(leaf)
 
@@ -93,16 +101,15 @@ def _traced(
     numbers: Sequence[Place],
     tensors: Sequence[Place],
 ) -> Trace:
-    """The trace; again where what it reads of Python must be an input.
+    """The trace, in which the Python state ``numbers`` and ``tensors`` are inputs if that is possible.
 
-    The numbers that ``numbers`` hold, and the tensors that ``tensors`` hold, are inputs if the program can be
-    traced without knowing them.
+    If the function needs to know their values, they are constants.
     """
     if numbers or tensors:
         try:
             return _completed(function, leaves, structure, numbers, tensors)
         except Exception:
-            pass  # a shape, a key: one program for each value
+            pass  # a value decides a shape or a key: one program for each value
         traced = _completed(function, leaves, structure, (), ())
         traced.outcome.numbers.clear()
         return traced

@@ -1,4 +1,4 @@
-"""A rule applied to a closed graph: one derivative is finished before the next one begins.
+"""A rule is applied to a closed graph, so that one derivative is finished before the next one begins.
 
 step(G, rule)(c, x, e) = rule(G(c, ·))(x, e)
 """
@@ -18,19 +18,19 @@ __all__ = ["between", "directional", "step"]
 Rule = Callable[..., list[Any]]
 
 
-def step(graph: Graph, constants: int, rule: Rule, given: Sequence[Any] = ()) -> Graph:
-    """What ``rule(builder, xs, ys, extras)`` makes of ``graph``, whose inputs are constants and then ``xs``.
+def step(graph: Graph, constants: int, rule: Rule, templates: Sequence[Any] = ()) -> Graph:
+    """The graph of ``rule(builder, xs, ys, extras)``, for a ``graph`` of constants and then ``xs`` as inputs.
 
     Args:
         graph: the program.
-        constants: how many inputs are constants.
-        rule: emits into the current builder and gives the outputs.
-        given: ``extras`` like these become inputs behind those of the graph.
+        constants: the number of inputs that are constants.
+        rule: emits into the current builder and returns the outputs.
+        templates: atoms whose types the ``extras`` have, which are further inputs behind those of the graph.
     """
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
-        extras = builder.inputs_like(given)
+        extras = builder.inputs_like(templates)
         return builder.close(rule(builder, inputs[constants:], builder.inline(graph, inputs), extras))
 
 
@@ -51,7 +51,7 @@ def directional(
     types: Sequence[TensorType],
     is_forward: bool,
 ) -> tuple[Graph, list[Any]]:
-    """A derivative as a function of its directions alone, which are given later, or many at a time.
+    """A derivative as a linear function of its directions, which are known later, or many at a time.
 
     In forward mode a loop or branch and its tangent become one equation, which needs the direction. So the
     rule is applied to a closed graph: the values of ``builder`` stay computed without any direction.
@@ -73,7 +73,7 @@ def directional(
     else:
         results = rule(builder, xs, ys, directions)
     equations, residuals = dependent(builder, directions, results)
-    # an equation with an effect would stay in the builder, which has no directions
+    # the builder would keep an equation with an effect, but does not define the directions that it uses
     apart = set(equations)
     builder.equations[:] = [equation for equation in builder.equations if equation not in apart]
     return Graph([*residuals, *directions], equations, results), residuals

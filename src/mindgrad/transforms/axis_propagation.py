@@ -1,4 +1,4 @@
-"""Alignment: which axes of an input run through a program without their elements mixing.
+"""Axis propagation finds the axes of an input that run through a program without their elements mixing.
 
     x's axis a is carried by axis p of y   ⟺   ∂y[…, i at p, …] / ∂x[…, j at a, …] = 0 for i ≠ j
 
@@ -6,8 +6,8 @@ Along a carried axis the Jacobian is diagonal: a batch whose rows do not mix. On
 all rows at once, and only axes that are carried nowhere need a direction for each element.
 
 A pointwise row carries every axis that its operands carry alike. What the other rows do is read from
-their parameters, in the table below; a row that is not in it mixes all its elements, which is always safe
-to say. Cost: one look at each equation.
+their parameters, in the table below; a row that is not in it is taken to mix all its elements, which is
+always safe. Cost: one visit of each equation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Carried = tuple[int | None, ...]
 
 
 def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carried]:
-    """What each value that depends on ``x`` carries of its axes.
+    """The axes of ``x`` that each value depending on it carries.
 
     Args:
         equations: a program in order.
@@ -45,24 +45,24 @@ def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carr
     >>> alignment(builder.equations, x)[y]
     (1, 0)
     """
-    found: dict[Variable, Carried] = {x: tuple(range(len(x.shape)))}
+    carried_by: dict[Variable, Carried] = {x: tuple(range(len(x.shape)))}
     for equation in equations:
         if equation.primitive.jvp is None:
             continue
         moving = [
-            (k, found[atom])
+            (k, carried_by[atom])
             for k, atom in enumerate(equation.inputs)
-            if type(atom) is Variable and atom in found
+            if type(atom) is Variable and atom in carried_by
         ]
         if not moving:
             continue
         for index, y in enumerate(equation.outputs):
-            ways = [[through(equation, k, index, axis) for axis in carried] for k, carried in moving]
-            # two ways from x must agree: what is carried by different axes is mixed
-            merged = [places[0] if len(set(places)) == 1 else None for places in zip(*ways, strict=True)]
-            # axes of size one may meet in one: then it carries the first of them
-            found[y] = tuple(None if place in merged[:k] else place for k, place in enumerate(merged))
-    return found
+            paths = [[through(equation, k, index, axis) for axis in carried] for k, carried in moving]
+            # two paths from x must agree: an axis that is carried by different axes is mixed
+            merged = [places[0] if len(set(places)) == 1 else None for places in zip(*paths, strict=True)]
+            # several axes of size one may arrive at one axis: it carries the first of them
+            carried_by[y] = tuple(None if source in merged[:k] else source for k, source in enumerate(merged))
+    return carried_by
 
 
 def through(equation: Equation, operand: int, index: int, axis: int | None) -> int | None:
@@ -80,7 +80,7 @@ def through(equation: Equation, operand: int, index: int, axis: int | None) -> i
 
 
 def _along(axis: int, operand: int, index: int, program: Graph, argnum: int, order: int) -> int | None:
-    """A Taylor coefficient carries what the value carries; the direction moves as its input does."""
+    """The axis of a Taylor coefficient, which carries axes as the value does; the direction as its input."""
     y: Any = program.outputs[index // order]
     carried = _of_input(program, argnum if operand == len(program.inputs) else operand).get(y)
     return None if carried is None else carried[axis]
@@ -100,24 +100,24 @@ def _reshape(axis: int, operand: int, shapes: Any, shape: Any) -> int | None:
     if 0 in old:
         return None
     before = math.prod(old[:axis])
-    for place, size in enumerate(shape):
-        if size == old[axis] and math.prod(shape[:place]) == before:
-            return place
+    for position, size in enumerate(shape):
+        if size == old[axis] and math.prod(shape[:position]) == before:
+            return position
     return None
 
 
 def _broadcast(axis: int, operand: int, shapes: Any, shape: Any, dims: Any) -> int | None:
-    place = dims[axis]
-    return place if shape[place] == shapes[0][axis] else None
+    position = dims[axis]
+    return position if shape[position] == shapes[0][axis] else None
 
 
-def _concatenate(place: int, operand: int, shapes: Any, axis: int) -> int | None:
-    return None if place == axis else place
+def _concatenate(carried: int, operand: int, shapes: Any, axis: int) -> int | None:
+    return None if carried == axis else carried
 
 
 def _slice(axis: int, operand: int, shapes: Any, start: Any, limit: Any, strides: Any) -> int | None:
-    whole = start[axis] == 0 and limit[axis] == shapes[0][axis] and strides[axis] == 1
-    return axis if whole else None
+    is_whole = start[axis] == 0 and limit[axis] == shapes[0][axis] and strides[axis] == 1
+    return axis if is_whole else None
 
 
 def _pad(axis: int, operand: int, shapes: Any, low: Any, high: Any, interior: Any) -> int | None:
@@ -129,11 +129,11 @@ def _reverse(axis: int, operand: int, shapes: Any, axes: Any) -> int | None:
 
 
 def _reduced(axis: int, operand: int, shapes: Any, axes: Any) -> int | None:
-    return None if axis in axes else axis - sum(each < axis for each in axes)
+    return None if axis in axes else axis - sum(reduced < axis for reduced in axes)
 
 
-def _cumulated(place: int, operand: int, shapes: Any, axis: int, **_: Any) -> int | None:
-    return None if place == axis else place
+def _cumulated(carried: int, operand: int, shapes: Any, axis: int, **_: Any) -> int | None:
+    return None if carried == axis else carried
 
 
 def _dot(axis: int, operand: int, shapes: Any, contract: Any, batch: Any) -> int | None:
@@ -148,7 +148,7 @@ def _dot(axis: int, operand: int, shapes: Any, contract: Any, batch: Any) -> int
     return len(batch[0]) + (len(free[0]) if operand else 0) + free[operand].index(axis)
 
 
-#: ``rule(axis, operand, shapes, **parameters)``: where a row puts an axis that it does not mix
+#: ``rule(axis, operand, shapes, **parameters)``: the axis of the result that carries ``axis``; ``None``: none
 _RULES: dict[str, Callable[..., int | None]] = {
     "convert": _same,
     "reshape": _reshape,

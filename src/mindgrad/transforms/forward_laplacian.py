@@ -1,4 +1,4 @@
-"""The collapsed sweep: a sum of second derivatives over many directions, in one run of the program.
+"""The collapsed sweep computes a sum of second derivatives over many directions in one run of the program.
 
     collapse(G)(x, p, q, c) = (G(x), J p_d, J q_d, Σ_d D²G(x)[p_d, q_d] + J c)
 
@@ -9,7 +9,7 @@ pairs give any operator ``Σ a_ij ∂_i ∂_j``.
 
 Every value ``y`` of the program is followed by the stack of its tangents, one per direction, and by *one*
 second-order term ``c_y``, already summed over the directions: the sum is taken as early as the chain rule
-allows, because what follows is linear in it. For ``y = f(x)``, from the rules that the rows have:
+allows, because all later terms are linear in it. For ``y = f(x)``, from the rules that the rows have:
 
     pointwise     c_y = Σ_k f_k c_k + Σ_kl f_kl · (Σ_d p_kd q_ld)       f_kl: the partial of the partial
     linear        c_y = f(c_x)
@@ -19,10 +19,10 @@ allows, because what follows is linear in it. For ``y = f(x)``, from the rules t
 No row has a rule for this. A branch or a loop is one equation of a batched Taylor series of second order, of
 which the directions share the second coefficient, ``c / D``.
 
-Cost: D + 2 times the program with ``p = q`` (2 D + 2 else), against 2 D + 2 or 4 D for second derivatives
-along each direction; the products with ``f_kl`` are made once, not per direction. Memory: two stacks alive
-at a time. Limits: rows that depend on a stack need a batch rule; a loop carries second-order terms of every
-direction.
+Cost: D + 2 times the program with ``p = q`` (2 D + 2 otherwise), against 2 D + 2 or 4 D for second
+derivatives along each direction; the products with ``f_kl`` are computed once, not per direction. Memory: two
+stacks alive at a time. Limits: rows that depend on a stack need a batch rule; a loop carries second-order
+terms of every direction.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ def collapse(
             sweep.start(x, Stack(left, 0), None if right is None else Stack(right, 0), terms[k])
         sweep.push(list(builder.equations))
         sides = [sweep.left, sweep.right] if paired else [sweep.left]
-        made = [sweep.at_front(y, side) for side in sides for y in outputs]
-        made += [sweep.second_or_zero(y) for y in outputs]
-        return builder.close([*outputs, *made])
+        derivatives = [sweep.at_front(y, side) for side in sides for y in outputs]
+        derivatives += [sweep.second_or_zero(y) for y in outputs]
+        return builder.close([*outputs, *derivatives])
 
 
 class Collapse:
@@ -113,7 +113,7 @@ class Collapse:
         left, right: the stacks ``p`` and ``q`` of the variables that move; ``right`` is ``left`` where the
             two are the same, or differ by the weights only.
         second: the terms ``c``.
-        sums: for each variable that stands for a sum over all directions, that over these.
+        sums: for each variable that stands for a sum over all directions, the sum over these.
     """
 
     __slots__ = ("_is_part", "_weights", "left", "right", "second", "size", "sums")
@@ -137,28 +137,28 @@ class Collapse:
         if second is not None:
             self.second[x] = second
 
-    # -- what is asked for ------------------------------------------------------------------------
+    # -- results ----------------------------------------------------------------------------------
 
     def value(self, y: Any) -> Any:
         """The value of ``y``."""
         return current().value(y)
 
     def second_or_zero(self, y: Any) -> Any:
-        """The term ``c`` of ``y``, zeros where nothing reaches it."""
-        found = self.second.get(y)
-        return zeros(y.type) if found is None else found
+        """The term ``c`` of ``y``, zeros where it has none."""
+        term = self.second.get(y)
+        return zeros(y.type) if term is None else term
 
     def at_front(self, y: Any, side: dict[Any, Stack]) -> Any:
-        """The stack of ``y`` with the directions in front."""
-        found = side.get(y)
-        if found is None:
+        """The stack of ``y`` with the axis of the directions in front."""
+        stack = side.get(y)
+        if stack is None:
             return zeros(y.type.with_shape((self.size, *y.shape)))
-        return placed(self.size, found.atom, found.at, 0)
+        return placed(self.size, stack.atom, stack.at, 0)
 
     # -- the sweep --------------------------------------------------------------------------------
 
     def push(self, equations: Iterable[Equation]) -> None:
-        """Emit stacks and terms of every equation that depends on what is moved."""
+        """Emit the stacks and terms of every equation that depends on a variable that moves."""
         equations = list(equations)
         if all(equation.primitive.kind != "control" for equation in equations):
             for equation in equations:
@@ -195,23 +195,23 @@ class Collapse:
     def _stacks(
         self, equation: Equation, xs: Sequence[Any], moved: Sequence[int], side: dict[Any, Stack]
     ) -> list[Stack | None]:
-        """The forward rule on a whole stack."""
+        """The forward rule on whole stacks."""
         if not moved:
             return [None] * len(equation.outputs)
-        given = [side[equation.inputs[k]] for k in moved]
-        found = self._batched(first_derivative(equation, xs, moved), xs, given)
-        return [None if made is None else self._stack(*made) for made in found]
+        stacks = [side[equation.inputs[k]] for k in moved]
+        results = self._batched(first_derivative(equation, xs, moved), xs, stacks)
+        return [None if result is None else self._stack(*result) for result in results]
 
     def _batched(
-        self, made: tuple[Graph, list[bool]], xs: Sequence[Any], given: Sequence[Stack]
+        self, rule: tuple[Graph, list[bool]], xs: Sequence[Any], stacks: Sequence[Stack]
     ) -> list[Any]:
-        """The results of a rule's graph on stacks, each with its axis; ``None`` where there is none."""
-        graph, present = made
+        """The results of a rule's graph on stacks, each with its batch axis; ``None`` where it has none."""
+        graph, present = rule
         variables = [x for x in xs if type(x) is Variable]
-        axes = [*[None] * len(variables), *[stack.at for stack in given]]
-        outputs, places = push_batch(graph, [*variables, *[s.atom for s in given]], axes, self.size)
+        axes = [*[None] * len(variables), *[stack.at for stack in stacks]]
+        outputs, places = push_batch(graph, [*variables, *[s.atom for s in stacks]], axes, self.size)
         following = zip(outputs, places, strict=True)
-        return [next(following) if there else None for there in present]
+        return [next(following) if is_present else None for is_present in present]
 
     def _stack(self, atom: Any, at: int | None) -> Stack:
         return Stack(atom, at) if at is not None else Stack(placed(self.size, atom, None, 0), 0)
@@ -256,9 +256,9 @@ class Collapse:
         if primitive is dot and not any(x.tainted for x in xs):
             return [self._contraction(equation)]
         sides = [[self.left[x], self._weighted(x)] for x in (equation.inputs[k] for k in moved)]
-        given = [side[k] for k in (0, 1) for side in sides]
-        found = self._batched(second_derivative(equation, xs, moved), xs, given)
-        return [None if made is None else self._total(*made) for made in found]
+        stacks = [side[k] for k in (0, 1) for side in sides]
+        results = self._batched(second_derivative(equation, xs, moved), xs, stacks)
+        return [None if result is None else self._total(*result) for result in results]
 
     def _pairs(self, a: Any, b: Any) -> Any:
         """Σ_d p_a q_b, for ``a`` other than ``b`` + q_a p_b."""
@@ -332,26 +332,26 @@ class Collapse:
             sides[1].append(self._weighted(x) if x in self.right else zero)
             sides[2].append(zero if term is None else (term * share, None))
         if is_series:
-            given = [each for pair in zip(sides[0], sides[2], strict=True) for each in pair]
+            coefficients = [stack for pair in zip(sides[0], sides[2], strict=True) for stack in pair]
         else:
-            given = [each for side in sides for each in side]
-        axes = [*[None] * len(xs), *[at for _, at in given]]
-        made, places = push_batch(graph, [*xs, *[atom for atom, _ in given]], axes, self.size)
-        self._take(equation, list(zip(made, places, strict=True)), is_series)
+            coefficients = [stack for side in sides for stack in side]
+        axes = [*[None] * len(xs), *[at for _, at in coefficients]]
+        atoms, places = push_batch(graph, [*xs, *[atom for atom, _ in coefficients]], axes, self.size)
+        self._take(equation, list(zip(atoms, places, strict=True)), is_series)
 
-    def _take(self, equation: Equation, made: list[tuple[Any, int | None]], is_series: bool) -> None:
+    def _take(self, equation: Equation, results: list[tuple[Any, int | None]], is_series: bool) -> None:
         count = len(equation.outputs)
         for k, y in enumerate(equation.outputs):
-            value, at = made[k]
+            value, at = results[k]
             if at is None and not equation.has_effect:
                 current().rebind([self.value(y)], [value])
             if not y.type.dtype.is_inexact:
                 continue
             if is_series:
-                first, second = made[count + 2 * k : count + 2 * k + 2]
+                first, second = results[count + 2 * k : count + 2 * k + 2]
                 other = first
             else:
-                first, other, second = (made[count * part + k] for part in (1, 2, 3))
+                first, other, second = (results[count * part + k] for part in (1, 2, 3))
             if not (_is_zero(first[0]) and _is_zero(other[0])):
                 self.left[y] = self._stack(*first)
                 if self.right is not self.left:

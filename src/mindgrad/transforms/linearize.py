@@ -1,6 +1,6 @@
-"""Linearize: split the forward derivative into what is linear in the tangents and what is not.
+"""Linearization splits the forward derivative into a primal program and a program linear in the tangents.
 
-    G(x), and the linear program t ↦ J_G(x) t whose coefficients are values of the first part
+    G(x), and the linear program t ↦ J_G(x) t whose coefficients are values of the primal program
 
 The builder keeps equations that depend on a tangent in a list of their own, so the split costs
 nothing beyond forward mode.
@@ -35,17 +35,17 @@ def linearize(
     return directions, [tangents.get(y) for y in outputs]
 
 
-def dependent(builder: Builder, given: Sequence[Variable], produced: Sequence[Any]) -> tuple[list, list]:
-    """The equations behind ``produced`` that depend on ``given``, and what they need of the others.
+def dependent(builder: Builder, variables: Sequence[Variable], results: Sequence[Any]) -> tuple[list, list]:
+    """The equations of ``results`` that depend on ``variables``, and the other values that they use.
 
-    Those that only have an effect are not among them: they run once, where they stand.
+    Equations that only have an effect are left out: they run once, in ``builder``.
     """
-    after: set[Any] = set(given)
+    after: set[Any] = set(variables)
     equations = []
-    for equation in live_equations([e for e in builder.equations if not e.is_only_effect], produced):
+    for equation in live_equations([e for e in builder.equations if not e.is_only_effect], results):
         if not after.isdisjoint(equation.inputs):
             after.update(equation.outputs)
             equations.append(equation)
-    used = [x for equation in equations for x in equation.inputs] + list(produced)
+    used = [x for equation in equations for x in equation.inputs] + list(results)
     needed = [x for x in dict.fromkeys(used) if type(x) is Variable and x not in after]
     return equations, needed

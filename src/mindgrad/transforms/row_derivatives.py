@@ -1,4 +1,4 @@
-"""Derivatives of one row as graphs of their own: what a batch rule maps, or a loop carries.
+"""Derivatives of one row are graphs of their own, for batch rules that map them and loops that carry them.
 
     first_derivative    (x, p) ↦ J p
     second_derivative   (x, p, q) ↦ D²f[p, q]
@@ -30,12 +30,12 @@ __all__ = [
 
 
 def row_tangents(equation: Equation, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
-    """The forward rule; a tangent per output."""
+    """The tangents of the outputs by the forward rule of the row, ``None`` where zero."""
     primitive: Any = equation.primitive
     if all(t is None for t in ts):
         return [None] * len(ys)
-    found = primitive.jvp(ys if primitive.multiple else ys[0], xs, ts, **equation.parameters)
-    return list(found) if primitive.multiple else [found]
+    tangents = primitive.jvp(ys if primitive.multiple else ys[0], xs, ts, **equation.parameters)
+    return list(tangents) if primitive.multiple else [tangents]
 
 
 class _LoneEquation:
@@ -48,8 +48,8 @@ class _LoneEquation:
             self.xs = [
                 self.builder.input(x.type, tainted=x.tainted) if type(x) is Variable else x for x in xs
             ]
-            made = equation.primitive(*self.xs, **equation.parameters)
-            self.ys = list(made) if equation.primitive.multiple else [made]
+            results = equation.primitive(*self.xs, **equation.parameters)
+            self.ys = list(results) if equation.primitive.multiple else [results]
 
     def tangents(self, of: dict[int, Any]) -> list[Any]:
         """The forward rule for the tangents of these operands."""
@@ -61,7 +61,7 @@ class _LoneEquation:
         return {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
 
     def close(self, outputs: Sequence[Any]) -> tuple[Graph, list[bool]]:
-        """The graph of those outputs that there are, and which these are."""
+        """The graph of the outputs that are not ``None``, and for each output whether it is among them."""
         return self.builder.close([y for y in outputs if y is not None]), [y is not None for y in outputs]
 
 
@@ -79,10 +79,10 @@ def second_derivative(
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
         left, right = alone.directions(moved), alone.directions(moved)
-        found = alone.tangents(left)
+        slopes = alone.tangents(left)
         tangents = {alone.xs[k]: t for k, t in right.items()}
         push_tangents(list(alone.builder.equations), tangents)
-        return alone.close([tangents.get(each) for each in found])
+        return alone.close([tangents.get(slope) for slope in slopes])
 
 
 def second_partials(
@@ -93,20 +93,20 @@ def second_partials(
     with building(alone.builder):
         slopes = {k: alone.tangents({k: ones(alone.xs[k].type)})[0] for k in moved}
         primal = list(alone.builder.equations)
-        found = {}
+        partials = {}
         for k in moved:
             tangents = {alone.xs[k]: ones(alone.xs[k].type)}
             push_tangents(primal, tangents)
             for l in moved:
                 if k <= l and slopes[l] in tangents:
-                    found[k, l] = tangents[slopes[l]]
-        return alone.builder.close(list(found.values())), list(found)
+                    partials[k, l] = tangents[slopes[l]]
+        return alone.builder.close(list(partials.values())), list(partials)
 
 
 def _graph_of(equation: Equation) -> Graph:
     alone = _LoneEquation(equation, [Variable(x.type, tainted=x.tainted) for x in equation.inputs])
     with building(alone.builder):
-        return without_effects(alone.builder.close(alone.ys))  # the equation that is there prints
+        return without_effects(alone.builder.close(alone.ys))  # the equation itself has the effect
 
 
 def second_series(equation: Equation, moved: Sequence[int]) -> Graph:
@@ -116,7 +116,7 @@ def second_series(equation: Equation, moved: Sequence[int]) -> Graph:
 
 def nested_forward(equation: Equation, moved: Sequence[int]) -> Graph:
     """``(xs, p, q, c) ↦ (ys, J p, J q, D²f[p, q] + J c)``: forward mode of forward mode."""
-    count, given = len(equation.inputs), len(moved)
+    count, directions = len(equation.inputs), len(moved)
     along_p = forward(_graph_of(equation), moved)
     # inputs (xs, p), of which the first move along q and the second along c
-    return forward(along_p, [*moved, *range(count, count + given)])
+    return forward(along_p, [*moved, *range(count, count + directions)])

@@ -1,12 +1,12 @@
-"""Mixing: the equation in which rows that should stay apart meet.
+"""Row independence is refuted by an equation that mixes the rows of an input.
 
     y[n] depends on x[m], m ≠ n
 
-``transforms.axis_propagation`` proves that rows stay apart, and says of everything that it cannot prove
-that they may mix. For an error that is too little: a gather or a sort may keep rows apart all the same.
-Here an equation is found only if it certainly mixes: it adds up, accumulates or contracts the axis of the
-rows, or joins two values that carry it along different axes. Limit: what adds up rows of which all but one
-are masked out mixes nothing and is found.
+``transforms.axis_propagation`` proves that rows stay apart; what it cannot prove may mix them. An error needs
+more than this, as a gather or a sort may keep rows apart all the same. So an equation is reported only if it
+certainly mixes: it adds up, accumulates or contracts the axis of the rows, or joins two values that carry it
+along different axes. Limit: a sum over rows of which all but one are masked out mixes nothing, and is
+reported all the same.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ _SUMS = frozenset(
 
 
 def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: Any) -> Equation | None:
-    """The first equation behind which ``y`` depends on several rows of ``x``; ``None``: none certainly does.
+    """The first equation by which ``y`` depends on several rows of ``x``; ``None`` if none certainly does.
 
     Args:
         equations: a program in order.
-        x: what has the rows.
+        x: the variable with the rows.
         axes: the axes of ``x`` whose elements are rows.
         y: an atom that the program computes.
     """
     for axis in axes:
         if x.shape[axis] > 1:
-            found = _found(equations, x, axis).get(y)
-            if found is not None:
-                return found
+            culprit = _mixed_values(equations, x, axis).get(y)
+            if culprit is not None:
+                return culprit
     return None
 
 
-def _found(equations: Sequence[Equation], x: Variable, axis: int) -> dict[Any, Equation]:
-    """What mixes rows along ``axis``, with the equation that did it first."""
+def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict[Any, Equation]:
+    """The values in which rows along ``axis`` are mixed, each with the first equation that mixes them."""
     places: dict[Any, int | None] = {x: axis}
     mixed: dict[Any, Equation] = {}
     for equation in equations:

@@ -55,36 +55,37 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
         for index in active:
             own = [inputs[index]] * (order if degree is None else degree)
             series.start(inputs[index], builder.inputs_like(own))
-        given = list(builder.inputs)  # before the variables that stand for rates
+        arguments = list(builder.inputs)  # before the variables that stand for rates
         outputs = builder.inline(graph, inputs)
         values = series.replay(list(builder.equations))
         outputs = [builder.value(y) for y in outputs]
         coefficients: list[list[Any]] = [[] for _ in outputs]
         for k in range(1, order + 1):
-            # in the order of the program, so that what an equation asks for is there already
+            # in the order of the program, so that each equation finds the coefficients of its operands
             for value in values:
                 series.coefficient(value, k)
-            for of_one, y in zip(coefficients, outputs, strict=True):
-                atom = series.coefficient(y, k)
-                of_one.append(zeros(y.type) if atom is None else atom)
-        return builder.close([*outputs, *[atom for of_one in coefficients for atom in of_one]], given)
+            for of_output, y in zip(coefficients, outputs, strict=True):
+                coefficient = series.coefficient(y, k)
+                of_output.append(zeros(y.type) if coefficient is None else coefficient)
+        atoms = [atom for of_output in coefficients for atom in of_output]
+        return builder.close([*outputs, *atoms], arguments)
 
 
 class _Series:
-    """The coefficients of the values of one program, each made when it is first asked for."""
+    """The coefficients of the values of one program, each computed at its first use."""
 
     def __init__(self, builder: Builder, order: int) -> None:
         self._builder = builder
         self._order = order
         self._known: dict[tuple[Any, int], Any] = {}
-        #: of which variable a rate ẋ is the derivative, and the rate of each nonlinear value
+        #: the variable x of each rate ẋ, and the rate of each nonlinear value
         self._rate_of: dict[Variable, Variable] = {}
         self._rates: dict[Variable, Any] = {}
         self._depends: dict[Any, bool] = {}
         self._of_rates: dict[Any, bool] = {}
 
     def start(self, variable: Variable, coefficients: Sequence[Any]) -> None:
-        """Let ``variable`` have these coefficients from the first on."""
+        """Set the coefficients of ``variable`` from order 1 on."""
         self._depends[variable] = True
         for k, atom in enumerate(coefficients, 1):
             self._known[variable, k] = atom
@@ -108,8 +109,8 @@ class _Series:
             return atom if k == 0 else None
         base = self._rate_of.get(atom)
         if base is not None:
-            found = self.coefficient(base, k + 1)
-            return None if found is None else (k + 1) * found if k else found
+            coefficient = self.coefficient(base, k + 1)
+            return None if coefficient is None else (k + 1) * coefficient if k else coefficient
         if k == 0 and not self._has_rate(atom):
             return atom
         key = (atom, k)
@@ -121,27 +122,27 @@ class _Series:
         """Whether the series of ``atom`` has more than its first coefficient."""
         if type(atom) is not Variable:
             return False
-        found = self._depends.get(atom)
-        if found is None:
+        varies = self._depends.get(atom)
+        if varies is None:
             made_by = atom.made_by
-            found = atom in self._rate_of or (
+            varies = atom in self._rate_of or (
                 made_by is not None and any(self._varies(x) for x in made_by.inputs)
             )
-            self._depends[atom] = found
-        return found
+            self._depends[atom] = varies
+        return varies
 
     def _has_rate(self, atom: Any) -> bool:
-        """Whether ``atom`` is an expression of rates, whose every coefficient has to be made."""
+        """Whether ``atom`` is an expression of rates: then its coefficient 0 has to be computed too."""
         if type(atom) is not Variable or not self._rate_of:
             return False
-        found = self._of_rates.get(atom)
-        if found is None:
+        depends = self._of_rates.get(atom)
+        if depends is None:
             made_by = atom.made_by
-            found = atom in self._rate_of or (
+            depends = atom in self._rate_of or (
                 made_by is not None and any(self._has_rate(x) for x in made_by.inputs)
             )
-            self._of_rates[atom] = found
-        return found
+            self._of_rates[atom] = depends
+        return depends
 
     def _make(self, atom: Variable, k: int) -> Any:
         equation = atom.made_by
@@ -154,10 +155,11 @@ class _Series:
         if k == 0:
             starts = [self.coefficient(x, 0) for x in equation.inputs]
             operands = [
-                zeros(x.type) if at is None else at for x, at in zip(equation.inputs, starts, strict=True)
+                zeros(x.type) if start is None else start
+                for x, start in zip(equation.inputs, starts, strict=True)
             ]
-            made = primitive(*operands, **equation.parameters)
-            return made[equation.outputs.index(atom)] if primitive.multiple else made
+            results = primitive(*operands, **equation.parameters)
+            return results[equation.outputs.index(atom)] if primitive.multiple else results
         if primitive.jvp is None:
             return None
         kind = primitive.kind
@@ -168,8 +170,8 @@ class _Series:
         if kind in ("multilinear", "pointwise multilinear"):
             return self._product(equation, k)
         rate = self._rate(equation, atom)
-        found = None if rate is None else self.coefficient(rate, k - 1)
-        return None if found is None else found * (1 / k) if k > 1 else found
+        coefficient = None if rate is None else self.coefficient(rate, k - 1)
+        return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
 
     def _replaced(self, equation: Equation) -> list[Any]:
         """The values of a branch or loop, computed together with their coefficients by another one."""
@@ -187,7 +189,7 @@ class _Series:
         return values
 
     def _whole(self, equation: Equation) -> None:
-        """Every coefficient of every output of a branch or loop in the derivative of another row."""
+        """Compute every coefficient of a branch or loop in the derivative of another row."""
         series = self._series(equation, equation.inputs, silent(equation.parameters))
         for y, coefficients in zip(equation.outputs, series, strict=True):
             self._known.update(((y, k), c) for k, c in enumerate(coefficients))
@@ -202,7 +204,7 @@ class _Series:
     def _linear(self, equation: Equation, k: int) -> Any:
         """The operator on the coefficients; operands in which it is not linear do not vary."""
         coefficients = [self.coefficient(x, k) if self._varies(x) else None for x in equation.inputs]
-        # by the forward rule, which knows what to do with zeros
+        # by the forward rule, which treats zeros
         jvp: Any = equation.primitive.jvp
         return jvp(equation.outputs[0], equation.inputs, coefficients, **equation.parameters)
 
@@ -235,7 +237,7 @@ class _Series:
     def _quotient(self, equation: Equation, k: int) -> Any:
         """``y b = a``, solved for the last coefficient of y: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.
 
-        At b = 0 both quotients absorb, as in the forward rule: what does not move stays where it is.
+        At b = 0 both quotients absorb, as in the forward rule: a coefficient that is zero stays zero.
         """
         a, b = equation.inputs
         top, terms = self.coefficient(a, k), []
@@ -244,8 +246,8 @@ class _Series:
             if left is not None and right is not None:
                 terms.append(absorb(left, right))
         if terms:
-            known = accumulate(terms)
-            top = -known if top is None else top - known
+            total = accumulate(terms)
+            top = -total if top is None else top - total
         if top is None:
             return None
         below = self.coefficient(b, 0)
@@ -266,14 +268,14 @@ class _Series:
                 rates.append(rate)
             y = equation.outputs if equation.primitive.multiple else equation.outputs[0]
             jvp: Any = equation.primitive.jvp
-            found = jvp(y, equation.inputs, rates, **equation.parameters)
-            made = found if equation.primitive.multiple else (found,)
-            self._rates.update(zip(equation.outputs, made, strict=True))
+            tangents = jvp(y, equation.inputs, rates, **equation.parameters)
+            by_output = tangents if equation.primitive.multiple else (tangents,)
+            self._rates.update(zip(equation.outputs, by_output, strict=True))
         return self._rates[atom]
 
 
 def _term(equation: Equation, left: Any, right: Any) -> Any:
-    """One term of a Cauchy product, in which a zero wins as it does in the forward rule."""
+    """One term of a Cauchy product, in which a zero coefficient absorbs as in the forward rule."""
     if equation.primitive is mul:
         return product(left, right)
     return equation.primitive(left, right, **equation.parameters)

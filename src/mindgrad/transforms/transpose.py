@@ -35,17 +35,17 @@ def pull_cotangents(
     Returns:
         The cotangent of each input, ``None`` where it is zero.
     """
-    found: dict[Any, Any] = {}
+    pending: dict[Any, Any] = {}
 
     def add(variable: Any, cotangent: Any) -> None:
-        before = found.get(variable)
-        found[variable] = cotangent if before is None else before + cotangent
+        before = pending.get(variable)
+        pending[variable] = cotangent if before is None else before + cotangent
 
     for output, cotangent in zip(outputs, cotangents, strict=True):
         if type(output) is Variable and output.linear and cotangent is not None:
             add(output, cotangent)
     for equation in reversed(equations):
-        cts = [found.pop(y, None) for y in equation.outputs]
+        cts = [pending.pop(y, None) for y in equation.outputs]
         if not any(ct is not None for ct in cts):
             continue
         primitive = equation.primitive
@@ -55,13 +55,13 @@ def pull_cotangents(
                 f"its row has no transpose, so its forward rule must be written with linear rows."
             )
         if primitive.multiple:
-            given: Any = [
+            operand: Any = [
                 zeros(y.type) if ct is None else ct for y, ct in zip(equation.outputs, cts, strict=True)
             ]
         else:
-            given = cts[0]
-        pulled = primitive.transpose(given, *equation.inputs, **equation.parameters)
+            operand = cts[0]
+        pulled = primitive.transpose(operand, *equation.inputs, **equation.parameters)
         for x, ct in zip(equation.inputs, pulled, strict=True):
             if ct is not None and x.linear:
                 add(x, ct)
-    return [found.get(variable) for variable in inputs]
+    return [pending.get(variable) for variable in inputs]
