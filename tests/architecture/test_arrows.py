@@ -21,6 +21,7 @@ ORDER = [
     {"cli", "__init__", "__main__"},
 ]  # fmt: skip
 RANK = {room: rank for rank, group in enumerate(ORDER) for room in group}
+ENGINE = {room for group in ORDER[:12] for room in group}
 STRANGERS = {("trace", "backend"), ("backend", "trace")}
 # The two packages that load a part of themselves when it is first asked for (docs/decisions/0010-import.md),
 # and what finds modules for a living; everybody else's imports stand at the top of the file.
@@ -30,6 +31,9 @@ TRACERS = {
     "trace/closed_program.py", "trace/tracing.py", "execution/record.py", "api/recompute.py", "eager/segments.py",
 }  # fmt: skip
 MOST_LINES_OF_FUNCTION = 60  # without its docstring
+MOST_PARAMETERS = 8  # by position, of a function of the engine; the surface has MindSpore's signatures
+#: attributes of variables, equations and graphs, assigned where these are emitted
+IMMUTABLE = {"made_by", "primitive", "equations"}
 MOST_LINES = 450  # above that, a file holds more than one idea
 DERIVATIVES = {
     "grad", "value_and_grad", "jvp", "vjp", "jacfwd", "jacrev", "jacobian", "hessian", "linearize",
@@ -98,12 +102,32 @@ def faults(path: str, text: str) -> list[str]:
             found.append(
                 f"{here}: '{node.name}' has more than {MOST_LINES_OF_FUNCTION} lines; split it by idea"
             )
+        if isinstance(node, ast.FunctionDef) and room in ENGINE and positional(node) > MOST_PARAMETERS:
+            found.append(f"{here}: '{node.name}' has more than {MOST_PARAMETERS} parameters by position")
+        if is_assigned_elsewhere(node) and path != "ir/build.py":
+            found.append(f"{here}: {ast.unparse(node)} is assigned after it was emitted")
         if isinstance(node, ast.Attribute) and re.search(r"\b_?jax\b", ast.unparse(node.value)):
             if node.attr in DERIVATIVES:
                 found.append(f"{here}: jax.{node.attr} is jax's own differentiation")
             if node.attr in {"_src", "interpreters"}:
                 found.append(f"{here}: {node.attr} is not public API of jax")
     return found
+
+
+def positional(function: ast.FunctionDef) -> int:
+    """How many arguments a function takes by position, besides ``self``."""
+    names = [x.arg for x in (*function.args.posonlyargs, *function.args.args)]
+    return len(names) - (names[:1] in (["self"], ["cls"]))
+
+
+def is_assigned_elsewhere(node: ast.AST) -> bool:
+    """Whether an attribute of the intermediate representation is assigned, other than an object's own."""
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr in IMMUTABLE
+        and isinstance(node.ctx, ast.Store)
+        and ast.unparse(node.value) != "self"
+    )
 
 
 def lines_of(function: ast.FunctionDef) -> int:
@@ -147,6 +171,8 @@ def test_source_keeps_the_rules():
         ("ops/__init__.py", "def f():\n    _import_module('mindgrad.train')", "ops may not import train"),
         ("solvers/ode.py", "scope = GraphScope()", "closed_program"),
         ("nn/cell.py", "def f():\n" + "    x = 1\n" * 60, "'f' has more than"),
+        ("transforms/forward.py", "y.made_by = equation", "y.made_by is assigned"),
+        ("api/vjp.py", "def f(a, b, c, d, e, f, g, h, i):\n    return a", "8 parameters"),
         ("utils.py", "", "no place"),
         ("ir/graph.py", "\n" * (MOST_LINES + 1), "lines"),
     ],
@@ -165,6 +191,7 @@ def test_a_fault_is_seen(path, text, fault):
             "from .forward import jvp\nfrom mindgrad.ir.graph import Graph",
         ),
         ("transforms/reverse.py", "forward.jvp(graph)"),
+        ("api/vjp.py", "class A:\n    def f(self, a, b, c, d, e, f, g, h, *, i):\n        self.outputs = a"),
         ("__init__.py", "def __getattr__(name):\n    return _import_module(f'mindgrad.{name}')"),
     ],
 )

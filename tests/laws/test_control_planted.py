@@ -55,6 +55,27 @@ def without(position: int) -> Callable[[Rule], Rule]:
     return broken
 
 
+def without_tangent(position: int) -> Callable[[Rule], Rule]:
+    """A rule of values and tangents that forgets one of the tangents."""
+
+    def broken(rule: Rule) -> Rule:
+        def run(*xs: Any, **parameters: Any) -> Any:
+            values, tangents = rule(*xs, **parameters)
+            return values, [None if k == position else t for k, t in enumerate(tangents)]
+
+        return run
+
+    return broken
+
+
+def without_tangents(rule: Rule) -> Rule:
+    def run(*xs: Any, **parameters: Any) -> Any:
+        values, tangents = rule(*xs, **parameters)
+        return values, [None] * len(tangents)
+
+    return run
+
+
 def with_other(name: str, change: Callable[[Any], Any]) -> Callable[[Rule], Rule]:
     """A rule that is given another parameter."""
     return lambda rule: lambda *xs, **parameters: rule(*xs, **parameters | {name: change(parameters[name])})
@@ -71,16 +92,17 @@ def same_order(rule: Rule) -> Rule:
     )
 
 
-def one_trip_less(rule: Rule) -> Rule:
-    def run(*xs: Any, **given: Any) -> Any:
-        return rule(*xs, **given | {"trips": jnp.maximum(given["trips"] - 1, 0)})
+def one_trip_less(reverse: Rule) -> Rule:
+    return lambda jax, trip, saved, *others: reverse(
+        jax, trip, saved._replace(trips=jnp.maximum(saved.trips - 1, 0)), *others
+    )
 
-    return run
 
-
-def earlier_carry(rule: Rule) -> Rule:
+def earlier_carry(reverse: Rule) -> Rule:
     """The saved carries are taken for those of half the period."""
-    return lambda *xs, **given: rule(*xs, **given | {"period": given["period"] // 2})
+    return lambda jax, trip, saved, *others: reverse(
+        jax, trip, saved._replace(period=saved.period // 2), *others
+    )
 
 
 def first_order_only(rule: Rule) -> Rule:
@@ -102,7 +124,10 @@ def all_shared(rule: Rule) -> Rule:
 
 PLANTED = {
     "a tangent that is forgotten (cond)": Planted(
-        cond, "jvp", without(0), of(forward_is_finite_difference, "two branches, one after the other")
+        cond,
+        "jvp_with_values",
+        without_tangent(0),
+        of(forward_is_finite_difference, "two branches, one after the other"),
     ),
     "branches swapped in the transpose": Planted(
         cond, "transpose", swapped_branches, of(agrees, "two branches, one after the other", "r")
@@ -111,29 +136,35 @@ PLANTED = {
         cond, "transpose", without(-1), of(reverse_is_transposed_forward, "a while in a branch", "")
     ),
     "a tangent that is forgotten (while)": Planted(
-        while_, "jvp", without(1), of(forward_is_finite_difference, "a while with a counter")
+        while_,
+        "jvp_with_values",
+        without_tangent(1),
+        of(forward_is_finite_difference, "a while with a counter"),
     ),
     "a tangent that is forgotten (scan)": Planted(
-        scan, "jvp", without(3), of(forward_is_finite_difference, "a scan of a gated cell")
+        scan,
+        "jvp_with_values",
+        without_tangent(3),
+        of(forward_is_finite_difference, "a scan of a gated cell"),
     ),
     "the transposed scan runs forwards": Planted(
         scan, "transpose", same_order, of(reverse_is_transposed_forward, "a scan of a gated cell", "")
     ),
     "the pullback has no derivative": Planted(
         while_pullback,
-        "jvp",
-        lambda rule: lambda y, *_, **__: [None] * len(y),
+        "jvp_with_values",
+        without_tangents,
         of(agrees, "a scan in a while", "fr"),
     ),
     "the pullback forgets a cotangent's derivative": Planted(
-        while_pullback, "jvp", without(0), of(agrees, "a while with a counter", "rr")
+        while_pullback, "jvp_with_values", without_tangent(0), of(agrees, "a while with a counter", "rr")
     ),
     "the last trip is not walked back": Planted(
-        checkpoints, "walk_back", one_trip_less, of(agrees, "a while with a counter", "r", True)
+        checkpoints, "ReverseTrips", one_trip_less, of(agrees, "a while with a counter", "r", True)
     ),
     "carries are looked up in the wrong place": Planted(
         checkpoints,
-        "walk_back",
+        "ReverseTrips",
         earlier_carry,
         lambda: test_control.test_few_slots_give_what_many_give(2, "r"),
     ),

@@ -17,12 +17,12 @@ These functions are given jax by their caller and emit ``while`` loops of static
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindgrad.ir import settings
 from mindgrad.ir.types import TensorType
 
-__all__ = ["save", "slots_for", "walk_back"]
+__all__ = ["ReverseTrips", "Saved", "Trip", "save", "slots_for"]
 
 #: bytes that the slots of one loop may take, unless that leaves fewer than _FEWEST slots
 _BYTES = 1 << 18
@@ -138,76 +138,61 @@ def _depth(slots: int) -> int:
     return max(2, 34 - 2 * (slots.bit_length() - 1))
 
 
-def walk_back(
-    jax: Any,
-    step: Callable[[Any], Any],
-    expensive: Callable[[Sequence[Any]], Any],
-    coefficients: Callable[[Sequence[Any], Sequence[Any]], Any],
-    pull: Callable[[Any, Any], Any],
-    totals: Callable[[Any, Any], Any],
-    *,
-    trips: Any,
-    period: Any,
-    buffers: Sequence[Any],
-    needed: Sequence[int],
-    cotangents: Sequence[Any],
-    sums: Sequence[Any],
-    slots: int,
-    rows: int,
-) -> tuple[Any, ...]:
-    """Run the trips backwards.
+class Trip(NamedTuple):
+    """The functions of one trip that its reverse needs.
+
+    Attributes:
+        step: one trip, from carry to carry.
+        expensive: values of one trip that should be computed once, from the needed parts of the carry.
+        coefficients: of several trips, from the needed parts of the carry before each, and expensive values.
+        pull: ``pull(coefficients, cts)``, the cotangents of the carry before one trip.
+        totals: ``totals(coefficients, cts)``, what the trips add to the constants' cotangents.
+    """
+
+    step: Callable[[Any], Any]
+    expensive: Callable[[Sequence[Any]], Any]
+    coefficients: Callable[[Sequence[Any], Sequence[Any]], Any]
+    pull: Callable[[Any, Any], Any]
+    totals: Callable[[Any, Any], Any]
+
+
+class Saved(NamedTuple):
+    """Number of trips, period between saved carries, and their buffers, as :func:`save` gives them."""
+
+    trips: Any
+    period: Any
+    buffers: Sequence[Any]
+
+
+class ReverseTrips:
+    """The trips of a loop from the last to the first, block by block.
 
     Args:
         jax: the module.
-        step: one trip, from carry to carry.
-        expensive: values of one trip that should be computed once, from the parts of the carry that are
-            ``needed``.
-        coefficients: of ``rows`` trips, from the parts of the carry that are ``needed`` before each, and from
-            what is expensive.
-        pull: ``pull(coefficients, cts)``, the cotangents of the carry before one trip.
-        totals: ``totals(coefficients, cts)``, what ``rows`` trips add to the constants' cotangents.
-        trips, period, buffers: as :func:`save` gives them.
-        needed: parts of the carry.
-        cotangents: those of the last carry.
-        sums: zeros like the constants' cotangents.
+        trip: the functions of one trip.
+        saved: the saved carries.
+        needed: the parts of the carry that ``trip`` needs.
         slots: the number of slots.
-        rows: how many trips are made at once; with 1, nothing that is given or taken has an axis of trips.
-
-    Returns:
-        The sums, and the cotangents of the first carry.
+        rows: how many trips are computed at once; with 1, no operand and no result has an axis of trips.
     """
-    callables = step, expensive, coefficients, pull, totals
-    return _ReverseTrips(jax, *callables, trips, period, buffers, needed, slots, rows).run(cotangents, sums)
-
-
-class _ReverseTrips:
-    """The trips of a loop from the last to the first, block by block; arguments as of :func:`walk_back`."""
 
     def __init__(
-        self,
-        jax: Any,
-        step: Callable[[Any], Any],
-        expensive: Callable[[Sequence[Any]], Any],
-        coefficients: Callable[[Sequence[Any], Sequence[Any]], Any],
-        pull: Callable[[Any, Any], Any],
-        totals: Callable[[Any, Any], Any],
-        trips: Any,
-        period: Any,
-        buffers: Sequence[Any],
-        needed: Sequence[int],
-        slots: int,
-        rows: int,
+        self, jax: Any, trip: Trip, saved: Saved, needed: Sequence[int], slots: int, rows: int
     ) -> None:
         self.jax, self.np, self.loop = jax, jax.numpy, jax.lax.while_loop
         self.zero, self.one = self.np.int32(0), self.np.int32(1)
-        self.step, self.expensive, self.coefficients = step, expensive, coefficients
-        self.pull, self.totals = pull, totals
-        self.trips, self.period, self.buffers = trips, period, buffers
+        self.step, self.expensive, self.coefficients, self.pull, self.totals = trip
+        self.trips, self.period, self.buffers = saved
         self.needed, self.slots, self.rows = needed, slots, rows
-        self.is_saved = _saves_every(buffers)
+        self.is_saved = _saves_every(saved.buffers)
 
     def run(self, cotangents: Sequence[Any], sums: Sequence[Any]) -> tuple[Any, ...]:
-        """The sums over all trips, and the cotangents of the first carry."""
+        """The sums over all trips, and the cotangents of the first carry.
+
+        Args:
+            cotangents: those of the last carry.
+            sums: zeros like the constants' cotangents.
+        """
         jax, np, slots = self.jax, self.np, self.slots
         after = _empty(jax, cotangents, self.rows + 1) if self.rows > 1 else ()
         if not self.needed:  # the trips are linear: there is nothing to replay

@@ -146,22 +146,17 @@ def _pullback_xla(
     fixed = outside(*constants)
     # ones that XLA does not know to be ones
     weights = [(jax.lax.iota(np.int32, rows) < state[carries] + rows).astype(np.float32)] if rows > 1 else []
-    return checkpoints.walk_back(
-        jax,
-        lambda x: tuple(body(*constants, *x)),
-        lambda xs: tuple(expensive(*constants, *xs)),
-        lambda xs, found: tuple(coefficients(*constants, *xs, *found)),
-        lambda found, cts: tuple(step(*fixed, *found, *cts)),
-        lambda found, cts: tuple(totals(*weights, *fixed, *found, *cts)),
-        trips=state[carries],
-        period=state[carries + 1],
-        buffers=state[carries + 2 : 2 * carries + 2],
-        needed=needed,
-        cotangents=state[2 * carries + 2 :],
-        sums=[jax.numpy.zeros_like(constants[k]) for k in active_consts],
-        slots=slots,
-        rows=rows,
+    trip = checkpoints.Trip(
+        step=lambda x: tuple(body(*constants, *x)),
+        expensive=lambda xs: tuple(expensive(*constants, *xs)),
+        coefficients=lambda xs, found: tuple(coefficients(*constants, *xs, *found)),
+        pull=lambda found, cts: tuple(step(*fixed, *found, *cts)),
+        totals=lambda found, cts: tuple(totals(*weights, *fixed, *found, *cts)),
     )
+    saved = checkpoints.Saved(state[carries], state[carries + 1], state[carries + 2 : 2 * carries + 2])
+    sums = [jax.numpy.zeros_like(constants[k]) for k in active_consts]
+    reverse = checkpoints.ReverseTrips(jax, trip, saved, needed, slots, rows)
+    return reverse.run(state[2 * carries + 2 :], sums)
 
 
 def _pullback_parts(operands: Sequence[Any], body: Graph) -> tuple[Any, Any]:
@@ -294,8 +289,8 @@ def _pullback_series(
 
 
 def _pullback_batch(
-    size: int, operands: Sequence[Any], at: Sequence[int | None], condition: Graph, body: Graph, consts: int,
-    slots: int, active_consts: Indices, moving: Indices, **_: Any,
+    size: int, operands: Sequence[Any], at: Sequence[int | None], *, condition: Graph, body: Graph,
+    consts: int, slots: int, active_consts: Indices, moving: Indices, **_: Any,
 ) -> Any:  # fmt: skip
     """The pullback of the batched loop, which is made again.
 
