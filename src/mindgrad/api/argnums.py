@@ -11,11 +11,11 @@ from mindgrad.api.vjp_call import Call, Inputs, Run
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import state
 
-__all__ = ["Wanted", "check_real"]
+__all__ = ["Request", "check_real"]
 
 
-class Wanted:
-    """With respect to what a function is differentiated.
+class Request:
+    """Request for a derivative: a function, and the inputs and weights with respect to which it is taken.
 
     Attributes:
         owner: the API that errors name.
@@ -23,7 +23,7 @@ class Wanted:
         positions: the positions of inputs, as they were given.
         weights: the Parameters, or ``None``.
         has_aux: whether only the first output is differentiated.
-        key: what tells it from others of the same function.
+        key: distinguishes it from other requests for the same function.
     """
 
     #: programs of two functions are the same if these are
@@ -80,18 +80,18 @@ class Wanted:
         """Variables of differentiation: one tensor or number for each leaf."""
         return run.inputs.like(run.recorded.inputs)
 
-    def arranged(self, inputs: Inputs, found: Sequence[Any]) -> Any:
-        """One thing for each tensor that is differentiated, in the structure of a gradient."""
+    def arranged(self, inputs: Inputs, gradients: Sequence[Any]) -> Any:
+        """``gradients``, one per differentiated tensor, in the structure that the caller gets."""
         count = len(inputs.tensors)
-        made: Any = inputs.gradients(found[:count])
-        made = tuple(made) if isinstance(self.positions, tuple) else made[0] if made else ()
+        by_input: Any = inputs.gradients(gradients[:count])
+        by_input = tuple(by_input) if isinstance(self.positions, tuple) else by_input[0] if by_input else ()
         if self.weights is None:
-            return made
-        by_weight = self.weights.arranged(found[count:])
-        return by_weight if self.positions is None else (made, by_weight)
+            return by_input
+        by_weight = self.weights.arranged(gradients[count:])
+        return by_weight if self.positions is None else (by_input, by_weight)
 
     def like(self, inputs: Inputs) -> Any:
-        """What is differentiated, in the structure of a gradient."""
+        """The differentiated inputs and weights, in the structure of a gradient."""
         parameters = () if self.weights is None else self.weights.unique
         return self.arranged(inputs, inputs.like([*inputs.tensors, *map(state.read, parameters)]))
 

@@ -1,4 +1,4 @@
-"""What gradient functions may be given, checked before anything is computed where it can be known.
+"""Argument checks of gradient functions run before anything is computed, as far as they can.
 
 The exception types and the wording that programs may look for are MindSpore's; each text names the
 argument and says what would be right.
@@ -96,12 +96,13 @@ def check_positions(owner: str, grad_position: Any, has_weights: bool = True) ->
             f"For '{owner}', the grad_position should not be empty when grad by position. "
             f"Give the positions of the inputs, for instance (0, 1)."
         )
-    for each in grad_position:
-        if isinstance(each, bool) or not isinstance(each, int):
+    for argnum in grad_position:
+        if isinstance(argnum, bool) or not isinstance(argnum, int):
             raise TypeError(
-                f"For '{owner}', the element in 'grad_position' should be int, but got {type(each).__name__}"
+                f"For '{owner}', the element in 'grad_position' should be int, but got "
+                f"{type(argnum).__name__}"
             )
-        if each < 0:
+        if argnum < 0:
             raise ValueError(
                 f"For '{owner}', the element in grad_position must be >= 0, but got {grad_position}."
             )
@@ -144,19 +145,19 @@ class Weights:
 
     __slots__ = ("_order", "is_single", "listed", "unique")
 
-    def __init__(self, owner: str, given: Any) -> None:
-        self.is_single = getattr(given, "is_parameter", False)
-        if not self.is_single and not isinstance(given, (tuple, list)):
+    def __init__(self, owner: str, weights: Any) -> None:
+        self.is_single = getattr(weights, "is_parameter", False)
+        if not self.is_single and not isinstance(weights, (tuple, list)):
             raise TypeError(
                 f"For '{owner}', the argument 'weights' should be ParameterTuple type, but got "
-                f"'{type(given)}'; a list of Parameters or one Parameter is taken too."
+                f"'{type(weights)}'; a list of Parameters or one Parameter is taken too."
             )
-        self.listed: tuple[Any, ...] = (given,) if self.is_single else tuple(given)
-        for index, each in enumerate(self.listed):
-            if not getattr(each, "is_parameter", False):
+        self.listed: tuple[Any, ...] = (weights,) if self.is_single else tuple(weights)
+        for index, parameter in enumerate(self.listed):
+            if not getattr(parameter, "is_parameter", False):
                 raise TypeError(
                     f"For '{owner}', the elements of 'weights' should be Parameters, but element "
-                    f"{index} is of type {type(each).__name__}."
+                    f"{index} is of type {type(parameter).__name__}."
                 )
         unique = {id(p): p for p in self.listed}
         self.unique = tuple(unique.values())
@@ -165,7 +166,7 @@ class Weights:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells these weights from others."""
+        """A key that distinguishes these weights from others."""
         return (self.is_single, *[id(p) for p in self.listed])
 
     def arranged(self, gradients: Sequence[Any]) -> Any:
@@ -189,7 +190,7 @@ def check_inputs(owner: str, args: Sequence[Any]) -> None:
             )
 
 
-def check_count(fn: Any, known: Arity, count: int, scaled: bool | None = None) -> None:
+def check_count(fn: Any, signature: Arity, count: int, scaled: bool | None = None) -> None:
     """Check the number of positional arguments, the ``sens`` excluded.
 
     ``scaled`` says whether one is given; ``None``: the API knows none.
@@ -197,12 +198,12 @@ def check_count(fn: Any, known: Arity, count: int, scaled: bool | None = None) -
     Raises:
         TypeError: ``fn`` does not take ``count`` positional arguments.
     """
-    if known.accepts(count):
+    if signature.accepts(count):
         return
-    number = int(known.least if count < known.least else known.most)
+    number = int(signature.least if count < signature.least else signature.most)
     if scaled:
         hint = " With sens_param=True the last argument is the 'sens', after those of the function."
-    elif scaled is not None and count > known.most:
+    elif scaled is not None and count > signature.most:
         hint = " A 'sens' is taken with sens_param=True only."
     else:
         hint = ""
@@ -213,17 +214,17 @@ def check_count(fn: Any, known: Arity, count: int, scaled: bool | None = None) -
 
 
 def bind_keywords(
-    known: Arity, args: Sequence[Any], kwargs: dict[str, Any]
+    signature: Arity, args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     """Give keyword arguments that name positional parameters their positions."""
     listed, kwargs = list(args), dict(kwargs)
-    names = known.names
+    names = signature.names
     while len(listed) < len(names) and any(name in kwargs for name in names[len(listed) :]):
         position = len(listed)
         if names[position] in kwargs:
             listed.append(kwargs.pop(names[position]))
-        elif position in known.defaults:
-            listed.append(known.defaults[position])
+        elif position in signature.defaults:
+            listed.append(signature.defaults[position])
         else:
             break
     return listed, kwargs
@@ -317,96 +318,98 @@ def check_outputs(owner: str, fn: Any, leaves: Sequence[Any]) -> None:
         )
 
 
-def match(owner: str, name: str, given: Any, like: Any, what: str) -> list[Tensor]:
-    """The tensors of ``given``, one for each tensor of ``like`` and of its type.
+def match(owner: str, name: str, value: Any, template: Any, role: str) -> list[Tensor]:
+    """The tensor leaves of ``value``, one for each tensor of ``template`` and of its type.
 
     Args:
         owner: the API that errors name.
-        name: the name of the argument that ``given`` is.
-        given: what the caller gave.
-        like: the value that it must be like; places that hold no tensor there may hold anything.
-        what: what ``like`` is, for errors.
+        name: the name of the argument.
+        value: the argument.
+        template: the value whose structure and types it must have; its other leaves may be anything.
+        role: the noun by which errors call ``template``.
 
     Raises:
         TypeError: a tensor stands where a container should or vice versa, or has another dtype.
         ValueError: a container has another length or other keys, or a tensor another shape.
     """
-    found: list[Tensor] = []
-    _match(f"For '{owner}', the '{name}'", name, given, like, what, found)
-    return found
+    leaves: list[Tensor] = []
+    _match(f"For '{owner}', the '{name}'", name, value, template, role, leaves)
+    return leaves
 
 
-def _match(start: str, path: str, given: Any, like: Any, what: str, found: list[Tensor]) -> None:
-    if type(like) is Number:
-        found.append(_match_number(start, path, given, like, what))
-    elif isinstance(like, Tensor):
-        if not isinstance(given, Tensor):
+def _match(start: str, path: str, value: Any, template: Any, role: str, leaves: list[Tensor]) -> None:
+    if type(template) is Number:
+        leaves.append(_match_number(start, path, value, template, role))
+    elif isinstance(template, Tensor):
+        if not isinstance(value, Tensor):
             raise TypeError(
-                f"{start} must be like the {what}: {path} should be a Tensor of shape "
-                f"{like.shape} and dtype {like.dtype}, but got {_said(given)}."
+                f"{start} must be like the {role}: {path} should be a Tensor of shape "
+                f"{template.shape} and dtype {template.dtype}, but got {_said(value)}."
             )
-        if given.dtype is not like.dtype:
+        if value.dtype is not template.dtype:
             raise TypeError(
-                f"{start} must be like the {what}: the dtype of {path} should be {like.dtype}, but "
-                f"got {given.dtype}. Convert it: {path}.astype(...)."
+                f"{start} must be like the {role}: the dtype of {path} should be {template.dtype}, but "
+                f"got {value.dtype}. Convert it: {path}.astype(...)."
             )
-        if given.shape != like.shape:
+        if value.shape != template.shape:
             raise ValueError(
-                f"{start} must be like the {what}: the shape of {path} should be {like.shape}, but "
-                f"got {given.shape}. It is not broadcast."
+                f"{start} must be like the {role}: the shape of {path} should be {template.shape}, but "
+                f"got {value.shape}. It is not broadcast."
             )
-        found.append(state.read(given))
-    elif isinstance(like, dict):
-        if not isinstance(given, dict):
+        leaves.append(state.read(value))
+    elif isinstance(template, dict):
+        if not isinstance(value, dict):
             raise TypeError(
-                f"{start} must be like the {what}: {path} should be a dict, but got {_said(given)}."
+                f"{start} must be like the {role}: {path} should be a dict, but got {_said(value)}."
             )
-        if set(given) != set(like):
+        if set(value) != set(template):
             raise ValueError(
-                f"{start} must be like the {what}: the keys of {path} should be {list(like)}, but got "
-                f"{list(given)}."
+                f"{start} must be like the {role}: the keys of {path} should be {list(template)}, but got "
+                f"{list(value)}."
             )
-        for key, each in like.items():
-            _match(start, f"{path}[{key!r}]", given[key], each, what, found)
-    elif is_record(type(like)):  # type: ignore[arg-type]
-        if not is_record(type(given)):  # type: ignore[arg-type]
+        for key, child in template.items():
+            _match(start, f"{path}[{key!r}]", value[key], child, role, leaves)
+    elif is_record(type(template)):  # type: ignore[arg-type]
+        if not is_record(type(value)):  # type: ignore[arg-type]
             raise TypeError(
-                f"{start} must be like the {what}: {path} should be a {type(like).__name__}, but got "
-                f"{_said(given)}."
+                f"{start} must be like the {role}: {path} should be a {type(template).__name__}, but got "
+                f"{_said(value)}."
             )
-        for name, each in attributes_of(like).items():
-            _match(start, f"{path}.{name}", getattr(given, name, None), each, what, found)
-    elif isinstance(like, (tuple, list)):
-        if not isinstance(given, (tuple, list)):
+        for name, child in attributes_of(template).items():
+            _match(start, f"{path}.{name}", getattr(value, name, None), child, role, leaves)
+    elif isinstance(template, (tuple, list)):
+        if not isinstance(value, (tuple, list)):
             raise TypeError(
-                f"{start} must be like the {what}: {path} should be a tuple of length {len(like)}, "
-                f"but got {_said(given)}."
+                f"{start} must be like the {role}: {path} should be a tuple of length {len(template)}, "
+                f"but got {_said(value)}."
             )
-        if len(given) != len(like):
+        if len(value) != len(template):
             raise ValueError(
-                f"{start} must be like the {what}: {path} has invalid length: should be {len(like)}, "
-                f"but got {len(given)}."
+                f"{start} must be like the {role}: {path} has invalid length: should be {len(template)}, "
+                f"but got {len(value)}."
             )
-        for index, (g, each) in enumerate(zip(given, like, strict=True)):
-            _match(start, f"{path}[{index}]", g, each, what, found)
+        for index, (g, child) in enumerate(zip(value, template, strict=True)):
+            _match(start, f"{path}[{index}]", g, child, role, leaves)
 
 
-def _match_number(start: str, path: str, given: Any, like: Tensor, what: str) -> Tensor:
-    if isinstance(given, (int, float, np.generic)) and isinstance(given, bool) <= (like.dtype.kind == "bool"):
-        given = number_tensor(given)
-    elif not isinstance(given, Tensor) or given.shape:
-        raise TypeError(f"{start} must be like the {what}: {path} should be a float, but got {_said(given)}.")
-    return apply(convert, state.read(given), dtype=like.dtype)
+def _match_number(start: str, path: str, value: Any, template: Tensor, role: str) -> Tensor:
+    if isinstance(value, (int, float, np.generic)) and isinstance(value, bool) <= (
+        template.dtype.kind == "bool"
+    ):
+        value = number_tensor(value)
+    elif not isinstance(value, Tensor) or value.shape:
+        raise TypeError(f"{start} must be like the {role}: {path} should be a float, but got {_said(value)}.")
+    return apply(convert, state.read(value), dtype=template.dtype)
 
 
-def _said(given: Any) -> str:
-    if is_number(given):
-        return f"a {type(given.sample() if isinstance(given, Number) else given.real).__name__}"
-    if isinstance(given, Tensor):
-        return f"a Tensor of shape {given.shape} and dtype {given.dtype}"
-    if isinstance(given, (tuple, list)):
-        return f"a {type(given).__name__} of length {len(given)}"
-    return f"a {type(given).__name__}"
+def _said(value: Any) -> str:
+    if is_number(value):
+        return f"a {type(value.sample() if isinstance(value, Number) else value.real).__name__}"
+    if isinstance(value, Tensor):
+        return f"a Tensor of shape {value.shape} and dtype {value.dtype}"
+    if isinstance(value, (tuple, list)):
+        return f"a {type(value).__name__} of length {len(value)}"
+    return f"a {type(value).__name__}"
 
 
 def warn_of_integers(tensors: Sequence[Tensor]) -> None:

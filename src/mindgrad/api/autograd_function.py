@@ -150,9 +150,9 @@ class _Call:
 
     def _context(self, args: Sequence[Any], out: Any) -> AutogradFunction:
         """The context of ``forward``, its tensors as functions of ``args`` and ``out``."""
-        known: dict[int, Tensor] = {}
+        symbol_of: dict[int, Tensor] = {}
         for before, symbols in ((self.outputs, _tensors(out)), (self.inputs, _tensors(args))):
-            known.update({id(x): symbol for x, symbol in zip(before, symbols, strict=True)})
+            symbol_of.update({id(x): symbol for x, symbol in zip(before, symbols, strict=True)})
         context = self.kind()
         is_complete = True
 
@@ -160,8 +160,8 @@ class _Call:
             nonlocal is_complete
             if not isinstance(x, Tensor) or x.is_parameter:
                 return x
-            is_complete = is_complete and (id(x) in known or not x.is_traced)
-            return known.get(id(x), x)
+            is_complete = is_complete and (id(x) in symbol_of or not x.is_traced)
+            return symbol_of.get(id(x), x)
 
         for name, value in vars(self.context).items():
             setattr(context, name, map_leaves(replaced, value))

@@ -25,7 +25,7 @@ def frozen(axes: Any) -> Hashable:
 
 
 def thawed(axes: Any) -> Any:
-    """What was :func:`frozen`, with dicts again."""
+    """The inverse of :func:`frozen`, with dicts again."""
     if not isinstance(axes, tuple):
         return axes
     if axes and axes[0] is dict:
@@ -97,14 +97,14 @@ def leaf_axes(name: str, axes: Any, tree: Any, path: str) -> list[tuple[str, int
 
 
 def _parts(tree: Any, path: str) -> list[tuple[str, Any]] | None:
-    """What ``tree`` consists of, with names; ``None`` for a leaf."""
+    """The children of ``tree``, with their paths; ``None`` for a leaf."""
     if isinstance(tree, dict):
-        return [(f"{path}[{key!r}]", each) for key, each in tree.items()]
+        return [(f"{path}[{key!r}]", child) for key, child in tree.items()]
     if isinstance(tree, (tuple, list)):
-        return [(f"{path}[{index}]", each) for index, each in enumerate(tree)]
+        return [(f"{path}[{index}]", child) for index, child in enumerate(tree)]
     kind: Any = type(tree)
     if is_record(kind):
-        return [(f"{path}.{name}", each) for name, each in attributes_of(tree).items()]
+        return [(f"{path}.{name}", child) for name, child in attributes_of(tree).items()]
     return None
 
 
@@ -133,38 +133,42 @@ def position(name: str, label: str, axis: int, rank: int, shape: Any) -> int:
 
 
 def size_of(
-    leaves: Sequence[Any], axes: Sequence[tuple[str, int | None]], known: int | None = None
+    leaves: Sequence[Any], axes: Sequence[tuple[str, int | None]], ensemble_size: int | None = None
 ) -> tuple[int, list[int | None]]:
-    """The number of elements, and for every leaf the position of its axis; ``known``: of an ensemble.
+    """The number of elements, and for every leaf the dimension that is mapped (``None``: none).
+
+    ``ensemble_size`` is the number of Cells of an ensemble, which the mapped dimensions must have.
 
     Raises:
         RuntimeError: an axis is out of bounds, stands where no tensor is, or sizes differ; nothing is mapped.
     """
-    places: list[int | None] = []
-    found: list[tuple[str, int, Any]] = []
+    dimensions: list[int | None] = []
+    mapped: list[tuple[str, int, Any]] = []
     for leaf, (label, axis) in zip(leaves, axes, strict=True):
-        place = None
+        dimension = None
         if axis is not None and isinstance(leaf, Tensor):
-            place = position("in_axes", label, axis, len(leaf.shape), leaf.shape)
-            found.append((label, place, leaf.shape))
+            dimension = position("in_axes", label, axis, len(leaf.shape), leaf.shape)
+            mapped.append((label, dimension, leaf.shape))
         elif axis is not None and isinstance(leaf, (bool, int, float, complex)):
             raise RuntimeError(
                 f"For 'vmap', {label} is the {type(leaf).__name__} {leaf!r}, which has no axis {axis}: all "
                 f"elements share it. Say so with None at its place in 'in_axes', or make it a Tensor."
             )
-        places.append(place)
-    if not found and known is None:
+        dimensions.append(dimension)
+    if not mapped and ensemble_size is None:
         raise RuntimeError(
             "For 'vmap', nothing is mapped: at least one argument must hold a Tensor whose place in "
             "'in_axes' is not None."
         )
-    sizes = {shape[place] for _, place, shape in found}
+    sizes = {shape[dimension] for _, dimension, shape in mapped}
     listed = "; ".join(
-        f"{label} has {shape[place]} along axis {place} (shape {shape})" for label, place, shape in found
+        f"{label} has {shape[dimension]} along axis {dimension} (shape {shape})"
+        for label, dimension, shape in mapped
     )
-    if known is not None and sizes - {known}:
+    if ensemble_size is not None and sizes - {ensemble_size}:
         raise RuntimeError(
-            f"For 'vmap', the axis_size of each argument must be the number of Cells, {known}, but {listed}. "
+            f"For 'vmap', the axis_size of each argument must be the number of Cells, "
+            f"{ensemble_size}, but {listed}. "
             f"Use None in 'in_axes' for what all Cells share."
         )
     if len(sizes) > 1:
@@ -172,4 +176,4 @@ def size_of(
             f"For 'vmap', the axis_size of each argument must be the same, but {listed}. Choose other axes "
             f"with 'in_axes', None for what all elements share."
         )
-    return sizes.pop() if known is None else known, places
+    return sizes.pop() if ensemble_size is None else ensemble_size, dimensions

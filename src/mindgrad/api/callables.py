@@ -20,12 +20,12 @@ from mindgrad.trace.tensor_hooks import warn_of_hooks
 __all__ = ["Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "remembered"]
 
 
-def differentiates(made: Any, fn: Any, extra: int = 0) -> Any:
-    """Note that ``made`` takes the arguments of ``fn`` and ``extra`` more; gives ``made``."""
-    held = memory(made, make=True)
-    if held is not None:
-        held.source, held.extra = fn, extra
-    return made
+def differentiates(gradient_function: Any, fn: Any, extra: int = 0) -> Any:
+    """Note that ``gradient_function`` takes the arguments of ``fn`` and ``extra`` more, and return it."""
+    facts = memory(gradient_function, make=True)
+    if facts is not None:
+        facts.source, facts.extra = fn, extra
+    return gradient_function
 
 
 def is_compiled(fn: Any) -> bool:
@@ -66,10 +66,10 @@ def in_either_mode(
 
 
 class Arity:
-    """How many positional arguments a function takes.
+    """Number of positional arguments that a function takes.
 
     Attributes:
-        least, most: the numbers of them (``most`` may be infinite).
+        least, most: the bounds of the number (``most`` may be infinite).
         names: the names under which they can be given by keyword; empty for those that cannot.
         defaults: the values of those that may be left out, by position.
         is_known: whether the signature says anything: not for ``*args`` alone, nor for many builtins.
@@ -170,7 +170,7 @@ def _signature(fn: Any, follow: bool) -> inspect.Signature | None:
 
 
 def describe(fn: Any) -> str:
-    """What to call ``fn`` in an error: its name, and where it is defined."""
+    """The name of ``fn`` for an error message, with the file and line of its definition."""
     construct = getattr(fn, "construct", None)
     if callable(construct):
         return f"'{type(fn).__name__}'" + _place(construct)

@@ -1,12 +1,10 @@
-"""Collapsed sweeps over many directions, in portions that fit into the cache.
+"""Collapsed sweeps over many directions run in portions that fit into the cache.
 
     Σ_d D²f[p_d, q_d]   with   S_l = Σ_portions Σ_{d in portion} (products of tangents in equation l)
 
-Nothing that a direction does reaches another one but through sums of products of tangents. So the stacks run
-in a loop over portions of the directions, which adds up these sums for all equations at once; the one
-second-order term follows behind the loop. The arithmetic is the same, the memory that of one portion.
-Measured for 64 directions of a net with 256 units at 128 points (two cores, CPU time, jax 0.10.2): 21 ms one
-by one, 18 ms in portions of four, 26 ms at once.
+Directions are coupled only by sums of products of their tangents. So a loop over portions of the directions
+adds up these sums for all equations, and the single second-order term follows after the loop. The arithmetic
+is the same, the memory that of one portion. Timings: ``docs/decisions/0019-thresholds-of-rewrites.md``.
 
 A compiled program whose rows do not mix gets all directions at once instead: it is run for a few rows at a
 time (``optimize.blocks``), its derivatives too, and needs half the memory.
@@ -99,7 +97,7 @@ def _swept(equations: Sequence[Equation], x: Any, directions: Directions, is_par
 
 
 def _portion(equations: Sequence[Equation], x: Any, count: int) -> int:
-    """How many directions go together."""
+    """The number of directions in one portion."""
     moving, largest = {x}, x.type.size
     for equation in equations:
         if equation.primitive.jvp is not None and not moving.isdisjoint(equation.inputs):
@@ -135,7 +133,7 @@ def _in_portions(
     size: int,
 ) -> list[Any] | None:
     """The same by a loop over portions of ``size`` directions; ``None`` where that cannot be."""
-    given = [each for each in directions if each is not None]
+    stacks = [stack for stack in directions if stack is not None]
     seeds = [None if e is None else Variable(e.type.with_shape((size, *e.shape[1:]))) for e in directions]
     sweep = _swept(equations, x, Directions(*seeds), True)
     results = [sweep.second_or_zero(y) for y in ys]
@@ -145,8 +143,8 @@ def _in_portions(
     inputs = [seed for seed in seeds if seed is not None]
     made, needed = dependent(builder, inputs, parts)
     body = _adding(Graph([*needed, *inputs], made, parts), len(needed))
-    portions = math.ceil(given[0].shape[0] / size)
-    slices = [_divided(each, portions, size) for each in given]
+    portions = math.ceil(stacks[0].shape[0] / size)
+    slices = [_divided(stack, portions, size) for stack in stacks]
     totals = scan(
         *needed, *[zeros(part.type) for part in parts], *slices,
         body=body, length=portions, consts=len(needed), carries=len(parts),
@@ -167,10 +165,10 @@ def _adding(graph: Graph, consts: int) -> Graph:
         return builder.close([total + part for total, part in zip(carry, found, strict=True)])
 
 
-def _divided(given: Any, portions: int, size: int) -> Any:
+def _divided(stack: Any, portions: int, size: int) -> Any:
     """Directions in portions; the last is filled up with zeros, along which nothing moves."""
-    missing = portions * size - given.shape[0]
+    missing = portions * size - stack.shape[0]
     if missing:
-        rank = len(given.shape)
-        given = pad(given, low=(0,) * rank, high=(missing, *[0] * (rank - 1)), interior=(0,) * rank)
-    return reshape(given, shape=(portions, size, *given.shape[1:]))
+        rank = len(stack.shape)
+        stack = pad(stack, low=(0,) * rank, high=(missing, *[0] * (rank - 1)), interior=(0,) * rank)
+    return reshape(stack, shape=(portions, size, *stack.shape[1:]))

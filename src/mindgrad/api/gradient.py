@@ -54,16 +54,16 @@ def gradient_function(
         with_result: whether ``assemble`` uses the result of ``fn``; it is ``None`` otherwise.
     """
 
-    known: Arity | None = None
+    signature: Arity | None = None
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        nonlocal known
-        if known is None:
-            known = arity(fn)
-        call = Call(owner, fn, known, args, kwargs, positions, sens_param, strict)
+        nonlocal signature
+        if signature is None:
+            signature = arity(fn)
+        call = Call(owner, fn, signature, args, kwargs, positions, sens_param, strict)
         if getattr(fn, "requires_grad", False) and not call.kwargs:
             replayed_forward.take_back(fn, call.args)
-        value, inputs, found, by_parameter = derive(
+        value, inputs, by_tensor, by_parameter = derive(
             owner,
             fn,
             call.args,
@@ -75,10 +75,10 @@ def gradient_function(
             only_tensors=not strict,
             with_result=with_result,
         )
-        kept = tuple([slot[0] for slot in inputs.slots])
-        if not kept and call.positions and not parameters:
+        argnums = tuple([slot[0] for slot in inputs.slots])
+        if not argnums and call.positions and not parameters:
             _warn_of_constants(owner, call.args, call.positions)
-        return assemble(value, kept, inputs.gradients(found), by_parameter)
+        return assemble(value, argnums, inputs.gradients(by_tensor), by_parameter)
 
     run.__name__ = run.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
     gradient = in_either_mode(fn, run, positions if strict and positions else ())
@@ -359,11 +359,11 @@ def _positional(
     positions = grad_position if isinstance(grad_position, tuple) else (grad_position,)
     with_value = owner == "value_and_grad"
 
-    def assemble(value: Any, kept: Sequence[int], by_input: list[Any], by_parameter: list[Tensor]) -> Any:
+    def assemble(value: Any, argnums: Sequence[int], by_input: list[Any], by_parameter: list[Tensor]) -> Any:
         gradients: Any = ()
         if grad_position is not None:
-            found = list(zip(kept, by_input, strict=True)) if return_ids else by_input
-            gradients = found[0] if len(found) == 1 else tuple(found)
+            selected = list(zip(argnums, by_input, strict=True)) if return_ids else by_input
+            gradients = selected[0] if len(selected) == 1 else tuple(selected)
         if weights is not None:
             by_weight = (weights.with_names if return_ids else weights.arranged)(by_parameter)
             gradients = by_weight if grad_position is None else (gradients, by_weight)
@@ -400,24 +400,24 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
     [2.]
     """
     if getattr(identifier, "is_parameter", False):
-        wanted: Any = identifier.name
+        key: Any = identifier.name
     elif isinstance(identifier, int) and not isinstance(identifier, bool):
-        wanted = identifier
+        key = identifier
     else:
         raise TypeError(f"For `get_grad`, the `x` should be an integer or a Parameter, but got {identifier}")
-    found = _search(gradients, wanted)
-    if found is None:
-        raise RuntimeError(f"Can not find the gradient for position or Parameter {wanted}")
-    return found[1]
+    pair = _search(gradients, key)
+    if pair is None:
+        raise RuntimeError(f"Can not find the gradient for position or Parameter {key}")
+    return pair[1]
 
 
-def _search(tree: Any, wanted: int | str) -> tuple[Any, Any] | None:
+def _search(tree: Any, key: int | str) -> tuple[Any, Any] | None:
     if not isinstance(tree, tuple):
         return None
     if len(tree) == 2 and isinstance(tree[0], (int, str)):
-        return tree if type(tree[0]) is type(wanted) and tree[0] == wanted else None
-    for each in tree:
-        found = _search(each, wanted)
-        if found is not None:
-            return found
+        return tree if type(tree[0]) is type(key) and tree[0] == key else None
+    for child in tree:
+        pair = _search(child, key)
+        if pair is not None:
+            return pair
     return None

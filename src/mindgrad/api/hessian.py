@@ -18,7 +18,7 @@ from itertools import product
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.api.argnums import Wanted
+from mindgrad.api.argnums import Request
 from mindgrad.api.arguments import Weights, check_callable, check_flag, match
 from mindgrad.api.callables import arity, differentiates, remembered
 from mindgrad.api.jacobian import by_columns, by_rows
@@ -97,30 +97,37 @@ def hessian(
     >>> H.shape, H.nnz
     ((1000, 1000), 2998)
     """
-    wanted = Wanted("hessian", fn, grad_position, weights, has_aux)
+    request = Request("hessian", fn, grad_position, weights, has_aux)
     check_flag("hessian", "sparse", sparse)
     if sparse:
-        return remembered(fn, (*wanted.key, "sparse"), lambda: sparse_function(wanted, second=True))
+        return remembered(fn, (*request.key, "sparse"), lambda: sparse_function(request, second=True))
 
     def make() -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
-            run = wanted.run(args, kwargs)
-            outputs, found = transformed(run.recorded, _hessian_rule, (), run.outputs, _deferred)
-            operands = wanted.operands(run)
+            run = request.run(args, kwargs)
+            outputs, derivatives = transformed(run.recorded, _hessian_rule, (), run.outputs, _deferred)
+            operands = request.operands(run)
             n = len(operands)
             triples = product(run.outputs, operands, operands)
-            found = [block(t, *triple) for t, triple in zip(found, triples, strict=True)]
-            rows = [wanted.arranged(run.inputs, found[i : i + n]) for i in range(0, len(found), n or 1)]
-            blocks = [wanted.arranged(run.inputs, rows[k * n : (k + 1) * n]) for k in range(len(run.outputs))]
+            derivatives = [block(t, *triple) for t, triple in zip(derivatives, triples, strict=True)]
+            rows = [
+                request.arranged(run.inputs, derivatives[i : i + n])
+                for i in range(0, len(derivatives), n or 1)
+            ]
+            blocks = [
+                request.arranged(run.inputs, rows[k * n : (k + 1) * n]) for k in range(len(run.outputs))
+            ]
             out = run.result(outputs)
-            leaves, structure = flatten(out[0] if wanted.has_aux else out)
+            leaves, structure = flatten(out[0] if request.has_aux else out)
             following = iter(blocks)
-            made = unflatten(structure, [next(following) if isinstance(x, Tensor) else () for x in leaves])
-            return (made, tuple(out[1:])) if wanted.has_aux else made
+            hessians = unflatten(
+                structure, [next(following) if isinstance(x, Tensor) else () for x in leaves]
+            )
+            return (hessians, tuple(out[1:])) if request.has_aux else hessians
 
-        return wanted.named(run)
+        return request.named(run)
 
-    return remembered(fn, wanted.key, make)
+    return remembered(fn, request.key, make)
 
 
 def hvp(
@@ -222,11 +229,11 @@ def ggnvp(
         out = user_calls.run(fn, *args, **kwargs)
         leaves, structure = flatten(out)
         # what the loss sees is cut off from the function, so that it is differentiated by itself
-        held = [apply(stop_gradient, state.read(x)) if isinstance(x, Tensor) else x for x in leaves]
+        detached = [apply(stop_gradient, state.read(x)) if isinstance(x, Tensor) else x for x in leaves]
         return (
             out,
-            [x for x in held if isinstance(x, Tensor)],
-            user_calls.run(loss, unflatten(structure, held)),
+            [x for x in detached if isinstance(x, Tensor)],
+            user_calls.run(loss, unflatten(structure, detached)),
         )
 
     def make() -> Callable[..., Any]:
@@ -246,8 +253,8 @@ def _product(
     rule_of: Callable[[Run], Callable[..., list[Any]]],
 ) -> Callable[..., Any]:
     """The function of the arguments of ``fn`` and of ``v`` that applies the rule for a run to ``v``."""
-    wanted = Wanted(owner, fn, grad_position, weights, has_aux)
-    wanted.check_unique()
+    request = Request(owner, fn, grad_position, weights, has_aux)
+    request.check_unique()
 
     def make() -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
@@ -257,15 +264,15 @@ def _product(
                 *args, v = args  # type: ignore[assignment]
             else:
                 raise TypeError(f"For '{owner}', the 'v' is missing: it is the last argument.")
-            run = wanted.run(args, kwargs)
-            given = match(owner, "v", v, wanted.like(run.inputs), "part that is differentiated")
-            outputs, found = transformed(run.recorded, rule_of(run), given, run.outputs)
-            result = wanted.arranged(run.inputs, run.inputs.like(found))
-            return (result, tuple(run.result(outputs)[1:])) if wanted.has_aux else result
+            run = request.run(args, kwargs)
+            tangents = match(owner, "v", v, request.like(run.inputs), "part that is differentiated")
+            outputs, products = transformed(run.recorded, rule_of(run), tangents, run.outputs)
+            result = request.arranged(run.inputs, run.inputs.like(products))
+            return (result, tuple(run.result(outputs)[1:])) if request.has_aux else result
 
-        return wanted.named(run, 1)
+        return request.named(run, 1)
 
-    return remembered(fn, wanted.key, make)
+    return remembered(fn, request.key, make)
 
 
 # -- rules, as ``record.transformed`` takes them ----------------------------------------------------------
@@ -296,11 +303,11 @@ def _whole(program: Graph, argnum: int) -> Graph:
 
 
 def _deferred(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any]) -> list[Any] | None:
-    """What ``_hessian_rule`` gives, as an equation; ``None`` where that leads nowhere."""
-    found = of_vector(builder, xs, ys)
-    if found is None:
+    """The results of ``_hessian_rule`` as one lazy equation; ``None`` where the program has no such form."""
+    decomposition = of_vector(builder, xs, ys)
+    if decomposition is None:
         return None
-    program, operands, argnum = found
+    program, operands, argnum = decomposition
     return [lazy_hessian(*operands, program=program, argnum=argnum, whole=_whole)]
 
 
@@ -342,18 +349,20 @@ def _generalised(count: int) -> Rule:
     """The rule for ``count`` results of the model, as many that the loss has seen, and the loss."""
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], vs: Sequence[Any]) -> list[Any]:
-        outputs, seen, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
+        outputs, loss_inputs, losses = ys[:count], ys[count : 2 * count], ys[2 * count :]
         graph, needed = between(builder, xs, outputs)
         pushed = builder.inline(step(graph, len(needed), forward_rule, vs), [*needed, *xs, *vs])
         # one that is given twice is one variable, and a constant does not move
-        given = {s: (y, t) for s, y, t in zip(seen, outputs, pushed, strict=True) if type(s) is Variable}
-        loss, others = between(builder, list(given), losses)
-        curvature = step(step(loss, len(others), _gradient), len(others), forward_rule, list(given))
+        moving = {
+            s: (y, t) for s, y, t in zip(loss_inputs, outputs, pushed, strict=True) if type(s) is Variable
+        }
+        loss, others = between(builder, list(moving), losses)
+        curvature = step(step(loss, len(others), _gradient), len(others), forward_rule, list(moving))
         # on the outputs themselves: what differentiates the product must not be stopped
-        at, along = ([pair[k] for pair in given.values()] for k in (0, 1))
+        at, along = ([pair[k] for pair in moving.values()] for k in (0, 1))
         curved = builder.inline(curvature, [*others, *at, *along])
-        found = dict(zip(given, curved, strict=True))
-        cotangents = [found.pop(s, None) for s in seen]
+        cotangent_of = dict(zip(moving, curved, strict=True))
+        cotangents = [cotangent_of.pop(s, None) for s in loss_inputs]
         cts = [zeros(y.type) if ct is None else ct for y, ct in zip(outputs, cotangents, strict=True)]
         return _pulled(builder, graph, [*needed, *xs], len(needed), cts)
 

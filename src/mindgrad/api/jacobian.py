@@ -14,7 +14,7 @@ from itertools import product
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.api.argnums import Wanted
+from mindgrad.api.argnums import Request
 from mindgrad.api.arguments import check_flag
 from mindgrad.api.callables import remembered
 from mindgrad.api.sparse import sparse_function
@@ -80,7 +80,7 @@ def jacrev(
     [[3. 0.]
      [0. 3.]] [1. 2.]
     """
-    return _jacobian(by_rows, Wanted("jacrev", fn, grad_position, weights, has_aux))
+    return _jacobian(by_rows, Request("jacrev", fn, grad_position, weights, has_aux))
 
 
 def jacfwd(
@@ -97,7 +97,7 @@ def jacfwd(
     >>> print(ms.jacfwd(lambda t: ms.ops.sin(t * ms.Tensor([0.0, 1.0])))(ms.Tensor(0.0)))
     [0. 1.]
     """
-    return _jacobian(by_columns, Wanted("jacfwd", fn, grad_position, weights, has_aux))
+    return _jacobian(by_columns, Request("jacfwd", fn, grad_position, weights, has_aux))
 
 
 def jacobian(
@@ -136,30 +136,32 @@ def jacobian(
     csr_array 4 [0. 4. 2.]
     """
     check_flag("jacobian", "sparse", sparse)
-    wanted = Wanted("jacobian", fn, grad_position, weights, has_aux)
+    request = Request("jacobian", fn, grad_position, weights, has_aux)
     if not sparse:
-        return _jacobian(_by_fewer, wanted)
-    return remembered(fn, (*wanted.key, "sparse"), lambda: sparse_function(wanted, second=False))
+        return _jacobian(_by_fewer, request)
+    return remembered(fn, (*request.key, "sparse"), lambda: sparse_function(request, second=False))
 
 
-def _jacobian(rule: Callable[..., list[Any]], wanted: Wanted) -> Callable[..., Any]:
+def _jacobian(rule: Callable[..., list[Any]], request: Request) -> Callable[..., Any]:
     def make() -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
-            run = wanted.run(args, kwargs)
-            outputs, found = transformed(run.recorded, rule, (), run.outputs)
-            operands = wanted.operands(run)
+            run = request.run(args, kwargs)
+            outputs, derivatives = transformed(run.recorded, rule, (), run.outputs)
+            operands = request.operands(run)
             pairs = product(run.outputs, operands)
-            blocks = [block(t, *pair) for t, pair in zip(found, pairs, strict=True)]
+            blocks = [block(t, *pair) for t, pair in zip(derivatives, pairs, strict=True)]
             n = len(operands)
-            rows = [wanted.arranged(run.inputs, blocks[k * n : (k + 1) * n]) for k in range(len(run.outputs))]
+            rows = [
+                request.arranged(run.inputs, blocks[k * n : (k + 1) * n]) for k in range(len(run.outputs))
+            ]
             out = run.result(outputs)
-            if not wanted.has_aux:
+            if not request.has_aux:
                 return _over_outputs(out, rows)
             return _over_outputs(out[0], rows), further(out)
 
-        return wanted.named(run)
+        return request.named(run)
 
-    return remembered(wanted.fn, wanted.key, make)
+    return remembered(request.fn, request.key, make)
 
 
 def _over_outputs(out: Any, rows: Sequence[Any]) -> Any:

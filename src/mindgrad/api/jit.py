@@ -42,7 +42,7 @@ class JitFunction:
             raise
 
     def cache_info(self) -> CacheInfo:
-        """How often compiled programs were found again, and why they were compiled."""
+        """Hits and misses of the compile cache of this function, with the reasons for compiling."""
         return self._compiled.cache_info()
 
     def cache_clear(self) -> None:

@@ -173,10 +173,10 @@ def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., A
     check_tensors(text, args)
     check_count(fn, arity(fn), len(args), scaled=False)
     out, inputs_of, pushed = linearized("linearize", fn, args, backwards=False)
-    given = inputs_of.gradients(inputs_of.like())
+    templates = inputs_of.gradients(inputs_of.like())
 
     def jvp_fn(*v: Any) -> Any:
         tangents = v[0] if len(v) == 1 and isinstance(v[0], (tuple, list)) and not is_mutable(v[0]) else v
-        return as_python(like(out, pushed(match("linearize", "v", tangents, given, "inputs"))))
+        return as_python(like(out, pushed(match("linearize", "v", tangents, templates, "inputs"))))
 
     return as_python(out), jvp_fn

@@ -267,24 +267,24 @@ def _operator(
     positions = grad_position if several else (grad_position,)
 
     def made() -> Callable[..., Any]:
-        known, transform = arity(fn), _on_rows(owner, rule())
+        signature, transform = arity(fn), _on_rows(owner, rule())
 
         def run(*args: Any, **kwargs: Any) -> Any:
             if len(args) < extra:
                 raise TypeError(f"For '{owner}', the last argument must be a Tensor, but there is none.")
-            given = args[len(args) - extra :]
-            call = Call(owner, fn, known, args[: len(args) - extra], kwargs, positions)
-            check_arguments(owner, [call.args[k] for k in call.positions], given)
+            extra_args = args[len(args) - extra :]
+            call = Call(owner, fn, signature, args[: len(args) - extra], kwargs, positions)
+            check_arguments(owner, [call.args[k] for k in call.positions], extra_args)
             applied = Run(owner, fn, call.args, call.kwargs, call.positions)
-            check(owner, applied, given)
-            outputs, found = transformed(
-                applied.recorded, transform, [state.read(t) for t in given], applied.outputs
+            check(owner, applied, extra_args)
+            outputs, derivatives = transformed(
+                applied.recorded, transform, [state.read(t) for t in extra_args], applied.outputs
             )
             leaves, structure = flatten(applied.result(outputs))
             results = []
             for k in range(len(positions)):
                 # what is no tensor does not depend on the input
-                following = iter(found[k * len(applied.outputs) : (k + 1) * len(applied.outputs)])
+                following = iter(derivatives[k * len(applied.outputs) : (k + 1) * len(applied.outputs)])
                 filled = [
                     next(following) if isinstance(x, Tensor) else None if x is None else 0.0 for x in leaves
                 ]
@@ -357,15 +357,15 @@ def _along(order: int) -> Rule:
     return rule
 
 
-def _directions(form: str, x: Any, given: Any = None) -> Directions:
+def _directions(form: str, x: Any, operand: Any = None) -> Directions:
     if form == "factor":
-        return Directions(_of_rows(given, -1))
+        return Directions(_of_rows(operand, -1))
     unit = identity(x.type.with_shape(x.shape[-1:]))
     if form == "unit":
         return Directions(unit)
-    if len(given.shape) == 1:
-        return Directions(unit, weights=given)
-    return Directions(unit, _of_rows(given, -2))
+    if len(operand.shape) == 1:
+        return Directions(unit, weights=operand)
+    return Directions(unit, _of_rows(operand, -2))
 
 
 def _traced(builder: Any, xs: Sequence[Any], ys: Sequence[Any], extras: Sequence[Any]) -> list[Any]:

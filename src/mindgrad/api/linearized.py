@@ -69,17 +69,19 @@ def linearized(
 
     def first(*args: Any) -> tuple[Any, list[bool], list[Tensor], _Second]:
         run = Run(owner, fn, args, {}, range(len(args)), parameters, has_aux)
-        given = run.outputs if backwards else run.recorded.inputs
-        outputs, kept, second = _split(run.recorded, rule, [t.type for t in given], run.outputs, backwards)
+        templates = run.outputs if backwards else run.recorded.inputs
+        outputs, residuals, second = _split(
+            run.recorded, rule, [t.type for t in templates], run.outputs, backwards
+        )
         numbers = [type(leaf) is Number for leaf in run.recorded.outputs]
-        return map_leaves(_as_tensor, run.result(outputs)), numbers, kept, second
+        return map_leaves(_as_tensor, run.result(outputs)), numbers, residuals, second
 
     program = remembered(fn, (owner, key), lambda: Compiled(first))
     args, _ = as_data(args, {}, positions, tuple)
-    result, numbers, kept, second = program(*args)
+    result, numbers, residuals, second = program(*args)
     following = iter(numbers)
     out = map_leaves(lambda x: _as_number(x, next(following)) if isinstance(x, Tensor) else x, result)
-    return out, Inputs(owner, fn, args, positions), lambda given: second(kept, given)
+    return out, Inputs(owner, fn, args, positions), lambda vectors: second(residuals, vectors)
 
 
 def _as_tensor(leaf: Any) -> Any:
@@ -120,16 +122,16 @@ class _Replay:
         # what the run wrote is written once, not again with every use of its derivative
         recorded.written.clear()
 
-    def __call__(self, given: Sequence[Tensor]) -> list[Tensor]:
+    def __call__(self, vectors: Sequence[Tensor]) -> list[Tensor]:
         if self._graph is None:
-            return transformed(self._recorded, self._rule, given, self._chosen)[1]
+            return transformed(self._recorded, self._rule, vectors, self._chosen)[1]
         builder = Builder()
         with building(builder):
             inputs = builder.inputs_like(self._graph.inputs)
-            extras = [builder.input(t.type) for t in given]
+            extras = [builder.input(t.type) for t in vectors]
             ys = builder.inline(self._graph, inputs)
             graph = builder.close(self._rule(builder, [inputs[k] for k in self._xs], ys, extras))
-        return inline_here(graph, [*self._captured, *given])
+        return inline_here(graph, [*self._captured, *vectors])
 
 
 class _Second:
@@ -144,12 +146,12 @@ class _Second:
         self._graph = graph
         self._run: Callable[..., list[Any]] | None = None
 
-    def __call__(self, kept: Sequence[Tensor], given: Sequence[Tensor]) -> list[Tensor]:
+    def __call__(self, residuals: Sequence[Tensor], vectors: Sequence[Tensor]) -> list[Tensor]:
         if open_scopes():
-            return inline_here(self._graph, [*kept, *given])
+            return inline_here(self._graph, [*residuals, *vectors])
         if self._run is None:
             self._run = compile_graph(self._graph)
-        return [make_tensor(array) for array in self._run([_stored(t) for t in (*kept, *given)])]
+        return [make_tensor(array) for array in self._run([_stored(t) for t in (*residuals, *vectors)])]
 
 
 def _stored(tensor: Tensor) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 
 from mindgrad._base.location import warn_user
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.api.argnums import Wanted
+from mindgrad.api.argnums import Request
 from mindgrad.api.callables import arity, describe, differentiates, is_compiled
 from mindgrad.api.vjp_call import Call, Inputs, Run, further
 from mindgrad.backend.matrices import scipy_sparse
@@ -38,23 +38,23 @@ __all__ = ["sparse_function"]
 _KEPT = 16
 
 
-def sparse_function(wanted: Wanted, second: bool) -> Callable[..., Any]:
-    """The function that gives the sparse Jacobian, or with ``second`` the Hessian, of what is wanted."""
-    made = _Sparse(wanted, second)
+def sparse_function(request: Request, second: bool) -> Callable[..., Any]:
+    """The function that computes the sparse Jacobian, or with ``second`` the Hessian, of ``request``."""
+    derivative = _Sparse(request, second)
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        return made(args, kwargs)
+        return derivative(args, kwargs)
 
-    run.__name__ = run.__qualname__ = _name(wanted)
-    return differentiates(run, wanted.fn)
+    run.__name__ = run.__qualname__ = _name(request)
+    return differentiates(run, request.fn)
 
 
-def _name(wanted: Wanted) -> str:
-    return f"{wanted.owner}_of_{getattr(wanted.fn, '__name__', type(wanted.fn).__name__)}"
+def _name(request: Request) -> str:
+    return f"{request.owner}_of_{getattr(request.fn, '__name__', type(request.fn).__name__)}"
 
 
 class _Form:
-    """What the result of a call looks like.
+    """Form of the result of a call.
 
     Attributes:
         structure: of the matrices.
@@ -79,14 +79,14 @@ class _Seen:
         self._held = given._array if isinstance(given, Tensor) else given
         self._array = np.array(_numbers(given))
 
-    def is_still(self, given: Any) -> bool:
-        """Whether ``given`` holds the same."""
-        held = given._array if isinstance(given, Tensor) else given
-        if held is self._held and not isinstance(held, np.ndarray):
+    def is_still(self, value: Any) -> bool:
+        """Whether ``value`` holds the same numbers."""
+        array = value._array if isinstance(value, Tensor) else value
+        if array is self._held and not isinstance(array, np.ndarray):
             return True  # on the device nothing is written in place: no need to fetch it
-        if not np.array_equal(self._array, _numbers(given)):
+        if not np.array_equal(self._array, _numbers(value)):
             return False
-        self._held = held
+        self._held = array
         return True
 
 
@@ -136,8 +136,8 @@ class _Rule:
 class _Sparse:
     """The sparse derivative of one function, with what was found for it."""
 
-    def __init__(self, wanted: Wanted, second: bool) -> None:
-        self._wanted = wanted
+    def __init__(self, request: Request, second: bool) -> None:
+        self._request = request
         self._second = second
         self._rules: list[_Rule] = []
         self._programs: list[tuple[_Rule, Compiled]] = []
@@ -145,15 +145,15 @@ class _Sparse:
         self._has_warned = False
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        wanted = self._wanted
+        request = self._request
         if open_scopes():
             raise RuntimeError(
-                f"For '{wanted.owner}', a sparse matrix is SciPy's and no Tensor: it cannot be made inside a "
-                f"compiled function or another derivative. Make it outside, or leave out sparse=True."
+                f"For '{request.owner}', a sparse matrix is SciPy's and no Tensor: it cannot be made inside "
+                f"a compiled function or another derivative. Make it outside, or leave out sparse=True."
             )
-        args, kwargs = as_data(args, kwargs, wanted.chosen, lambda: arity(wanted.fn).names)  # type: ignore[assignment]
+        args, kwargs = as_data(args, kwargs, request.chosen, lambda: arity(request.fn).names)  # type: ignore[assignment]
         with self._lock:
-            if is_graph_mode() or is_compiled(wanted.fn):
+            if is_graph_mode() or is_compiled(request.fn):
                 data, form, others = self._compiled(args, kwargs)
             else:
                 data, form, others = self._eager(args, kwargs)
@@ -161,89 +161,91 @@ class _Sparse:
             self._has_warned = True
             rows, columns = _size(form.structure)
             warn_user(
-                f"For '{wanted.owner}' of {describe(wanted.fn)}, sparse=True brings nothing: the "
+                f"For '{request.owner}' of {describe(request.fn)}, sparse=True brings nothing: the "
                 f"{rows} x {columns} matrix is computed like a dense one, for too many of its entries may be "
                 f"other than zero ({form.structure.way}). Leave sparse=True out to get a Tensor."
             )
-        made = self._made(args, kwargs, _matrices(data, form.structure), form)
-        if not wanted.has_aux:
-            return made
-        return made, as_python(others if self._second else further((made, *others)))
+        matrices = self._made(args, kwargs, _matrices(data, form.structure), form)
+        if not request.has_aux:
+            return matrices
+        return matrices, as_python(others if self._second else further((matrices, *others)))
 
     # -- running ------------------------------------------------------------------------------------
 
     def _run(self, rule: _Rule, run: Run) -> tuple[int, list[Tensor], _Form, Any]:
-        """Which structure it is, the numbers of all blocks, how they are arranged, and other outputs."""
-        outputs, found = transformed(run.recorded, rule, (), run.outputs)
+        """The index of the structure, the values of all blocks, the form of the result, and other outputs."""
+        outputs, results = transformed(run.recorded, rule, (), run.outputs)
         out = run.result(outputs)
-        leaves, tree = flatten(out[0] if self._wanted.has_aux else out)
-        number = len(rule.structures) - 1 if isinstance(run.recorded.scope, GraphScope) else found[0].item()
+        leaves, tree = flatten(out[0] if self._request.has_aux else out)
+        number = len(rule.structures) - 1 if isinstance(run.recorded.scope, GraphScope) else results[0].item()
         form = _Form(rule.structures[number], leaves, tree)
-        return number, found[1:], form, tuple(out[1:]) if self._wanted.has_aux else ()
+        return number, results[1:], form, tuple(out[1:]) if self._request.has_aux else ()
 
     def _eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, _Form, Any]:
-        run = self._wanted.run(args, kwargs)
-        _check(self._wanted.owner, self._wanted.fn, run, self._second)
+        run = self._request.run(args, kwargs)
+        _check(self._request.owner, self._request.fn, run, self._second)
         recorder = run.recorded.scope
         mine = {t._atom for t in run.recorded.inputs}
-        given = {}
-        for place, (number, tensor) in enumerate(recorder.leaves):
+        constants = {}
+        for index, (number, tensor) in enumerate(recorder.leaves):
             if number not in mine and tensor.dtype.kind in ("int", "uint", "bool"):
-                given[place] = np.broadcast_to(recorder.values[number], tensor.shape)
-        integers = list(given.values())
-        rule = next((each for each in self._rules if each.fits(integers)), None)
+                constants[index] = np.broadcast_to(recorder.values[number], tensor.shape)
+        integers = list(constants.values())
+        rule = next((candidate for candidate in self._rules if candidate.fits(integers)), None)
         if rule is None:
             rule = _Rule(self._second, compiled=False)
             self._rules = [rule, *self._rules[: _KEPT - 1]]
-        rule.given, rule.integers = given, integers
+        rule.given, rule.integers = constants, integers
         _, data, form, others = self._run(rule, run)
         return data, form, others
 
     def _compiled(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, _Form, Any]:
         integers = _integers(args, kwargs)
-        found = next((each for each in self._programs if each[0].fits(integers)), None)
-        if found is None:
+        entry = next((entry for entry in self._programs if entry[0].fits(integers)), None)
+        if entry is None:
             rule = _Rule(self._second, compiled=True)
-            found = rule, Compiled(self._first(rule))
-            self._programs = [found, *self._programs[: _KEPT - 1]]
-        rule, program = found
+            entry = rule, Compiled(self._first(rule))
+            self._programs = [entry, *self._programs[: _KEPT - 1]]
+        rule, program = entry
         rule.integers = integers
         return program(*args, **kwargs)
 
     def _first(self, rule: _Rule) -> Callable[..., Any]:
         # what a closure holds under these names is what its compilations are told by (``cache``)
-        wanted, owner, fn = self._wanted, self._wanted.owner, self._wanted.fn
+        request, owner, fn = self._request, self._request.owner, self._request.fn
 
         def first(*args: Any, **kwargs: Any) -> Any:
-            given = zip(_integers(args, kwargs), rule.integers, strict=True)
-            symbols = {t._atom: tensor.host_array() for t, tensor in given}
+            pairs = zip(_integers(args, kwargs), rule.integers, strict=True)
+            symbols = {t._atom: tensor.host_array() for t, tensor in pairs}
             outer: Any = innermost()
-            run = wanted.run(args, kwargs)
+            run = request.run(args, kwargs)
             _check(owner, fn, run, self._second)
             scope = run.recorded.scope
             # what does not depend on what is differentiated was traced outside of its scope
             graph = Graph(outer.builder.inputs, outer.builder.equations, ())
             atoms = {variable: t._atom for variable, t in scope.captures if t._scope is outer}
             places = {atoms.get(variable): k for k, variable in enumerate(scope.builder.inputs)}
-            found = known_values(graph, symbols, [atom for atom in atoms.values() if atom is not None])
-            rule.given, rule.constants = ({places[x]: array for x, array in each.items()} for each in found)
+            value_groups = known_values(graph, symbols, [atom for atom in atoms.values() if atom is not None])
+            rule.given, rule.constants = (
+                {places[x]: array for x, array in values.items()} for values in value_groups
+            )
             _, data, form, others = self._run(rule, run)
             return data, form, others
 
-        first.__name__ = first.__qualname__ = _name(self._wanted)
+        first.__name__ = first.__qualname__ = _name(self._request)
         return first
 
     # -- results ------------------------------------------------------------------------------------
 
     def _made(self, args: tuple[Any, ...], kwargs: dict[str, Any], rows: list[list[Any]], form: _Form) -> Any:
         """The matrices in the structure of the result."""
-        wanted = self._wanted
-        call = Call(wanted.owner, wanted.fn, arity(wanted.fn), args, kwargs, wanted.chosen)
-        inputs = Inputs(wanted.owner, wanted.fn, call.args, call.positions)
-        found = [wanted.arranged(inputs, row) for row in rows]
+        request = self._request
+        call = Call(request.owner, request.fn, arity(request.fn), args, kwargs, request.chosen)
+        inputs = Inputs(request.owner, request.fn, call.args, call.positions)
+        matrices = [request.arranged(inputs, row) for row in rows]
         if self._second:
-            return wanted.arranged(inputs, found)
-        following = iter(found)
+            return request.arranged(inputs, matrices)
+        following = iter(matrices)
         return unflatten(form.tree, [next(following) if is_one else () for is_one in form.are_tensors])
 
 

@@ -64,18 +64,19 @@ def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
     """
     check_callable("jet", fn)
     args, several = _primals("jet", primals)
-    given: list[Any] = list(series) if isinstance(series, (tuple, list)) else [series]
+    coefficients: list[Any] = list(series) if isinstance(series, (tuple, list)) else [series]
     if isinstance(series, (tuple, list)) != several or not isinstance(series, (Tensor, tuple, list)):
         raise TypeError(
             f"For 'jet', the type of 'series' must be the same as that of 'primals', "
             f"{type(primals).__name__}, but got {type(series).__name__}."
         )
-    if len(given) != len(args):
+    if len(coefficients) != len(args):
         raise ValueError(
-            f"For 'jet', the length of 'series' must be that of 'primals', {len(args)}, but got {len(given)}."
+            f"For 'jet', the length of 'series' must be that of 'primals', {len(args)}, but got "
+            f"{len(coefficients)}."
         )
     check_count(fn, arity(fn), len(args))
-    rows = [_rows(x, d, k) for k, (x, d) in enumerate(zip(args, given, strict=True))]
+    rows = [_rows(x, d, k) for k, (x, d) in enumerate(zip(args, coefficients, strict=True))]
     orders = {d.shape[0] for d in rows}
     if len(orders) > 1:
         raise ValueError(
@@ -145,13 +146,13 @@ def taylor(fn: Callable[..., Any], x: Any, order: int, direction: Any = None) ->
     _check_order("taylor", order, 0)
     args, _ = _primals("taylor", x)
     check_count(fn, arity(fn), len(args))
-    given: list[Tensor] = []
+    directions: list[Tensor] = []
     if direction is not None:
         form = args if isinstance(x, (tuple, list)) else args[0]
-        given = match("taylor", "direction", direction, form, "x")
-    key = ("taylor", order, bool(given))
-    run = remembered(fn, key, lambda: _made("taylor", fn, _along_line(order), bool(given)))
-    return run(*args, *given)
+        directions = match("taylor", "direction", direction, form, "x")
+    key = ("taylor", order, bool(directions))
+    run = remembered(fn, key, lambda: _made("taylor", fn, _along_line(order), bool(directions)))
+    return run(*args, *directions)
 
 
 # -- arguments -------------------------------------------------------------------------------------------
@@ -160,17 +161,17 @@ def taylor(fn: Callable[..., Any], x: Any, order: int, direction: Any = None) ->
 def _primals(owner: str, primals: Any) -> tuple[list[Tensor], bool]:
     """The inputs as floating-point Tensors, and whether they were given as a tuple or list."""
     several = isinstance(primals, (tuple, list)) and not is_mutable(primals)
-    found = []
+    inputs = []
     for x in primals if several else [primals]:
         if not isinstance(x, Tensor):
             raise TypeError(
                 f"For '{owner}', the '{'x' if owner == 'taylor' else 'primals'}' must be a Tensor, or a "
                 f"tuple or list of Tensors, but got {type(x).__name__}."
             )
-        found.append(_floating(state.read(x)))
-    if not found:
+        inputs.append(_floating(state.read(x)))
+    if not inputs:
         raise ValueError(f"For '{owner}', there must be at least one input, but got none.")
-    return found, several
+    return inputs, several
 
 
 def _floating(x: Tensor) -> Tensor:
@@ -220,29 +221,29 @@ def _made(
 ) -> Callable[..., Any]:
     """``rule`` of the inputs of ``fn``; ``paired``: one more tensor for each is given behind them."""
 
-    def run(*given: Any) -> Any:
-        count = len(given) // 2 if paired else len(given)
-        run = Run(owner, fn, given[:count], {}, range(count))
-        _, found = transformed(run.recorded, rule, given[count:], run.outputs)
-        half = len(found) // 2
-        out = run.result(found[:half])
+    def run(*operands: Any) -> Any:
+        count = len(operands) // 2 if paired else len(operands)
+        run = Run(owner, fn, operands[:count], {}, range(count))
+        _, results = transformed(run.recorded, rule, operands[count:], run.outputs)
+        half = len(results) // 2
+        out = run.result(results[:half])
         # the values are those of the program that made the coefficients: nothing runs twice
-        made = like(out, found[half:])
-        return made if owner == "taylor" else (out, made)
+        coefficients = like(out, results[half:])
+        return coefficients if owner == "taylor" else (out, coefficients)
 
     return in_either_mode(fn, run)
 
 
 def _coefficients(
-    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], given: Sequence[Sequence[Any]], order: int
+    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], series: Sequence[Sequence[Any]], order: int
 ) -> tuple[Sequence[Any], list[list[Any]]]:
-    """Values and Taylor coefficients, from the first, of ``ys``, where those of ``xs`` are ``given``."""
+    """Values and Taylor coefficients, from the first, of ``ys``, where those of ``xs`` are ``series``."""
     graph, needed = between(builder, xs, ys)
     active = range(len(needed), len(needed) + len(xs))
-    program = series_of(graph, active, order, len(given[0]))
-    found = builder.inline(program, [*needed, *xs, *[c for each in given for c in each]])
-    values, rest = found[: len(ys)], found[len(ys) :]
-    return values, [list(rest[k * order : (k + 1) * order]) for k in range(len(ys))]
+    program = series_of(graph, active, order, len(series[0]))
+    outputs = builder.inline(program, [*needed, *xs, *[c for row in series for c in row]])
+    values, coefficients = outputs[: len(ys)], outputs[len(ys) :]
+    return values, [list(coefficients[k * order : (k + 1) * order]) for k in range(len(ys))]
 
 
 def _stacked(atoms: Sequence[Any]) -> Any:
@@ -283,10 +284,10 @@ def _along_line(order: int) -> Callable[..., list[Any]]:
     """The rule of ``taylor``."""
 
     def rule(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
-        given = [[v] for v in directions] or [[ones(x.type)] for x in xs]
+        series = [[v] for v in directions] or [[ones(x.type)] for x in xs]
         if not order:
             return [*ys, *[_stacked([y]) for y in ys]]
-        values, found = _coefficients(builder, xs, ys, given, order)
-        return [*values, *[_stacked([y, *each]) for y, each in zip(values, found, strict=True)]]
+        values, coefficients = _coefficients(builder, xs, ys, series, order)
+        return [*values, *[_stacked([y, *row]) for y, row in zip(values, coefficients, strict=True)]]
 
     return rule

@@ -85,12 +85,12 @@ def vjp(
                 "For 'vjp', 'v' and 'inputs' belong to the form vjp(fn, inputs, v), 'has_aux' and "
                 "'weights' to the form vjp(fn, *inputs, has_aux=False, weights=None): use one of them."
             )
-        given = list(args)
-        if inputs is _MISSING and given:
-            inputs = given.pop(0)
-        if v is _MISSING and given:
-            v = given.pop(0)
-        if given or v is _MISSING or inputs is _MISSING:
+        remaining = list(args)
+        if inputs is _MISSING and remaining:
+            inputs = remaining.pop(0)
+        if v is _MISSING and remaining:
+            v = remaining.pop(0)
+        if remaining or v is _MISSING or inputs is _MISSING:
             raise TypeError(
                 "For 'vjp', the form vjp(fn, inputs, v) takes exactly these arguments; put several "
                 "inputs in a tuple: vjp(fn, (x, y), v=v)."
@@ -109,12 +109,12 @@ def _is_at_once(fn: Callable[..., Any], first: Any, second: Any) -> bool:
     """Whether ``vjp(fn, first, second)`` has the form of r1.6."""
     if any(isinstance(x, (tuple, list)) and not is_mutable(x) for x in (first, second)):
         return True
-    known = arity(fn, follow=True)
-    one, two = known.accepts(1), known.accepts(2)
-    if one != two:
-        return one
-    if not one:
-        check_count(fn, known, 2, scaled=False)
+    signature = arity(fn, follow=True)
+    takes_one, takes_two = signature.accepts(1), signature.accepts(2)
+    if takes_one != takes_two:
+        return takes_one
+    if not takes_one:
+        check_count(fn, signature, 2, scaled=False)
     raise TypeError(
         f"For 'vjp', the call vjp(fn, a, b) can mean one input and 'v', or two inputs, and "
         f"{describe(fn)} takes one argument as well as two. Write vjp(fn, a, v=b) for one input and a "
@@ -187,7 +187,7 @@ def _with_function(
 
 
 def _cotangent(v: tuple[Any, ...], like: Any) -> Any:
-    """What ``vjp_fn(*v)`` was given, as one thing like the output."""
+    """The cotangent that ``vjp_fn(*v)`` was called with, in the structure of the output."""
     if isinstance(like, (tuple, list)) and not (len(v) == 1 and isinstance(v[0], (tuple, list))):
         return v
     if len(v) != 1:

@@ -50,7 +50,7 @@ class Call:
         self,
         owner: str,
         fn: Callable[..., Any],
-        known: Arity,
+        signature: Arity,
         args: Sequence[Any],
         kwargs: dict[str, Any],
         positions: Sequence[int] | None,
@@ -66,9 +66,9 @@ class Call:
             elif args:
                 self.sens, args = (args[-1],), args[:-1]
         if kwargs:
-            args, kwargs = bind_keywords(known, args, kwargs)
-        if not known.least <= len(args) <= known.most and (not kwargs or len(args) > known.most):
-            check_count(fn, known, len(args), sens_param)
+            args, kwargs = bind_keywords(signature, args, kwargs)
+        if not signature.least <= len(args) <= signature.most and (not kwargs or len(args) > signature.most):
+            check_count(fn, signature, len(args), sens_param)
         if sens_param and self.sens is None:
             raise TypeError(
                 f"For '{owner}', the 'sens' is missing: with sens_param=True it is the last argument."
@@ -167,17 +167,17 @@ class Inputs:
 
     def arguments(self, traced: Sequence[Tensor]) -> list[Any]:
         """The positional arguments with ``traced`` in place of the tensors and numbers."""
-        given = self._others.copy()
+        args = self._others.copy()
         start = 0
         for position, form, count in self.slots:
             if form is None:
-                given[position] = traced[start]
+                args[position] = traced[start]
                 start += 1
                 continue
             part = traced[start : start + count]
-            given[position] = _rebuilt(form, self._typed(part, start))
+            args[position] = _rebuilt(form, self._typed(part, start))
             start += count
-        return given
+        return args
 
     def _typed(self, tensors: Sequence[Tensor], start: int = 0) -> list[Tensor]:
         if True not in self.numbers:
@@ -190,24 +190,24 @@ class Inputs:
 
         More tensors than inputs, those of Parameters, stay as they are.
         """
-        given = self.tensors if tensors is None else tensors
+        templates = self.tensors if tensors is None else tensors
         if True not in self.numbers:
-            return list(given)
+            return list(templates)
         count = len(self.tensors)
-        return [*self._typed(given[:count]), *given[count:]]
+        return [*self._typed(templates[:count]), *templates[count:]]
 
-    def gradients(self, found: Sequence[Any]) -> list[Any]:
-        """``found``, one per tensor, as one gradient per position: containers as plain ones."""
-        made: list[Any] = []
+    def gradients(self, by_tensor: Sequence[Any]) -> list[Any]:
+        """``by_tensor``, one per tensor, as one gradient per position: containers as plain ones."""
+        by_position: list[Any] = []
         start = 0
         for _, form, count in self.slots:
             if form is None:
-                made.append(found[start])
+                by_position.append(by_tensor[start])
             else:
-                part = found[start : start + count]
-                made.append(_rebuilt((_plain(form[0]), *form[1:]), part))
+                part = by_tensor[start : start + count]
+                by_position.append(_rebuilt((_plain(form[0]), *form[1:]), part))
             start += count
-        return made
+        return by_position
 
 
 class _Places:
@@ -225,14 +225,14 @@ class _Places:
         """Whether the argument is a container."""
         return isinstance(self._structure, tuple)
 
-    def name(self, place: int) -> str:
-        """Name of the leaf number ``place``."""
+    def name(self, index: int) -> str:
+        """Name of the leaf number ``index``."""
         names = arity(self._fn).names
         own = names[self._position] if self._position < len(names) else ""
         argument = f"argument {self._position}" + f" '{own}'" * bool(own)
         if not self.is_nested:
             return argument
-        return f"{paths(self._structure, own or f'args[{self._position}]')[place]} of {argument}"
+        return f"{paths(self._structure, own or f'args[{self._position}]')[index]} of {argument}"
 
 
 def _copied(x: Tensor) -> Tensor:

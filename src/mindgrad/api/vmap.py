@@ -111,25 +111,25 @@ def _made(fn: Any, in_axes: Any, out_axes: Any) -> Callable[..., Any]:
     ensemble = _is_ensemble(fn)
     if ensemble and not len(fn):
         raise RuntimeError("For 'vmap', the CellList holds no Cells.")
-    one = fn[0] if ensemble else fn
+    representative = fn[0] if ensemble else fn
 
     def run(*args: Any, **kwargs: Any) -> Any:
         listed: Sequence[Any] = args
-        known = arity(one)
+        signature = arity(representative)
         if kwargs:
-            listed, kwargs = bind_keywords(known, args, kwargs)
-        if not kwargs or len(listed) > known.most:
-            check_count(one, known, len(listed))
+            listed, kwargs = bind_keywords(signature, args, kwargs)
+        if not kwargs or len(listed) > signature.most:
+            check_count(representative, signature, len(listed))
         check_inputs("vmap", listed)
         leaves, structure = flatten(tuple(listed))
         members = _members(fn) if ensemble else []
-        axes = _axes_of_arguments(thawed(in_axes), listed, known.names)
+        axes = _axes_of_arguments(thawed(in_axes), listed, signature.names)
         size, places = size_of(leaves, axes, len(fn) if ensemble else None)
         element = fn[0] if ensemble else fn
         return _mapped(element, leaves, structure, kwargs, places, size, thawed(out_axes), members)
 
     run.__name__ = run.__qualname__ = f"vmap_of_{getattr(fn, '__name__', type(fn).__name__)}"
-    return differentiates(in_either_mode(one, run), one)
+    return differentiates(in_either_mode(representative, run), representative)
 
 
 def _members(cells: Any) -> list[list[Any]]:
@@ -167,11 +167,11 @@ def _axes_of_arguments(
             )
     else:
         axes = [axes] * len(args)
-    found = []
-    for index, (each, x) in enumerate(zip(axes, args, strict=True)):
+    labelled = []
+    for index, (axis, x) in enumerate(zip(axes, args, strict=True)):
         name = names[index] if index < len(names) else ""
-        found += leaf_axes("in_axes", each, x, f"argument {index}" + f" '{name}'" * bool(name))
-    return found
+        labelled += leaf_axes("in_axes", axis, x, f"argument {index}" + f" '{name}'" * bool(name))
+    return labelled
 
 
 # -- the function of one element ---------------------------------------------------------------------
@@ -250,13 +250,13 @@ class _Element:
             parameters: list[
                 tuple[Any, int, Tensor, Any]
             ] = []  # which may be assigned through their elements
-            for x, place in zip(self._leaves, self._places, strict=True):
-                if place is None:
+            for x, dimension in zip(self._leaves, self._places, strict=True):
+                if dimension is None:
                     arguments.append(as_it_is(lifted(state.read(x))) if isinstance(x, Tensor) else x)
                     continue
                 arguments.append(as_it_is(next(following)))
                 if x.is_parameter:
-                    parameters.append((x, place, arguments[-1], arguments[-1]._atom))
+                    parameters.append((x, dimension, arguments[-1], arguments[-1]._atom))
             for parameter in [*[group[0] for group in self._members], *self._generators]:
                 scope.bindings[id(parameter)] = next(following)
             args = unflatten(self._structure, arguments)
@@ -265,9 +265,9 @@ class _Element:
             del args
             self.results = [_result(x) if isinstance(x, Tensor) else x for x in returned]
             del returned  # what the function was given, and assigned elements of, ends with it
-            changed = [(x, place, now) for x, place, now, was in parameters if now._atom is not was]
+            changed = [(x, dimension, now) for x, dimension, now, was in parameters if now._atom is not was]
             parameters.clear()
-            self.assigned = [(x, place) for x, place, _ in changed]
+            self.assigned = [(x, dimension) for x, dimension, _ in changed]
             _check_written(self._fn, scope, self._generators)
             return [*self.results, *[now for *_, now in changed]]
 
@@ -317,22 +317,22 @@ def _batched(
         inputs = [
             builder.input(x.type, tainted=v.tainted) for x, v in zip(operands, graph.inputs, strict=True)
         ]
-        outputs, found = push_batch(graph, inputs, axes, size)
-        made = []
-        for y, place, (label, axis) in zip(outputs, found, out_axes, strict=True):
+        outputs, dimensions = push_batch(graph, inputs, axes, size)
+        batched = []
+        for y, dimension, (label, axis) in zip(outputs, dimensions, out_axes, strict=True):
             if axis is not None:
-                rank = len(y.shape) + (place is None)
-                whole = y.shape if place is None else y.shape[:place] + y.shape[place + 1 :]
-                made.append(placed(size, y, place, position("out_axes", label, axis, rank, whole)))
+                rank = len(y.shape) + (dimension is None)
+                shape = y.shape if dimension is None else y.shape[:dimension] + y.shape[dimension + 1 :]
+                batched.append(placed(size, y, dimension, position("out_axes", label, axis, rank, shape)))
                 continue
-            if place is not None:
+            if dimension is not None:
                 raise RuntimeError(
                     f"For 'vmap', the 'out_axes' of {label} is None, but {label} depends on a mapped "
                     f"argument: there is one value for each of {size} elements. Give the axis at which they "
                     f"stand."
                 )
-            made.append(y)
-        return builder.close(made)
+            batched.append(y)
+        return builder.close(batched)
 
 
 def _joined(parameters: Sequence[Any]) -> Tensor:
@@ -393,7 +393,7 @@ def _unassigned(fn: Any) -> Iterator[None]:
 
 def _rebound_outside(program: GraphScope, before: set[int]) -> bool:
     """Whether a tensor that lives on was bound to another value by item assignment."""
-    found = False
+    is_rebound = False
     for key in set(program.restored) - before:
         tensor, was = program.restored.pop(key)
         still = weakref.ref(tensor)
@@ -401,5 +401,5 @@ def _rebound_outside(program: GraphScope, before: set[int]) -> bool:
         alive = still()
         if alive is not None:
             program.restored[key] = alive, was
-            found = True
-    return found
+            is_rebound = True
+    return is_rebound

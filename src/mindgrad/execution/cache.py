@@ -49,7 +49,7 @@ _KEPT_WITHOUT_OWNER = 32
 
 
 class CacheInfo(NamedTuple):
-    """How a compile cache does; the names are those of ``functools.lru_cache``.
+    """Statistics of a compile cache; the names are those of ``functools.lru_cache``.
 
     Attributes:
         hits: calls that found their program.
@@ -57,8 +57,7 @@ class CacheInfo(NamedTuple):
         maxsize: signatures that one function keeps programs for.
         currsize: programs that are kept.
         reasons: why each of the last programs was compiled.
-        eager: for each kind of call in PYNATIVE_MODE its tier (``eager.tiers``), why it is in it, and
-            how
+        eager: for each kind of call in PYNATIVE_MODE its tier (``eager.tiers``), why it is in it, and how
             often calls went another way than predicted.
     """
 
@@ -78,9 +77,9 @@ class CacheInfo(NamedTuple):
 
 
 class History:
-    """How often the programs of one function were found, and why they were compiled.
+    """Compile history of one function: its cache hits and misses, and the reasons for compiling.
 
-    Functions made from one ``def`` or lambda share theirs. Their programs keep it.
+    Functions made from one ``def`` or lambda share a history, which lives as long as their programs.
     """
 
     __slots__ = ("__weakref__", "_counts", "_warned", "hits", "key", "misses", "name", "programs", "reasons")
@@ -155,7 +154,7 @@ class History:
 
     @property
     def size(self) -> int:
-        """How many programs are kept."""
+        """The number of programs in the cache."""
         return len({id(program.executable) for program in list(self.programs)})
 
     def clear(self) -> None:
@@ -200,45 +199,45 @@ def history_of(function: Any) -> History:
     """The history of ``function``."""
     key = _codes(function)
     with _lock:
-        found = _histories.get(key)
-        if found is None:
-            found = History(_name(function), key)
-            _all_histories.add(found)
-            if all(isinstance(each, types.CodeType) for each in key):
-                _histories[key] = found
-        return found
+        history = _histories.get(key)
+        if history is None:
+            history = History(_name(function), key)
+            _all_histories.add(history)
+            if all(isinstance(code, types.CodeType) for code in key):
+                _histories[key] = history
+        return history
 
 
 def _codes(function: Any) -> tuple[Any, ...]:
-    """What functions that may be the same have in common: their codes, and those of what they call."""
+    """The code objects of ``function`` and of its callees, which functions that may be equal share."""
     return tuple([getattr(each, "__code__", id(each)) for each in (function, *functions_in(function))])
 
 
 def _name(function: Any) -> str:
-    for each in functions_in(function):
-        if hasattr(each, "construct"):
-            found = type(each).__name__
-            code = getattr(each.construct, "__code__", None)
+    for callee in functions_in(function):
+        if hasattr(callee, "construct"):
+            name = type(callee).__name__
+            code = getattr(callee.construct, "__code__", None)
         else:
-            found = getattr(each, "__qualname__", type(each).__name__)
-            code = getattr(each, "__code__", None)
-        place = "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
+            name = getattr(callee, "__qualname__", type(callee).__name__)
+            code = getattr(callee, "__code__", None)
+        location = "" if code is None else f" ({code.co_filename}:{code.co_firstlineno})"
         owner = _owner_of(function)
-        return f"{owner} of {found}{place}" if owner else f"{found}{place}"
+        return f"{owner} of {name}{location}" if owner else f"{name}{location}"
     return getattr(function, "__qualname__", type(function).__name__)
 
 
 def _owner_of(function: Any) -> str:
     """The name of the gradient API that made ``function``, a closure of this package."""
     waiting = [function]
-    for each in waiting:
-        if isinstance(each, types.FunctionType):
-            names = each.__code__.co_freevars
-            held = dict(zip(names, [_content(c) for c in each.__closure__ or ()], strict=True))
-            if isinstance(held.get("owner"), str) and "fn" in held:
-                return held["owner"]
+    for closure in waiting:
+        if isinstance(closure, types.FunctionType):
+            names = closure.__code__.co_freevars
+            contents = dict(zip(names, [_content(c) for c in closure.__closure__ or ()], strict=True))
+            if isinstance(contents.get("owner"), str) and "fn" in contents:
+                return contents["owner"]
             if len(waiting) < 8:
-                waiting.extend(v for n, v in held.items() if n in ("pieces", "run", "function"))
+                waiting.extend(v for n, v in contents.items() if n in ("pieces", "run", "function"))
     return ""
 
 
@@ -258,19 +257,20 @@ def _may_be_made_anew(function: Any) -> bool:
 
 
 def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
-    """Let functions that are the same as ``function`` find ``program``.
+    """Offer ``program`` to functions that are equal to ``function``.
 
     Args:
-        function: what was compiled.
+        function: the compiled function.
         program: a detached program, which lives as long as the first of ``owners``.
         owners: Parameters and Cells that the program reads.
     """
     if not _may_be_made_anew(function):
         return
     key = _codes(function)
-    keeper = next((held for held in (memory(each, make=True) for each in owners) if held is not None), None)
+    memories = (memory(owner, make=True) for owner in owners)
+    keeper = next((facts for facts in memories if facts is not None), None)
     with _lock:
-        listed = [each for each in _programs.get(key, ()) if each() is not None]
+        listed = [reference for reference in _programs.get(key, ()) if reference() is not None]
         _programs[key] = [weakref.ref(program), *listed]
         if keeper is None:
             _without_owner.append(program)
@@ -278,8 +278,8 @@ def offer(function: Any, program: Any, owners: Sequence[Any]) -> None:
             keeper.programs = [program, *keeper.programs[: _KEPT_PER_OWNER - 1]]
             _owners.add(keeper)
         if len(_programs) > _most[0]:
-            for gone in [k for k, held in _programs.items() if all(each() is None for each in held)]:
-                del _programs[gone]
+            for dead in [k for k, references in _programs.items() if all(r() is None for r in references)]:
+                del _programs[dead]
             _most[0] = 2 * len(_programs) + 256
 
 
@@ -307,7 +307,7 @@ def withdraw(gone: set[int]) -> None:
 
 
 def cache_info(fn: Any = None) -> CacheInfo:
-    """How often compiled programs were found again, and why they were compiled.
+    """Hits and misses of the compile cache, with the reasons for compiling.
 
     Args:
         fn: a function, Cell, or what ``jit`` or a gradient API made of it: only its programs, and those
@@ -328,38 +328,38 @@ def cache_info(fn: Any = None) -> CacheInfo:
     >>> print(found.reasons[1].partition(": ")[2])
     argument 'scale' changed from 1.0 to 2.0
     """
-    wanted = set() if fn is None else _identities(fn)
+    identities = set() if fn is None else _identities(fn)
     with _lock:
-        histories = [each for each in _all_histories if fn is None or not wanted.isdisjoint(each.key)]
-    histories.sort(key=lambda each: each.name)
+        histories = [h for h in _all_histories if fn is None or not identities.isdisjoint(h.key)]
+    histories.sort(key=lambda history: history.name)
     return CacheInfo(
-        sum(each.hits for each in histories),
-        sum(each.misses for each in histories),
+        sum(history.hits for history in histories),
+        sum(history.misses for history in histories),
         MAXSIZE,
-        sum(each.size for each in histories),
-        tuple(reason for each in histories for reason in each.reasons),
+        sum(history.size for history in histories),
+        tuple(reason for history in histories for reason in history.reasons),
         eager_tiers(fn),
     )
 
 
 def eager_tiers(fn: Any = None) -> tuple[str, ...]:
     """A line for each tier that calls of ``fn`` and of its gradients are in, by default of all functions."""
-    wanted = set() if fn is None else _identities(fn)
+    identities = set() if fn is None else _identities(fn)
     lines = set()  # several functions of one code have their tiers in common
     for calls in list(_eager_calls):
-        if fn is None or not wanted.isdisjoint(_codes(calls.source)):
+        if fn is None or not identities.isdisjoint(_codes(calls.source)):
             lines.update(calls.lines())
     return tuple(sorted(lines))
 
 
 def _identities(fn: Any) -> set[Any]:
-    """What histories call ``fn`` and the functions that it was made from."""
-    found = [fn]
-    while (held := memory(fn, make=False)) is not None and held.source is not None:
-        fn = held.source
-        found.append(fn)
-    found += functions_in(fn)
-    return {getattr(each, "__code__", id(each)) for each in found}
+    """The keys under which histories list ``fn`` and the functions that it was made from."""
+    functions = [fn]
+    while (facts := memory(fn, make=False)) is not None and facts.source is not None:
+        fn = facts.source
+        functions.append(fn)
+    functions += functions_in(fn)
+    return {getattr(function, "__code__", id(function)) for function in functions}
 
 
 def clear_cache() -> None:

@@ -1,4 +1,4 @@
-"""Why a call found no program: what differs between two signatures, or between two functions, in words."""
+"""Explanations of cache misses say in words where two signatures, or two functions, differ."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _OPTION = "Switch it less often."
 
 
 def between_signatures(before: Any, after: Any, function: Callable[..., Any]) -> Iterator[Change]:
-    """What differs between two signatures of calls of ``function``.
+    """The differences between two signatures of calls of ``function``.
 
     A signature is ``(arguments, mode, device target, device id, rewrites)``, the arguments as
     ``(structure, one signature per leaf)`` or, of plain tensors, as their types.
     """
-    for what, one, other in zip(
+    for subject, old, new in zip(
         ("the device", "the device id", "the option 'rewrites'"), before[2:], after[2:], strict=True
     ):
-        if one != other:
-            yield change(what, one, other, _OPTION)
+        if old != new:
+            yield change(subject, old, new, _OPTION)
     if before[1] != after[1]:
         modes = ["GRAPH_MODE" if s[1] == GRAPH_MODE else "PYNATIVE_MODE" for s in (before, after)]
         yield Change("the mode", f"the mode changed from {modes[0]} to {modes[1]}", _OPTION)
@@ -47,9 +47,9 @@ def between_signatures(before: Any, after: Any, function: Callable[..., Any]) ->
     if structure != new_structure:
         yield _of_structures(structure, new_structure, names)
         return
-    for label, one, other in zip(_labels(structure, names), leaves, new_leaves, strict=True):
-        if one != other:
-            yield _of_leaves(label, one, other)
+    for label, old, new in zip(_labels(structure, names), leaves, new_leaves, strict=True):
+        if old != new:
+            yield _of_leaves(label, old, new)
 
 
 def _whole(arguments: Any) -> tuple[Any, tuple]:
@@ -111,17 +111,17 @@ def _said(function: Any) -> str:
 
 
 def _of_structures(before: Any, after: Any, names: list[str]) -> Change:
-    (one, keywords), (other, new_keywords) = before[1], after[1]
-    if len(one[1]) != len(other[1]) or keywords[1] != new_keywords[1]:
+    (positional, keywords), (new_positional, new_keywords) = before[1], after[1]
+    if len(positional[1]) != len(new_positional[1]) or keywords[1] != new_keywords[1]:
         said = [
             f"{len(p[1])} positional" + "".join(f", {name}=" for name in k[1])
-            for p, k in ((one, keywords), (other, new_keywords))
+            for p, k in ((positional, keywords), (new_positional, new_keywords))
         ]
-        what = "the number of arguments"
-        return Change(what, f"the arguments changed from {said[0]} to {said[1]}", _STRUCTURE)
-    labels = [_argument(index, names) for index in range(len(one[1]))]
+        subject = "the number of arguments"
+        return Change(subject, f"the arguments changed from {said[0]} to {said[1]}", _STRUCTURE)
+    labels = [_argument(index, names) for index in range(len(positional[1]))]
     labels += [f"argument '{name}'" for name in keywords[1]]
-    pairs = zip(labels, [*one[1], *keywords[2]], [*other[1], *new_keywords[2]], strict=True)
+    pairs = zip(labels, [*positional[1], *keywords[2]], [*new_positional[1], *new_keywords[2]], strict=True)
     for label, item, new_item in pairs:
         found = differences(item, new_item, label)
         if found:
@@ -133,18 +133,18 @@ def _of_leaves(label: str, before: Any, after: Any) -> Change:
     if isinstance(before, TensorType) and isinstance(after, TensorType):
         advice = _DTYPE if before.shape == after.shape else _SHAPE
         return Change(label, f"{label} changed from {before} to {after}", advice)
-    one, other = _value(before), _value(after)
+    old, new = _value(before), _value(after)
     if isinstance(after, FunctionKey):
         advice = MAKE_ONCE
-    elif isinstance(one, (int, float, complex)) and not isinstance(one, bool):
+    elif isinstance(old, (int, float, complex)) and not isinstance(old, bool):
         advice = _NUMBER
     else:
         advice = _CONSTANT
     if isinstance(before, TensorType) or isinstance(after, TensorType):
-        pairs = ((before, one), (after, other))
+        pairs = ((before, old), (after, new))
         said = [f"a Tensor {s}" if isinstance(s, TensorType) else shown(v) for s, v in pairs]
         return Change(label, f"{label} changed from {said[0]} to {said[1]}", advice)
-    return change(label, one, other, advice)
+    return change(label, old, new, advice)
 
 
 def _value(signature: Any) -> Any:
@@ -158,6 +158,6 @@ def _value(signature: Any) -> Any:
 
 
 def between_functions(taken: Any, function: Any) -> Change | None:
-    """What differs between a function and a snapshot of one with its code; ``None`` if nothing is found."""
+    """The first difference between a function and a snapshot with its code; ``None`` if there is none."""
     found = difference(taken, function)
     return None if found is None else change(*found, MAKE_ONCE)

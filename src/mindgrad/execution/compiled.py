@@ -107,9 +107,9 @@ class _Program:
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
         # what a failing callback of the program would take with it is not given away
         is_given = [not graph.has_effect and new.get(id(p)) is p.type for p in parameters]
-        donated = [p for p, given in zip(parameters, is_given, strict=True) if given]
+        donated = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]
         self._donation = Donation(donated) if donated else None
-        self._read = [p for p, given in zip(parameters, is_given, strict=True) if not given]
+        self._read = [p for p, may_donate in zip(parameters, is_given, strict=True) if not may_donate]
         results = graph.outputs[len(written) :]
         self.is_plain = (
             not traced.outcome
@@ -122,16 +122,18 @@ class _Program:
         count = len(graph.inputs) - len(parameters)
         self.dependencies = traced.dependencies
         self.dependencies.close([*parameters, *written])
-        self.executable = compile_ahead(graph, [count + k for k, given in enumerate(is_given) if given])
+        self.executable = compile_ahead(
+            graph, [count + k for k, may_donate in enumerate(is_given) if may_donate]
+        )
         self._array_type = array_type()
 
     def detached(self) -> _Program:
         """This program without its function, for functions that are the same."""
-        taken, cells, walked = snapshot(self.function, self._outcome.free())
-        made = self._with(taken, self.dependencies.detached(cells, walked))
+        function, cells, walked = snapshot(self.function, self._outcome.free())
+        program = self._with(function, self.dependencies.detached(cells, walked))
         places = {id(cell): place for place, cell in enumerate(cells)}
-        made._outcome = self._outcome.moved(lambda cell: places.get(id(cell), cell))
-        return made
+        program._outcome = self._outcome.moved(lambda cell: places.get(id(cell), cell))
+        return program
 
     def attached(self, function: Callable[..., Any]) -> _Program | None:
         """This detached program as one of ``function``; ``None`` if that is not the same."""
@@ -143,12 +145,12 @@ class _Program:
         return made if made.holds() else None
 
     def _with(self, function: Any, dependencies: Dependencies) -> _Program:
-        made = object.__new__(_Program)
+        program = object.__new__(_Program)
         for name in self.__slots__[1:]:
-            setattr(made, name, getattr(self, name))
-        made.function = function
-        made.dependencies = dependencies
-        return made
+            setattr(program, name, getattr(self, name))
+        program.function = function
+        program.dependencies = dependencies
+        return program
 
     def holds(self) -> bool:
         """Whether what the trace read of Python still is as it was."""
@@ -164,7 +166,7 @@ class _Program:
         return [each for each in places if type(each.holder) is not int]  # that of a function that is gone
 
     def changes(self) -> Iterator[Change]:
-        """Why not, in words."""
+        """The changes by which this program no longer holds, in words."""
         return chain(self._outcome.changes(), self.dependencies.changes())
 
     def owners(self) -> list[Any]:
@@ -210,7 +212,7 @@ def _made(kind: Any, produced: Iterator[Tensor]) -> Any:
 
 
 def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
-    """What selects a program, and the tensors that it is called with."""
+    """The cache key of a call, and the tensors that its program is called with."""
     # plain tensors, the usual case, need no walk through structures
     key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
     if kwargs or None in key or any_constant(args):
@@ -316,28 +318,28 @@ class Compiled:
                 if program.holds():
                     self.history.hits += 1
                     return program
-            found = self._adopted(key)
-            if found is None:
+            compiled = self._adopted(key)
+            if compiled is None:
                 reason = self._reason(key)
                 leaves, structure = flatten((args, kwargs))
-                found = _Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
-                found.history = self.history
+                compiled = _Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
+                compiled.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
-                lasting = found.detached()
+                lasting = compiled.detached()
                 self.history.programs.add(lasting)
-                offer(self.function, lasting, found.owners())
+                offer(self.function, lasting, compiled.owners())
             else:
-                self.history = found.history
+                self.history = compiled.history
                 self.history.hits += 1
-            self.history.programs.add(found)
+            self.history.programs.add(compiled)
             # several: a net that is switched between training and evaluation has two
-            self._programs[key] = [found, *self._programs.get(key, [])[: _KEPT - 1]]
+            self._programs[key] = [compiled, *self._programs.get(key, [])[: _KEPT - 1]]
             if len(self._programs) > MAXSIZE:
                 self._programs.pop(next(iter(self._programs)))
-            return found
+            return compiled
 
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
-        """What of Python has changed since there was a program, and may be an input: numbers, and tensors."""
+        """The numbers and tensors of Python that changed since the last program and may become inputs."""
         known = self._programs.get(key)
         if known:
             return known[0].counted(), known[0].shifting()
@@ -359,7 +361,7 @@ class Compiled:
     # -- what users ask ----------------------------------------------------------------------------
 
     def cache_info(self) -> CacheInfo:
-        """How often programs were found again, and why they were compiled."""
+        """Hits and misses of this function's programs, with the reasons for compiling."""
         history = self.history
         if history is None:
             return CacheInfo(0, 0, MAXSIZE, 0)
@@ -376,7 +378,7 @@ class Compiled:
                 self.history = None
 
     def _reason(self, key: Any) -> Change | None:
-        """Why a program is compiled though there are others; ``None``: there are none."""
+        """The reason for compiling although there are programs; ``None`` if there are none."""
         known = self._programs.get(key)
         if known:
             return next(known[0].changes(), UNKNOWN)

@@ -1,6 +1,6 @@
-"""What was made from an object, remembered on the object itself.
+"""Derived objects (gradient functions, compiled programs) are remembered on the object they derive from.
 
-It lives exactly as long as the object, so that ``grad(net)(x)`` in a loop makes and compiles the
+They live exactly as long as that object, so that ``grad(net)(x)`` in a loop makes and compiles the
 gradient once, and nothing outlives a net that is deleted.
 """
 
@@ -17,13 +17,13 @@ _ATTRIBUTE = "_derivatives"
 
 
 class Memory:
-    """What is known about one object; kept in its ``__dict__``.
+    """Derived objects of one owner, stored in its ``__dict__``.
 
     Dictionaries of functions are copied around (``functools.wraps``, copies of Cells): the memory
     knows its owner, and in another one's dictionary it counts as absent.
 
     Attributes:
-        made: what :func:`remembered` made.
+        made: the values of :func:`remembered`, by key.
         source, extra: for a gradient function, what it differentiates, and how many arguments it
             takes beyond.
         programs: compiled programs of functions that may be made anew, kept alive with the object.
@@ -50,30 +50,30 @@ def memory(owner: Any, make: bool) -> Memory | None:
     attributes = getattr(owner, "__dict__", None)
     if type(attributes) is not dict:
         return None
-    found = attributes.get(_ATTRIBUTE)
-    if found is not None and found.owner is not None and found.owner() is owner:
-        return found
+    existing = attributes.get(_ATTRIBUTE)
+    if existing is not None and existing.owner is not None and existing.owner() is owner:
+        return existing
     if not make:
         return None
     try:
-        made = attributes[_ATTRIBUTE] = Memory(owner)
+        created = attributes[_ATTRIBUTE] = Memory(owner)
     except TypeError:  # no weak references to it
         return None
-    return made
+    return created
 
 
 def remembered(fn: Any, key: Hashable, make: Callable[[], Any]) -> Any:
-    """What ``make()`` gives, made once for ``fn`` and ``key``; a bound method counts by its owner.
+    """The value of ``make()``, computed once for ``fn`` and ``key``; a bound method counts by its owner.
 
-    The key must hold identities (``id``) only of what the made thing keeps alive.
+    The key may hold identities (``id``) only of objects that the value keeps alive.
     """
     owner = fn
     if type(fn) is types.MethodType:
         owner, key = fn.__self__, (fn.__func__, key)
-    held = memory(owner, make=True)
-    if held is None:
+    facts = memory(owner, make=True)
+    if facts is None:
         return make()
-    found = held.made.get(key)
-    if found is None:
-        found = held.made[key] = make()
-    return found
+    value = facts.made.get(key)
+    if value is None:
+        value = facts.made[key] = make()
+    return value

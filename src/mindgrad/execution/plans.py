@@ -53,16 +53,16 @@ class Plan:
         with building(builder):
             atoms = _rebuild(builder, recorder, infinite)
             recorded = set(builder.equations)
-            given = [None if e is None else builder.input(e.type) for e in extras]
+            vectors = [None if e is None else builder.input(e.type) for e in extras]
             # what the function returned without computing it has no derivative; its value is not used
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
-            produced = transform(builder, [atoms[n] for n in xs], outputs, given)
-        known: dict[Any, int] = {}
+            produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
+        number_of: dict[Any, int] = {}
         for number, atom in enumerate(atoms):
             if atom is not None:
-                known.setdefault(atom, number)
-        slots = _Slots(recorder, known, given)
-        for equation in _needed(builder.equations, recorded, known, produced):
+                number_of.setdefault(atom, number)
+        slots = _Slots(recorder, number_of, vectors)
+        for equation in _needed(builder.equations, recorded, number_of, produced):
             slots.add(equation)
         self.results = [slots.whole(slots.of(atom), atom) for atom in produced]
         self.loads, self.given, self.constants = slots.loads, slots.given, slots.constants
@@ -100,24 +100,24 @@ class Plan:
                 source = slots[operands[0]]
                 slots[results[0]] = make_tensor(np.broadcast_to(source.host_array(), parameters))
                 continue
-            found = apply(primitive, *[slots[p] for p in operands], **parameters)
+            result = apply(primitive, *[slots[p] for p in operands], **parameters)
             if primitive.multiple:
-                for position, each in zip(results, found, strict=True):
-                    slots[position] = each
+                for position, output in zip(results, result, strict=True):
+                    slots[position] = output
             else:
-                slots[results[0]] = found
+                slots[results[0]] = result
         return [slots[position] for position in self.results]
 
 
 def _needed(
-    equations: Sequence[Equation], recorded: Collection[Equation], known: Mapping[Any, int], produced: Any
+    equations: Sequence[Equation], recorded: Collection[Equation], computed: Mapping[Any, int], produced: Any
 ) -> list[Equation]:
-    """The equations that compute what is ``produced`` from what is ``known``, and those with new effects."""
+    """The equations that compute ``produced`` from ``computed`` atoms, and those with new effects."""
     needed = {atom for atom in produced if type(atom) is Variable}
     steps: list[Equation] = []
     for equation in reversed(equations):
         is_effect = equation.is_only_effect and equation not in recorded
-        if is_effect or any(y in needed and y not in known for y in equation.outputs):
+        if is_effect or any(y in needed and y not in computed for y in equation.outputs):
             steps.append(equation)
             needed.update(x for x in equation.inputs if type(x) is Variable)
     steps.reverse()
@@ -147,7 +147,7 @@ class _Slots:
 
     @property
     def count(self) -> int:
-        """How many slots there are."""
+        """The number of slots."""
         return len(self._slots)
 
     def of(self, atom: Any) -> int:
@@ -217,7 +217,7 @@ def finish_recorder(
     transform: Any,
     extras: Sequence[Tensor | None],
     chosen: Sequence[Tensor],
-    kept: Sequence[Tensor],
+    primals: Sequence[Tensor],
 ) -> tuple[list[Tensor], list[Tensor]]:
     """The results of ``record.finish`` for the recording of ``recorder``, by a plan that is derived once."""
     values = recorder.values
@@ -254,7 +254,7 @@ def finish_recorder(
             _PLANS.pop(next(iter(_PLANS)))
         _PLANS[key] = plan
     if not enclosed:
-        outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in kept]
+        outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in primals]
         return outside, plan.run(values, extras)
-    outside = [recorder.lift(t._atom) if t._scope is recorder else t for t in kept]
+    outside = [recorder.lift(t._atom) if t._scope is recorder else t for t in primals]
     return outside, plan.apply(recorder.lift, extras)

@@ -44,7 +44,7 @@ def forward_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], ts: Sequenc
 
 
 def _pulled_along(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any] | None:
-    """What ``reverse_rule`` gives, by forward mode; ``None`` where reverse mode leads further."""
+    """The results of ``reverse_rule`` by forward mode; ``None`` where reverse mode is the better choice."""
     if any(y.type.dtype.kind != "float" for y in ys):
         return None
     given = [ones(y.type) if ct is None else ct for y, ct in zip(ys, cts, strict=True)]

@@ -105,11 +105,11 @@ def record(
         try:
             # copies, for the function may rebind its arguments: x[0] = 1
             leaves, structure = flatten(function(*map(as_it_is, traced)))
-            for place, x in enumerate(leaves):
+            for index, x in enumerate(leaves):
                 if type(x) is Tensor:
-                    leaves[place] = as_it_is(x if x._scope is scope else lifted(x))
+                    leaves[index] = as_it_is(x if x._scope is scope else lifted(x))
                 elif isinstance(x, Tensor):
-                    leaves[place] = _seen(x, as_it_is(lifted(state.read(x))))
+                    leaves[index] = _seen(x, as_it_is(lifted(state.read(x))))
         finally:
             if deferral is not None:
                 deferral.closes(scope)
@@ -157,26 +157,26 @@ def transformed(
     scope = recorded.scope
     written = recorded.written
     rebound = scope.still_rebound() if scope.rebound else []
-    kept = returned
+    primals = returned
     if written or rebound:
-        kept = [*returned, *[value for _, value in written], *map(as_it_is, rebound)]
-    places = side_effects.inner(scope) if isinstance(scope, GraphScope) else []
-    if places:
-        kept = [*kept, *[as_it_is(x) for _, leaves, _ in places for x in leaves if _is_of(x, scope)]]
-    given = [None if e is None else lifted(e) for e in extras]
+        primals = [*returned, *[value for _, value in written], *map(as_it_is, rebound)]
+    targets = side_effects.inner(scope) if isinstance(scope, GraphScope) else []
+    if targets:
+        primals = [*primals, *[as_it_is(x) for _, leaves, _ in targets for x in leaves if _is_of(x, scope)]]
+    vectors = [None if e is None else lifted(e) for e in extras]
     inputs = recorded.inputs
     if type(scope) is Recorder:
-        outside, results = finish_recorder(scope, inputs, transform, given, chosen, kept)
+        outside, results = finish_recorder(scope, inputs, transform, vectors, chosen, primals)
     else:
         finisher: Any = finish
         if isinstance(scope, DeferredScope):
             if scope.deferral is None:
-                scope, inputs, chosen, kept, given = _shadows(scope, chosen, kept, given)
+                scope, inputs, chosen, primals, vectors = _shadows(scope, chosen, primals, vectors)
             else:
                 finisher = scope.deferral.finishes
-        outside, results = finisher(scope, inputs, transform, given, chosen, kept, shortcut, applied)
+        outside, results = finisher(scope, inputs, transform, vectors, chosen, primals, shortcut, applied)
     count = len(returned)
-    if len(kept) == count and not places:
+    if len(primals) == count and not targets:
         return outside, results
     for (parameter, _), value in zip(written, outside[count:], strict=False):
         state.write(parameter, value)
@@ -184,9 +184,9 @@ def transformed(
     for tensor, value in zip(rebound, outside[count_of_others:], strict=False):
         rebind(tensor, value)
     following = iter(outside[count_of_others + len(rebound) :])
-    for place, leaves, structure in places:
+    for target, leaves, structure in targets:
         now = [_seen(x, next(following)) if _is_of(x, scope) else x for x in leaves]
-        side_effects.rebuilt(place, now, structure)
+        side_effects.rebuilt(target, now, structure)
     return outside[:count], results
 
 
@@ -196,11 +196,11 @@ def finish(
     transform: Callable[..., list[Any]],
     extras: Sequence[Tensor | None],
     chosen: Sequence[Tensor],
-    kept: Sequence[Tensor],
+    primals: Sequence[Tensor],
     shortcut: Callable[..., list[Any] | None] | None = None,
     applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """``kept`` and what ``transform`` makes of the recording in ``scope``, one level further out.
+    """``primals`` and what ``transform`` makes of the recording in ``scope``, one level further out.
 
     Args:
         scope: the scope, closed by now.
@@ -208,13 +208,13 @@ def finish(
         transform, shortcut, applied: as :func:`transformed` takes them.
         extras: cotangents or tangents; ``None`` is passed on as ``None``.
         chosen: the outputs to transform.
-        kept: further tensors that are wanted outside.
+        primals: further tensors whose values are needed outside.
     """
     if isinstance(scope, GraphScope):
         return _finish_graph(
-            scope, inputs, transform, extras, chosen, list(kept), shortcut, applied or inline_here
+            scope, inputs, transform, extras, chosen, list(primals), shortcut, applied or inline_here
         )
-    return finish_recorder(scope, inputs, transform, extras, chosen, kept)
+    return finish_recorder(scope, inputs, transform, extras, chosen, primals)
 
 
 def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[Any, ...]:
@@ -247,7 +247,7 @@ def _finish_graph(
     transform: Any,
     extras: Sequence[Tensor | None],
     chosen: Sequence[Tensor],
-    kept: list[Tensor],
+    primals: list[Tensor],
     shortcut: Any,
     applied: Any,
 ) -> tuple[list[Tensor], list[Tensor]]:
@@ -255,40 +255,42 @@ def _finish_graph(
     with building(builder):
         xs = [t._atom for t in inputs]
         ys = [scope.atom(t) for t in chosen]
-        given = [None if e is None else scope.atom(e) for e in extras]
-        primal = [scope.atom(t) for t in kept]
+        vectors = [None if e is None else scope.atom(e) for e in extras]
+        primal_atoms = [scope.atom(t) for t in primals]
     captured = [tensor for _, tensor in scope.captures]
     graph = None
     if shortcut is not None and is_rewriting():
-        graph = _by_shortcut(builder, shortcut, xs, ys, given, primal)
+        graph = _by_shortcut(builder, shortcut, xs, ys, vectors, primal_atoms)
     if graph is None:
-        builder, (xs, ys, given, primal) = _improved(builder, (xs, ys, given, primal), captured)
+        builder, (xs, ys, vectors, primal_atoms) = _improved(
+            builder, (xs, ys, vectors, primal_atoms), captured
+        )
         with building(builder):
-            graph = builder.close([*primal, *transform(builder, xs, ys, given)])
+            graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
     outside = applied(graph, captured)
-    return outside[: len(kept)], outside[len(kept) :]
+    return outside[: len(primals)], outside[len(primals) :]
 
 
 def _by_shortcut(
-    builder: Builder, shortcut: Any, xs: list[Any], ys: list[Any], given: list[Any], primal: list[Any]
+    builder: Builder, shortcut: Any, xs: list[Any], ys: list[Any], vectors: list[Any], primal: list[Any]
 ) -> Graph | None:
     """The values of ``primal``, and what ``shortcut`` gives; ``None`` if it gives nothing.
 
     A function under a derivative is recorded at each call: of equal recordings in a trace this is made once.
     """
     scope = innermost()
-    known = scope.builder.derived if isinstance(scope, GraphScope) else {}
+    derived = scope.builder.derived if isinstance(scope, GraphScope) else {}
     program = builder.close([*xs, *ys, *primal])
     numbers = {v: k for k, v in enumerate(program.inputs)}
     # what is given comes from outside: inputs and constants
-    of_given = tuple([None if x is None else x.key if type(x) is Constant else numbers[x] for x in given])
+    of_given = tuple([None if x is None else x.key if type(x) is Constant else numbers[x] for x in vectors])
     key = (shortcut, len(xs), len(ys), of_given, program.key())
-    if key not in known:
+    if key not in derived:
         with building(builder):
-            produced = shortcut(builder, xs, ys, given)
+            produced = shortcut(builder, xs, ys, vectors)
         # with the program, whose constants the key means
-        known[key] = program, None if produced is None else builder.close([*primal, *produced])
-    return known[key][1]
+        derived[key] = program, None if produced is None else builder.close([*primal, *produced])
+    return derived[key][1]
 
 
 def _improved(
@@ -303,19 +305,21 @@ def _improved(
     better = closed
     if is_rewriting():
         better = joined(closed)
-        kept = set(groups[0])
-        given = [None if v in kept else _outer_atom(t) for v, t in zip(closed.inputs, captured, strict=True)]
-        better, smaller = with_smaller_inputs(better, given)
+        active = set(groups[0])
+        outer = [
+            None if v in active else _outer_atom(t) for v, t in zip(closed.inputs, captured, strict=True)
+        ]
+        better, smaller = with_smaller_inputs(better, outer)
         for at, atom in smaller.items():
             captured[at] = captured[at]._scope.tensor(atom)
     better = before_derivative(better)
     if better is closed:
         return builder, groups
-    made = Builder()
-    with building(made):
-        inputs = made.inputs_like(better.inputs)
-        following = iter(made.inline(better, inputs))
-    return made, tuple([None if a is None else next(following) for a in group] for group in groups)
+    derived = Builder()
+    with building(derived):
+        inputs = derived.inputs_like(better.inputs)
+        following = iter(derived.inline(better, inputs))
+    return derived, tuple([None if a is None else next(following) for a in group] for group in groups)
 
 
 def _outer_atom(tensor: Tensor) -> Any:
