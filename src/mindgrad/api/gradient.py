@@ -19,7 +19,7 @@ from mindgrad.api.arguments import (
     has_no_derivative,
 )
 from mindgrad.api.callables import Arity, arity, differentiates, in_either_mode, remembered
-from mindgrad.api.vjp_call import Call, derive
+from mindgrad.api.vjp_call import Call, Run, derive
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import replayed_forward
@@ -63,18 +63,10 @@ def gradient_function(
         call = Call(owner, fn, signature, args, kwargs, positions, sens_param, strict)
         if getattr(fn, "requires_grad", False) and not call.kwargs:
             replayed_forward.take_back(fn, call.args)
-        value, inputs, by_tensor, by_parameter = derive(
-            owner,
-            fn,
-            call.args,
-            call.kwargs,
-            [i for i in call.positions if not (strict and has_no_derivative(call.args[i]))],
-            parameters,
-            call.sens,
-            has_aux,
-            only_tensors=not strict,
-            with_result=with_result,
-        )
+        active = [i for i in call.positions if not (strict and has_no_derivative(call.args[i]))]
+        recorded = Run(owner, fn, call.args, call.kwargs, active, parameters, has_aux, not strict)
+        value, by_tensor, by_parameter = derive(recorded, call.sens, with_result=with_result)
+        inputs = recorded.inputs
         argnums = tuple([slot[0] for slot in inputs.slots])
         if not argnums and call.positions and not parameters:
             _warn_of_constants(owner, call.args, call.positions)

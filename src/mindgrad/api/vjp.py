@@ -16,7 +16,7 @@ from mindgrad.api.arguments import (
 )
 from mindgrad.api.callables import arity, describe, in_either_mode, remembered
 from mindgrad.api.linearized import linearized
-from mindgrad.api.vjp_call import derive, further
+from mindgrad.api.vjp_call import Run, derive, further
 from mindgrad.ir.mutable import is_mutable
 from mindgrad.trace.numbers import as_python
 
@@ -149,8 +149,10 @@ def vjp_at_once(owner: str, fn: Callable[..., Any], args: Sequence[Any], v: Any)
     """``(out, gradients)``, the gradients bare for one input."""
     check_tensors(f"For '{owner}', The inputs type should be a Tensor, tuple or list of Tensor", args)
     check_count(fn, arity(fn), len(args), scaled=False)
-    out, inputs, found, _ = derive(owner, fn, args, {}, range(len(args)), (), (v,), sens_name="v")
-    gradients = inputs.gradients(found)
+    run = Run(owner, fn, args, {}, range(len(args)))
+    out, cotangents, _ = derive(run, (v,), sens_name="v")
+    inputs = run.inputs
+    gradients = inputs.gradients(cotangents)
     result = out, gradients[0] if len(gradients) == 1 else tuple(gradients)
     return as_python(result) if any(inputs.numbers) else result
 

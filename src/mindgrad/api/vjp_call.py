@@ -323,26 +323,15 @@ def further(outputs: Sequence[Any]) -> Any:
 
 
 def derive(
-    owner: str,
-    fn: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
-    positions: Sequence[int],
-    parameters: Sequence[Any] = (),
-    sens: tuple[Any, ...] | None = None,
-    has_aux: bool = False,
-    sens_name: str = "sens",
-    only_tensors: bool = False,
-    with_result: bool = True,
-) -> tuple[Any, Inputs, list[Tensor], list[Tensor]]:
-    """``(result, inputs, gradients of their tensors, gradients of parameters)``.
+    run: Run, sens: tuple[Any, ...] | None = None, sens_name: str = "sens", with_result: bool = True
+) -> tuple[Any, list[Tensor], list[Tensor]]:
+    """The result of ``run``, the gradients of its inputs' tensors, and those of its parameters.
 
     ``sens`` is a tuple of one value, or ``None`` for ones. Without ``with_result`` the result is ``None``.
     """
-    run = Run(owner, fn, args, kwargs, positions, parameters, has_aux, only_tensors)
     cotangents: Sequence[Tensor | None]
     cotangents = [None] * len(run.outputs) if sens is None else run.cotangents(sens_name, sens[0])
     outputs, gradients = pull(run.recorded, cotangents, run.outputs)
     count = len(run.inputs.tensors)
     result = run.result(outputs) if with_result else None
-    return result, run.inputs, run.inputs.like(gradients[:count]), gradients[count:]
+    return result, run.inputs.like(gradients[:count]), gradients[count:]
