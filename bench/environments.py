@@ -66,6 +66,28 @@ def make(name: str, requirements: list[str]) -> Path:
     return python
 
 
+def source_of(commit: str) -> Path:
+    """The folder ``src`` of a commit of this repository, checked out once under ``.bench/``."""
+    folder = HOME / "commits" / _git("rev-parse", "--verify", f"{commit}^{{commit}}")
+    if not folder.exists():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        _git("worktree", "prune")
+        _git("worktree", "add", "--detach", str(folder), folder.name)
+    return folder / "src"
+
+
+def described(commit: str) -> str:
+    """A commit's short name, date and message."""
+    return _git("show", "-s", "--format=%h, %as, %s", commit)
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"git {' '.join(arguments)}: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
 def _imports(python: Path, module: str) -> bool:
     """Whether that interpreter finds the module (it is not imported: that takes seconds)."""
     question = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({module!r}) is None)"

@@ -17,7 +17,7 @@ import nested
 import report
 import sweep
 from contender import Command, Contender, Failed
-from task import CONTROL, Task
+from task import BEFORE, CONTROL, Task, against_before
 from tasks import GROUPS, TASKS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -67,6 +67,11 @@ def arguments() -> argparse.Namespace:
         action="store_true",
         help="glibc keeps freed memory in every contender: what is left without page faults",
     )
+    parser.add_argument(
+        "--before",
+        metavar="COMMIT",
+        help="no peers: mindgrad is compared with itself at this commit of the repository",
+    )
     parser.add_argument("--save", action="store_true", help="write bench/results/<date>-<cpu>.md")
     options = parser.parse_args()
     options.task = [task for name in options.task for task in GROUPS.get(name, (name,))]
@@ -108,7 +113,8 @@ class Bench:
             python = environments.python_of(library)
         except environments.NoEnvironment as failure:
             raise Failed(f"no environment: {failure}", unavailable=True) from None
-        variables = {"PYTHONPATH": str(ROOT / "src")} if library == "mindgrad" else {}
+        source = environments.source_of(self.options.before) if name.endswith(BEFORE) else ROOT / "src"
+        variables = {"PYTHONPATH": str(source)} if library == "mindgrad" else {}
         if library == "mindgrad" and IN_NUMPY in name.split():
             variables["MINDGRAD_EAGER"] = "numpy"
         if self.options.keep_memory:
@@ -213,7 +219,7 @@ class _OfTask:
 
     def ask(self, request: dict, timeout: float) -> dict:
         if "variant" in request:
-            variant = request["variant"].removesuffix(CONTROL)
+            variant = request["variant"].removesuffix(CONTROL).removesuffix(BEFORE)
             request = {"task": self.task.program or self.task.name, **request, "variant": variant}
         return self.contender.ask(request, timeout)
 
@@ -229,17 +235,20 @@ def main() -> int:
     begin, (worked, stolen) = time.monotonic(), machine.busy()
     for task in TASKS:
         if not options.task or task.name in options.task:
-            bench.run(task)
+            for compared in against_before(task) if options.before else [task]:
+                bench.run(compared)
     elapsed = time.monotonic() - begin
     lines = machine.description()
     lines.append(("versions", ", ".join(f"{k} {v}" for k, v in sorted(bench.versions.items()))))
     lines.append(("effort", "quick: not for comparison" if options.quick else "full"))
+    if options.before:
+        lines.append(("before", environments.described(options.before)))
     lines.append(("memory kept by glibc", "yes" if options.keep_memory else "no (as users run)"))
     lines.append(("others", others(elapsed, worked, stolen)))
     text = "\n".join(f"- {name}: {value}" for name, value in lines)
     print(f"\n{text}")
     if options.save:
-        suffix = "-keep-memory" if options.keep_memory else ""
+        suffix = "-before-and-now" if options.before else "-keep-memory" if options.keep_memory else ""
         path = ROOT / "bench" / "results" / f"{machine.slug()}{suffix}.md"
         path.parent.mkdir(exist_ok=True)
         heading = f"# Benchmark, {lines[0][1]}, {lines[1][1]}"

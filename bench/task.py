@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -80,3 +80,23 @@ class Task:
 
 #: after the name of the baseline where it takes part twice
 CONTROL = " (again)"
+#: after the name of a contender whose library is that of an earlier commit
+BEFORE = " (before)"
+#: how much slower than before a task may become
+MOST = 1.03
+
+
+def against_before(task: Task) -> list[Task]:
+    """A task for each of mindgrad's contenders, which is compared with itself at an earlier commit."""
+    return [
+        replace(
+            task,
+            title=f"{name}, now and before",
+            baseline=name + BEFORE,
+            reference="",
+            contenders=(name + BEFORE, name),
+            goals=(Goal(name, MOST, against=(name + BEFORE,)),),
+        )
+        for name in task.contenders
+        if name.startswith("mindgrad:") and not task.orders
+    ]
