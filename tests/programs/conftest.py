@@ -14,6 +14,7 @@ import pytest
 
 import mindgrad
 from mindgrad import cli, context
+from tests.process_state import process_stays
 
 SOURCE = Path(mindgrad.__file__).parents[1]
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\binf\b|\bnan\b)")
@@ -34,16 +35,9 @@ def launch(*arguments: object, **options: object) -> subprocess.CompletedProcess
 @contextlib.contextmanager
 def standing_in() -> Iterator[None]:
     """`import mindspore` means mindgrad inside, and means what it meant before afterwards."""
-    mode = context.get_context("mode")
-    finders = list(sys.meta_path)
-    try:
+    with process_stays():
         cli.install()
         yield
-    finally:
-        sys.meta_path[:] = finders
-        for name in [name for name in sys.modules if name.partition(".")[0] == "mindspore"]:
-            del sys.modules[name]
-        context.set_context(mode=mode)
 
 
 def run_here(program: Path, mode: int) -> str:

@@ -254,12 +254,12 @@ class Builder:
         (:meth:`rebind`): a loop and its tangent run once, where the loop stood, effects included.
         """
         selection = set(equations)
-        taken, self.equations = self.equations, []
-        if not selection.issubset(taken):
+        emitted, self.equations = self.equations, []
+        if not selection.issubset(emitted):
             raise AssertionError("equations are replayed that were replaced before: a mistake of mindgrad's.")
         self._table.clear()
         self._inlined.clear()
-        for equation in taken:
+        for equation in emitted:
             yield equation, equation in selection
 
     def again(self, equation: Equation) -> Sequence[Any]:

@@ -157,10 +157,12 @@ def completed(q: Tensor) -> Tensor:
     the products of P B: orthonormal in every order of derivatives, they turn no further than they must.
     """
     basis = cast(apply(eigh_svd.complement_pivots, q), q.dtype)
-    rest = arithmetic.sub(basis, matmul(q, matmul(adjoint_of(q), basis)))
-    factor = applied(linalg.cholesky, "Qr", matmul(adjoint_of(rest), rest))
-    rest = adjoint_of(triangle_solved("Qr", factor, adjoint_of(rest), lower=True, transposed=False))
-    return apply(concatenate, q, rest, axis=q.ndim - 1)  # type: ignore[no-any-return]
+    projected = arithmetic.sub(basis, matmul(q, matmul(adjoint_of(q), basis)))
+    factor = applied(linalg.cholesky, "Qr", matmul(adjoint_of(projected), projected))
+    complement = adjoint_of(
+        triangle_solved("Qr", factor, adjoint_of(projected), lower=True, transposed=False)
+    )
+    return apply(concatenate, q, complement, axis=q.ndim - 1)  # type: ignore[no-any-return]
 
 
 def _columns(a: Tensor, start: int, limit: int) -> Tensor:

@@ -36,11 +36,11 @@ def known_sizes(operator: str, shape: Any) -> tuple[int, ...]:
 
 
 def _flat(indices: Any, sizes: Any) -> Tensor:
-    """The place of each element in the order of rows."""
-    place: Any = creation.zeros((indices.shape[0],), int64)
+    """The position of each element in the order of rows."""
+    positions: Any = creation.zeros((indices.shape[0],), int64)
     for axis in range(indices.shape[1]):
-        place = place * sizes[axis] + cast(indices[:, axis], int64)
-    return place  # type: ignore[no-any-return]
+        positions = positions * sizes[axis] + cast(indices[:, axis], int64)
+    return positions  # type: ignore[no-any-return]
 
 
 # --- one tensor -------------------------------------------------------------------------------------
@@ -82,28 +82,28 @@ def sparse_reshape(indices: Any, shape: Any, new_shape: Any) -> tuple[Tensor, Te
         RuntimeError: ``new_shape`` is computed by the program being compiled.
     """
     places = operand(indices, "SparseReshape")
-    sizes, wanted = (list(known_sizes("SparseReshape", given)) for given in (shape, new_shape))
+    sizes, new_sizes = (list(known_sizes("SparseReshape", given)) for given in (shape, new_shape))
     count = 1
     for size in sizes:
         count *= size
-    rest = 1
-    for size in wanted:
-        rest *= 1 if size == -1 else size
-    wanted = [count // max(rest, 1) if size == -1 else size for size in wanted]
+    others = 1
+    for size in new_sizes:
+        others *= 1 if size == -1 else size
+    new_sizes = [count // max(others, 1) if size == -1 else size for size in new_sizes]
     total = 1
-    for size in wanted:
+    for size in new_sizes:
         total *= size
     if total != count:
         raise ValueError(
-            f"For 'SparseReshape', the shape {tuple(sizes)} has {count} elements, but {tuple(wanted)} has "
+            f"For 'SparseReshape', the shape {tuple(sizes)} has {count} elements, but {tuple(new_sizes)} has "
             f"{total}."
         )
-    place: Any = _flat(places, sizes)
+    positions: Any = _flat(places, sizes)
     columns = []
-    for size in reversed(wanted):
-        columns.append(place % size)
-        place = place // size
-    return joining.stack(columns[::-1], 1), Tensor(wanted, int64)
+    for size in reversed(new_sizes):
+        columns.append(positions % size)
+        positions = positions // size
+    return joining.stack(columns[::-1], 1), Tensor(new_sizes, int64)
 
 
 def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
@@ -171,21 +171,21 @@ def sparse_dense_cwise_div(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: A
 
 
 def _at(operator: str, indices: Any, shape: Any, dense: Any) -> Tensor:
-    places, whole = operand(indices, operator), operand(dense, operator)
+    places, tensor = operand(indices, operator), operand(dense, operator)
     rank = places.shape[1]
     sizes = shape if isinstance(shape, tuple | list) else known(operand(shape, operator))
     if sizes is not None:
-        broadcast_shapes(operator, whole.shape, tuple(map(int, sizes)))
-    if not 0 < whole.ndim <= rank:
+        broadcast_shapes(operator, tensor.shape, tuple(map(int, sizes)))
+    if not 0 < tensor.ndim <= rank:
         raise ValueError(
             f"For '{operator}', the dense tensor must have 1 to {rank} axes, as the sparse one, but has "
-            f"{whole.ndim}."
+            f"{tensor.ndim}."
         )
     columns = [
         places[:, axis] if size > 1 else creation.zeros((places.shape[0],), places.dtype)  # type: ignore[index]
-        for axis, size in enumerate(whole.shape, rank - whole.ndim)
+        for axis, size in enumerate(tensor.shape, rank - tensor.ndim)
     ]
-    return indexing.gather_nd(whole, joining.stack(columns, 1))
+    return indexing.gather_nd(tensor, joining.stack(columns, 1))
 
 
 # --- segments ---------------------------------------------------------------------------------------

@@ -190,7 +190,7 @@ def _beta(functions: _Functions, first: Any, second: Any, bound: Any, m: int, n:
     is_below = distance <= 0
     # the tail on the right is that on the left of 1 − t, which has the shapes exchanged
     a, b, start = numpy.where(is_below, p, q), numpy.where(is_below, q, p), -abs(distance)
-    mode, rest = a / (a + b), b / (a + b)
+    mode, complement = a / (a + b), b / (a + b)
     at_mode = functions.at_mode(a) + functions.at_mode(b) - functions.at_mode(a + b)
     of_first, of_second = numpy.log(p / (p + q)), numpy.log(q / (p + q))
     both = [functions.polygamma(p + q, order) for order in range(max(m + n, 1))]
@@ -199,7 +199,7 @@ def _beta(functions: _Functions, first: Any, second: Any, bound: Any, m: int, n:
     def term(w: Any) -> Any:
         u = start - w
         of_rest = -numpy.log1p(mode * numpy.expm1(u))  # log((1 − t) / (1 − mode))
-        of_t = -numpy.log1p(rest * numpy.expm1(-numpy.maximum(u, -_FAR)))  # log(t / mode)
+        of_t = -numpy.log1p(complement * numpy.expm1(-numpy.maximum(u, -_FAR)))  # log(t / mode)
         of_t = numpy.where(u > -_FAR, of_t, u + of_rest)
         logarithms = numpy.where(is_below, of_t, of_rest), numpy.where(is_below, of_rest, of_t)
 
