@@ -39,6 +39,7 @@ __all__ = [
 
 
 def matrix_operand(x: Any, operator: str) -> Tensor:
+    """The operand of a decomposition, with floating-point elements."""
     if not isinstance(x, Tensor):
         raise TypeError(f"For '{operator}', the input must be a tensor, but got {type(x).__name__}.")
     return inexact(operand(x, operator))
@@ -49,6 +50,7 @@ def _swapped(x: Tensor) -> Tensor:
 
 
 def adjoint_of(x: Tensor) -> Tensor:
+    """The conjugate transpose of a matrix, or of each of several."""
     return conj(_swapped(x))
 
 
@@ -80,6 +82,7 @@ def system(operator: str, a: Any, b: Any) -> tuple[Tensor, Tensor, bool]:
 
 
 def solution(y: Tensor, vectors: bool) -> Tensor:
+    """The solution of a system, without the axis of columns where the right side was a vector."""
     return apply(reshape, y, shape=y.shape[:-1]) if vectors else y
 
 
@@ -172,6 +175,7 @@ def solve_triangular(
 def triangle_solved(
     operator: str, a: Tensor, b: Tensor, lower: bool, transposed: bool, unit_diagonal: bool = False
 ) -> Tensor:
+    """The solution of ``a x = b`` for a triangular ``a``, or of its transpose."""
     return applied(
         linalg.triangular_solve,
         operator,

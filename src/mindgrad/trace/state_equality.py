@@ -39,12 +39,14 @@ def _same_item(before: Any, after: Any) -> bool:
 
 
 def items(container: Any, _: str, __: Any) -> Any:
+    """The items of a container, as a guard keeps them."""
     if isinstance(container, dict):
         return (*container, *container.values())
     return frozenset(container) if isinstance(container, set) else tuple(container)
 
 
 def same_items(now: Any, then: Any) -> bool:
+    """Whether a container still has the items that a guard has kept."""
     if isinstance(then, frozenset):
         return now == then and {type(x) for x in now} == {type(x) for x in then}
     if len(now) != len(then):
@@ -58,15 +60,18 @@ def own_attribute(owner: Any, name: str, default: Any) -> Any:
 
 
 def attributes(owner: Any, _: str, __: Any) -> Any:
+    """Names and values of an object's attributes, as a guard keeps them."""
     held = vars(owner)
     return (*held, *held.values())
 
 
 def elements_of_array(array: np.ndarray, _: str, __: Any) -> bytes:
+    """The bytes of an array, as a guard keeps them."""
     return array.tobytes()
 
 
 def array_of_tensor(tensor: Tensor, _: str, __: Any) -> Any:
+    """The array of a tensor, which is compared by identity."""
     return tensor._array
 
 

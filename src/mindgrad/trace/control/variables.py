@@ -155,11 +155,13 @@ def _cells(setter: Callable[[tuple], None]) -> Iterator[tuple[int, str]]:
 
 
 def flattened(values: Sequence[Any]) -> tuple[list[list[Any]], list[Any]]:
+    """The leaves of each value, and their structures."""
     pairs = [flatten(value.items() if type(value) is GrowingList else value) for value in values]
     return [leaves for leaves, _ in pairs], [structure for _, structure in pairs]
 
 
 def containers(value: Any, by_id: dict[int, Any]) -> dict[int, Any]:
+    """All containers inside of ``value``, by identity, added to ``by_id``."""
     if type(value) is GrowingList:
         by_id[id(value)] = value
     elif isinstance(value, (list, tuple, set)):
@@ -193,6 +195,7 @@ def _kind(x: Any) -> type | None:
 
 
 def equal(a: Any, b: Any) -> bool:
+    """Whether two values are the same for a compiled program: bit for bit, and of one type."""
     if a is b:
         return True
     if isinstance(a, Tensor) or isinstance(b, Tensor) or type(a) is not type(b):
@@ -233,6 +236,7 @@ def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
 
 
 def said(x: Any) -> str:
+    """A value in words, as errors name it."""
     if type(x) is Number:
         return f"a Python {type(x.sample()).__name__}"
     if isinstance(x, Tensor):
@@ -259,6 +263,7 @@ def in_place(before: Any, value: Any) -> Any:
 
 
 def blank(x: Any) -> Any:
+    """A value of the same kind without content: zeros for a tensor."""
     if isinstance(x, Tensor):
         made = Tensor(np.zeros((), x.dtype.numpy))
         return make_number(made) if type(x) is Number else _zeros(x.type)
@@ -277,6 +282,7 @@ def quoted(name: str) -> str:
 
 
 def outline(value: Any) -> str:
+    """A value in a few words, a container by its size."""
     if isinstance(value, (list, tuple, dict)):
         return f"a {value.__class__.__name__} of {len(value)} item{'s' * (len(value) != 1)}"
     return said(value)
