@@ -172,6 +172,12 @@ def test_results_are_the_same_and_the_option_can_be_switched():
     assert "sqrt" in message(gradient, x * 0)
 
 
+def test_differences_may_leave_the_domain():
+    assert ms.check_grad(ops.sqrt, real(1e-4, 4.0)).ok
+    assert ms.get_context("debug_nans")
+    assert "in a derivative of the line below" in message(ms.check_grad, ops.sqrt, real(0.0))
+
+
 def test_the_option_is_checked():
     with pytest.raises(TypeError, match="debug_nans"):
         ms.set_context(debug_nans=1)

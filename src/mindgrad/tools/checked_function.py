@@ -14,6 +14,7 @@ from mindgrad._base.tree import flatten, paths, unflatten
 from mindgrad.api.arguments import Weights
 from mindgrad.api.callables import arity, in_either_mode
 from mindgrad.api.vjp_call import Run, derive
+from mindgrad.context import get_context, set_context
 from mindgrad.execution.pullback import push
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.trace import user_calls
@@ -180,7 +181,7 @@ class CheckedFunction:
     def values(self, arrays: Sequence[np.ndarray], dtype: Any = None) -> list[np.ndarray]:
         """The results where the variables have the values ``arrays``; in ``dtype`` if it is given."""
         count = len(self.active)
-        with self.kept():
+        with self.kept(), _beyond_the_domain():
             if dtype is not None:
                 for parameter in self._kept:
                     if parameter.dtype.kind == "float":
@@ -216,6 +217,19 @@ class CheckedFunction:
 def _plain(x: Tensor) -> Tensor:
     """``x`` as a plain tensor, where it is a number."""
     return make_tensor(x._array, x._type, x._scope, x._atom) if type(x) is Number else x
+
+
+@contextlib.contextmanager
+def _beyond_the_domain() -> Iterator[None]:
+    """Steps may leave the domain of the function, which ``debug_nans`` would take for a mistake."""
+    if not get_context("debug_nans"):
+        yield
+        return
+    set_context(debug_nans=False)
+    try:
+        yield
+    finally:
+        set_context(debug_nans=True)
 
 
 @contextlib.contextmanager
