@@ -146,6 +146,8 @@ if _TYPE_CHECKING:
         fixed_point,
     )
     from mindgrad.solvers.ode import OdeInfo, odeint
+    from mindgrad.tools.check_finite import check_finite
+    from mindgrad.tools.check_grad import check_grad
     from mindgrad.tools.explain import explain
     from mindgrad.train import *  # noqa: F403
 
@@ -173,6 +175,8 @@ _NAMES = {
         "Layout", "get_algo_parameters", "reset_algo_parameters", "set_algo_parameters", "shard",
     ),
     "mindgrad.profiler": ("Profiler",),
+    "mindgrad.tools.check_finite": ("check_finite",),
+    "mindgrad.tools.check_grad": ("check_grad",),
     "mindgrad.tools.explain": ("explain",),
     "mindgrad.train": (
         "AMP_BLACK_LIST", "AMP_WHITE_LIST", "Accuracy", "Callback", "CheckpointConfig",
@@ -230,6 +234,8 @@ __all__ = [
     "cache_info",
     "cdouble",
     "cfloat",
+    "check_finite",
+    "check_grad",
     "clear_cache",
     "common",
     "communication",

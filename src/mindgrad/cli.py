@@ -35,7 +35,8 @@ _ALIAS = "mindspore"
 #: compare versions as text and cut them after five characters, which goes well with single digits only.
 _MINDSPORE = "2.9.0"
 
-_USAGE = "usage: python -m mindgrad [-h | -V] {script.py | folder | - | -m module | -c code} [args ...]"
+_USAGE = """usage: python -m mindgrad [-h | -V] {script.py | folder | - | -m module | -c code} [args ...]
+       python -m mindgrad check script.py:function [arguments ...] [options]"""
 _HELP = f"""{_USAGE}
 
 Runs a Python program as `python` does, except that `import mindspore` and every import below it
@@ -45,6 +46,7 @@ mean mindgrad. A MindSpore that is installed is neither needed nor touched.
   -m module      a module or package, found as `python -m` finds it
   -c code        a program given as text
   args           the program finds them in sys.argv
+  check          compares the derivatives of a function with differences; `check --help` says more
   -h, --help     show this text
   -V, --version  show the version of mindgrad
 
@@ -54,6 +56,9 @@ MINDGRAD_STRICT_DEVICE=1 makes that an error instead.
 
 Inside a program of your own, mindgrad.install() does the same for the imports that follow it.
 """
+
+#: the modules of the commands, each of which has a function ``main``: loaded when one is called
+_COMMANDS = {"check": "mindgrad.tools.check_command"}
 
 
 # --- names: what `import mindspore` means ---
@@ -192,6 +197,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"{first} needs an argument" if option else "which program?")
     if first.startswith("-") and first != "-" and not option:
         return _refuse(f"unknown option {first}")
+    if first in _COMMANDS and not os.path.exists(first):  # a program of that name is run
+        install()
+        command: Callable[[list[str]], int] = importlib.import_module(_COMMANDS[first]).main
+        return command(arguments[1:])
     install()
     try:
         if option == "-c":

@@ -17,6 +17,8 @@ from typing import Any
 
 from mindgrad.backend.device import select_device
 from mindgrad.ir import settings
+from mindgrad.ir.finite import check_kernel
+from mindgrad.ir.kernels import set_kernel_check
 from mindgrad.ir.settings import GRAPH_MODE, PYNATIVE_MODE
 
 __all__ = [
@@ -39,9 +41,14 @@ _ACCEPTED = frozenset([
     "reserve_class_name_in_scope", "runtime_num_threads", "save_compile_cache", "save_dump_path",
     "save_graphs", "save_graphs_path", "support_binary", "variable_memory_max_size",
 ])  # fmt: skip
+if settings.options["debug_nans"]:
+    set_kernel_check(check_kernel)
 #: the options of which standard error has said that they do nothing, once
 _announced: set[str] = set()
-_OWN = ("mode", "device_target", "device_id", "check_bprop", "checkpoint_slots", "pynative_synchronize")
+_OWN = (
+    "mode", "device_target", "device_id", "check_bprop", "checkpoint_slots", "debug_nans",
+    "pynative_synchronize",
+)  # fmt: skip
 
 
 def set_context(
@@ -50,6 +57,7 @@ def set_context(
     device_id: int | None = None,
     checkpoint_slots: int | None = None,
     pynative_synchronize: bool | None = None,
+    debug_nans: bool | None = None,
     **options: Any,
 ) -> None:
     """Set options of the context, for the whole process.
@@ -67,6 +75,9 @@ def set_context(
             here on use it.
         pynative_synchronize: whether PYNATIVE_MODE runs every operator where it is called. ``False``, the
             default, lets calls that repeat run as programs; ``True`` turns that off from the next call on.
+        debug_nans: whether it is an error that an operator makes a NaN or an infinity from finite operands;
+            the error names the line, in derivatives too (``docs/checking.md``). The environment variable
+            ``MINDGRAD_DEBUG_NANS=1`` turns it on.
         **options: MindSpore's other options. ``enable_compile_cache=True`` with ``compile_cache_path`` keeps
             compiled programs on disk (as the environment variable ``MINDGRAD_CACHE_DIR`` does), in a folder
             that only this user can write to. The others steer MindSpore's own machinery; they are accepted so
@@ -75,7 +86,7 @@ def set_context(
 
     Raises:
         ValueError: an option has a value that is not allowed, or is none of MindSpore's.
-        TypeError: ``device_id`` is no int, or ``pynative_synchronize`` no bool.
+        TypeError: ``device_id`` is no int, ``pynative_synchronize`` or ``debug_nans`` no bool.
         RuntimeError: the device is not there and ``MINDGRAD_STRICT_DEVICE=1`` is set.
 
     >>> from mindgrad import context
@@ -106,6 +117,11 @@ def set_context(
                 f"{pynative_synchronize!r}."
             )
         settings.store("pynative_synchronize", pynative_synchronize)
+    if debug_nans is not None:
+        if not isinstance(debug_nans, bool):
+            raise TypeError(f"For 'set_context', the 'debug_nans' must be a bool, but got {debug_nans!r}.")
+        settings.store("debug_nans", debug_nans)
+        set_kernel_check(check_kernel if debug_nans else None)
     for name in options:
         if name not in _ACCEPTED and name not in _OWN:
             near = difflib.get_close_matches(name, [*_ACCEPTED, *_OWN], 1)

@@ -23,7 +23,15 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from mindgrad._base.location import PACKAGE, user_frame
 
-__all__ = ["HELPER", "CompileError", "SourceLocation", "location_of", "refuse", "without_own_frames"]
+__all__ = [
+    "HELPER",
+    "CompileError",
+    "SourceLocation",
+    "located_text",
+    "location_of",
+    "refuse",
+    "without_own_frames",
+]
 
 #: the end of ``co_qualname`` of a helper that the front end made of a part of a user's function
 HELPER = ".<part>"
@@ -107,10 +115,11 @@ def refuse(
     location = (
         SourceLocation(*at) if at is not None else location_of(frame if frame is not None else user_frame())
     )
-    raise CompileError(_text(reason, instead, location)) from None
+    raise CompileError(located_text(reason, instead, location)) from None
 
 
-def _text(reason: str, instead: str, location: SourceLocation) -> str:
+def located_text(reason: str, instead: str, location: SourceLocation) -> str:
+    """The text of an error: the reason, the quoted line, and what to do instead."""
     lines = [
         reason,
         f'  File "{location.file}", line {location.line}'

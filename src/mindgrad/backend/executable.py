@@ -19,6 +19,7 @@ from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
+from mindgrad._base.callback_errors import raise_noted
 from mindgrad._base.waiting import computed, interruptible
 from mindgrad.backend.jax_import import jax_module, stopped_by_forks
 from mindgrad.backend.options import compiled_with
@@ -116,7 +117,7 @@ def _as_it_is(run: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _to_end(run: Callable[..., Any]) -> Callable[..., Any]:
-    """``run``, followed by a wait for the program's printing."""
+    """``run``, followed by a wait for the program's printing and checks."""
     jax = jax_module()
 
     def wait(*operands: Any) -> Any:
@@ -124,6 +125,7 @@ def _to_end(run: Callable[..., Any]) -> Callable[..., Any]:
         for each in results:
             computed(each)
         jax.effects_barrier()
+        raise_noted()
         return results
 
     return wait

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.callback_errors import note
 from mindgrad.ir.primitive import Primitive
 from mindgrad.rows.batching import at_front
 
@@ -32,7 +33,10 @@ def _xla(jax: Any, *xs: Any, function: Callable[..., Any]) -> tuple[()]:
     types = [np.dtype(x.dtype) for x in xs]
 
     def call(*values: Any) -> None:
-        function(*[_whole(np.asarray(value), dtype) for value, dtype in zip(values, types, strict=True)])
+        try:
+            function(*[_whole(np.asarray(value), dtype) for value, dtype in zip(values, types, strict=True)])
+        except FloatingPointError as error:  # of ``check_finite``
+            note(error)
 
     jax.debug.callback(call, *[_in_words(jax, x) for x in xs], ordered=True)
     return ()

@@ -109,7 +109,7 @@ class EagerCalls:
             return function(*args, **kwargs)
         options = settings.options
         switch = options["eager"]
-        if switch == "numpy" or options.get("pynative_synchronize"):
+        if switch == "numpy" or options.get("pynative_synchronize") or options["debug_nans"]:
             return function(*args, **kwargs)
         kinds = [(x._type or x.type) if isinstance(x, Tensor) else type(x) for x in args]
         key = (*kinds, options["device_target"])

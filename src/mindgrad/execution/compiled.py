@@ -33,6 +33,7 @@ from mindgrad.execution.cache import (
 )
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.execution.donation import Donation, run_and_store, settled
+from mindgrad.execution.finite_results import checked, traced_plainly
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant, is_constant
 from mindgrad.ir.graph import Graph
@@ -53,7 +54,7 @@ __all__ = ["Compiled", "call_signature", "trace"]
 _KEPT = 8
 
 #: the values of the options that select a program
-_options = operator.itemgetter("mode", "device_target", "device_id", "rewrites")
+_options = operator.itemgetter("mode", "device_target", "device_id", "rewrites", "debug_nans")
 
 
 class _NotPlain(Exception):
@@ -91,6 +92,9 @@ class _Program:
         tensors: Sequence[Place] = (),
         only_plain: bool = False,
     ) -> None:
+        is_checking = settings.options["debug_nans"]
+        if is_checking:
+            plain = traced_plainly(lambda: trace_of(function, leaves, structure, numbers, tensors))
         traced = trace_of(function, leaves, structure, numbers, tensors)
         parameters, written = traced.parameters, traced.written
         graph = before_compilation(traced.graph)
@@ -106,7 +110,8 @@ class _Program:
         self._written = written
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
         # what a failing callback of the program would take with it is not given away
-        is_given = [not graph.has_effect and new.get(id(p)) is p.type for p in parameters]
+        may_give = not graph.has_effect and not is_checking
+        is_given = [may_give and new.get(id(p)) is p.type for p in parameters]
         donated = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]
         self._donation = Donation(donated) if donated else None
         self._read = [p for p, may_donate in zip(parameters, is_given, strict=True) if not may_donate]
@@ -125,6 +130,8 @@ class _Program:
         self.executable = compile_ahead(
             graph, [count + k for k, may_donate in enumerate(is_given) if may_donate]
         )
+        if is_checking:
+            self.executable.run = checked(self.executable.run, plain)
         self._array_type = array_type()
 
     def detached(self) -> _Program:

@@ -9,15 +9,18 @@ structure replays it on the values that the recording left, operator by operator
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from mindgrad.execution.placement import is_infinite
 from mindgrad.ir.build import Builder, building
+from mindgrad.ir.finite import deriving
 from mindgrad.ir.graph import Equation, Variable, silent
 from mindgrad.ir.kernels import (
     compacted,
+    is_checking_kernels,
     run_arrays,
     run_compact,
     runs_functions,
@@ -44,7 +47,18 @@ class Plan:
     slots, parameters); ``results`` are slots, each with the type it must have.
     """
 
-    __slots__ = ("compact", "constants", "given", "initial", "is_silent", "loads", "results", "size", "steps")
+    __slots__ = (
+        "compact",
+        "constants",
+        "given",
+        "initial",
+        "is_silent",
+        "loads",
+        "results",
+        "size",
+        "sources",
+        "steps",
+    )
 
     def __init__(
         self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any, infinite: Any
@@ -62,8 +76,10 @@ class Plan:
             if atom is not None:
                 number_of.setdefault(atom, number)
         slots = _Slots(recorder, number_of, vectors)
+        self.sources: list[Any] = []
         for equation in _needed(builder.equations, recorded, number_of, produced):
             slots.add(equation)
+            self.sources += [equation.source] * (len(slots.steps) - len(self.sources))
         self.results = [slots.whole(slots.of(atom), atom) for atom in produced]
         self.loads, self.given, self.constants = slots.loads, slots.given, slots.constants
         self.steps, self.size = slots.steps, slots.count
@@ -80,7 +96,11 @@ class Plan:
             slots[position] = values[number]
         for position, index in self.given:
             slots[position] = extras[index].host_array()
-        if self.compact is None or not runs_on_host():
+        if is_checking_kernels():
+            for step, source in zip_longest(self.steps, self.sources):
+                with deriving(source):
+                    run_arrays([step], slots)
+        elif self.compact is None or not runs_on_host():
             run_arrays(self.steps, slots)
         else:
             silently(run_compact, (self.compact, slots), {})
@@ -95,12 +115,18 @@ class Plan:
             slots[position] = extras[index]
         for position, array, type in self.constants:
             slots[position] = make_tensor(array, type)
-        for primitive, operands, results, parameters in self.steps:
+        is_checking = is_checking_kernels()
+        for index, (primitive, operands, results, parameters) in enumerate(self.steps):
             if primitive is None:
                 source = slots[operands[0]]
                 slots[results[0]] = make_tensor(np.broadcast_to(source.host_array(), parameters))
                 continue
-            result = apply(primitive, *[slots[p] for p in operands], **parameters)
+            tensors = [slots[p] for p in operands]
+            if is_checking:
+                with deriving(self.sources[index]):
+                    result = apply(primitive, *tensors, **parameters)
+            else:
+                result = apply(primitive, *tensors, **parameters)
             if primitive.multiple:
                 for position, output in zip(results, result, strict=True):
                     slots[position] = output
@@ -205,9 +231,13 @@ def _rebuild(builder: Builder, recorder: Recorder, infinite: Sequence[int]) -> l
     atoms: list[Any] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
         atoms[number] = builder.input(tensor.type, tainted=number in infinite)
-    for primitive, operands, parameters, first, count in recorder.entries:
+    for source, (primitive, operands, parameters, first, count) in zip_longest(
+        recorder.sources, recorder.entries
+    ):
+        builder.source = source
         made = builder.emit(primitive, tuple([atoms[n] for n in operands]), dict(parameters))
         atoms[first : first + count] = made if primitive.multiple else (made,)
+    builder.source = None
     return atoms
 
 
@@ -224,7 +254,7 @@ def finish_recorder(
     xs: list[int] = []
     enclosed = False
     # what the plan depends on, one after the other; what there are several of is led by their number
-    structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries]
+    structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
     for t in inputs:
         xs.append(t._atom)
         structure.append(t._atom)

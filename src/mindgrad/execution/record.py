@@ -17,8 +17,9 @@ from mindgrad.execution.plans import finish_recorder
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import inline
 from mindgrad.ir.graph import Constant, Graph
+from mindgrad.ir.kernels import is_checking_kernels
 from mindgrad.ir.pending import PendingArray
-from mindgrad.ir.recorder import Recorder
+from mindgrad.ir.recorder import LocatedRecorder, Recorder
 from mindgrad.ir.rewriting import is_rewriting
 from mindgrad.ir.scope import (
     DeferredScope,
@@ -123,7 +124,7 @@ def new_scope() -> GraphScope | Recorder:
     """A scope for a recording inside of the innermost scope, of its kind."""
     outer = innermost()
     if not isinstance(outer, GraphScope):
-        return Recorder()
+        return LocatedRecorder() if is_checking_kernels() else Recorder()
     scope = GraphScope()
     scope.builder.derived = outer.builder.derived  # one for the whole trace
     return scope
@@ -165,7 +166,7 @@ def transformed(
         primals = [*primals, *[as_it_is(x) for _, leaves, _ in targets for x in leaves if _is_of(x, scope)]]
     vectors = [None if e is None else lifted(e) for e in extras]
     inputs = recorded.inputs
-    if type(scope) is Recorder:
+    if isinstance(scope, Recorder):
         outside, results = finish_recorder(scope, inputs, transform, vectors, chosen, primals)
     else:
         finisher: Any = finish

@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Atom",
     "Constant",
+    "DerivativeOf",
     "Equation",
     "Graph",
     "Variable",
+    "derivative_of",
     "is_finite",
     "silent",
     "without_effects",
@@ -168,6 +170,17 @@ class Constant(Atom):
 
     def __repr__(self) -> str:
         return f"<constant {self.type} {self.value if self.is_splat else '…'}>"
+
+
+class DerivativeOf(tuple):
+    """The source ``(file, line)`` of an equation that computes a derivative of that line."""
+
+    __slots__ = ()
+
+
+def derivative_of(source: tuple[str, int] | None) -> tuple[str, int] | None:
+    """``source`` as that of a derivative."""
+    return None if source is None else DerivativeOf(source)
 
 
 class Equation:

@@ -20,8 +20,8 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.tensor import Tensor
 
 __all__ = [
-    "compacted", "numpy_kernel", "run_arrays", "run_compact", "run_kernel", "runs_functions",
-    "runs_on_host", "set_kernel_runner", "silently",
+    "compacted", "is_checking_kernels", "numpy_kernel", "run_arrays", "run_compact", "run_kernel",
+    "runs_functions", "runs_on_host", "set_kernel_check", "set_kernel_runner", "silently",
 ]  # fmt: skip
 
 # the contexts without warnings in which nothing runs now
@@ -60,22 +60,47 @@ def runs_functions(primitive: Primitive) -> bool:
 
 
 _run_kernel: Callable[..., Any] = numpy_kernel
+#: whether kernels are NumPy's; whether nothing looks at their results either
+_is_plain = _is_direct = True
+#: looks at what each kernel gives
+_check: Callable[..., None] | None = None
 
 
 def set_kernel_runner(runner: Callable[..., Any] | None) -> None:
     """Let ``runner(primitive, arrays, parameters)`` run eager kernels; ``None``: NumPy."""
-    global _run_kernel
+    global _run_kernel, _is_plain, _is_direct
     _run_kernel = numpy_kernel if runner is None else runner
+    _is_plain = runner is None
+    _is_direct = _is_plain and _check is None
+
+
+def set_kernel_check(check: Callable[..., None] | None) -> None:
+    """Let ``check(primitive, arrays, results, parameters)`` look at what each eager kernel gives."""
+    global _check, _is_direct
+    _check = check
+    _is_direct = _is_plain and check is None
+
+
+def is_checking_kernels() -> bool:
+    """Whether something looks at what each eager kernel gives."""
+    return _check is not None
+
+
+def _run_checked(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
+    results = _run_kernel(primitive, arrays, parameters)
+    if _check is not None:
+        _check(primitive, arrays, results, parameters)
+    return results
 
 
 def runs_on_host() -> bool:
     """Whether eager kernels are NumPy's."""
-    return _run_kernel is numpy_kernel
+    return _is_plain
 
 
 def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict[str, Any]) -> Any:
     """Run one kernel on the values of ``tensors`` now; an array, or a tuple of them."""
-    plain = _run_kernel is numpy_kernel
+    plain = _is_plain
     pointwise = primitive.pointwise
     arrays: list[Any] = []
     for tensor in tensors:
@@ -90,8 +115,8 @@ def run_kernel(primitive: Primitive, tensors: Sequence[Tensor], parameters: dict
             if type_ is not None and array.shape != type_.shape:
                 array = np.broadcast_to(array, type_.shape)
         arrays.append(array)
-    if not plain or primitive.kind == "control":
-        return _run_kernel(primitive, arrays, parameters)
+    if not _is_direct or primitive.kind == "control":
+        return _run_checked(primitive, arrays, parameters)
     try:  # as ``silently``, without a call
         context = _FREE.pop()
     except IndexError:
@@ -113,7 +138,7 @@ def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
             if primitive is None:
                 slots[results[0]] = np.broadcast_to(arrays[0], parameters)
                 continue
-            computed = _run_kernel(primitive, arrays, parameters)
+            computed = _run_checked(primitive, arrays, parameters)
             if primitive.multiple:
                 for position, array in zip(results, computed, strict=True):
                     slots[position] = array

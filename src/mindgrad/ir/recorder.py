@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.location import user_location
 from mindgrad.ir.kernels import run_kernel, runs_on_host
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import Scope, as_it_is, identity, lifted
 from mindgrad.ir.tensor import Tensor, make_tensor
 
-__all__ = ["Recorder"]
+__all__ = ["LocatedRecorder", "Recorder"]
 
 _new_tensor = Tensor.__new__
 
@@ -28,6 +29,8 @@ class Recorder(Scope):
 
     __slots__ = ("_lifted", "_numbers", "entries", "leaves", "values")
     lifts = True
+    #: the user's lines of the entries, of a :class:`LocatedRecorder`
+    sources: Sequence[tuple[str, int]] = ()
 
     def __init__(self) -> None:
         # as ``Scope`` does, without a call: each call of a gradient makes one
@@ -121,3 +124,20 @@ class Recorder(Scope):
             )
             results = results if primitive.multiple else (results,)
         outside.update(zip(numbers, results, strict=True))
+
+
+class LocatedRecorder(Recorder):
+    """A recorder that notes the user's line of each operator, so that its derivative can be named by it."""
+
+    __slots__ = ("sources",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sources: list[tuple[str, int]] = []
+
+    def record(
+        self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict, computed: Any = None
+    ) -> Any:
+        result = super().record(primitive, tensors, parameters, computed)
+        self.sources.append(user_location())
+        return result

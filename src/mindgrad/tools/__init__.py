@@ -1,6 +1,9 @@
-"""Tools explain and measure derivatives."""
+"""Tools explain, measure and check derivatives and values."""
 
 from mindgrad.tools import cost, profile
+from mindgrad.tools.check_finite import check_finite
+from mindgrad.tools.check_grad import check_grad
 from mindgrad.tools.explain import Explanation, explain
+from mindgrad.tools.gradient_check import GradientCheck
 
-__all__ = ["Explanation", "cost", "explain", "profile"]
+__all__ = ["Explanation", "GradientCheck", "check_finite", "check_grad", "cost", "explain", "profile"]

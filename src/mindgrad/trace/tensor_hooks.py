@@ -182,7 +182,7 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
     handle = kind(hooks.functions, hook)
     hooked = _behind(hooks, tensor)
     recorded = _recorded(tensor)
-    if type(recorded._scope) is Recorder:
+    if isinstance(recorded._scope, Recorder):
         _read_behind(recorded._scope, recorded._atom, _recorded(hooked)._atom)
     aliases.rebind(self, hooked)
     hooks.scope, hooks.atom = weakref.ref(self._scope), self._atom

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mindgrad.ir.build import Builder, building, current
-from mindgrad.ir.graph import Atom, Equation, Graph
+from mindgrad.ir.graph import Atom, Equation, Graph, derivative_of
 from mindgrad.rows.kinds import zeros
 
 __all__ = ["forward", "push_tangents"]
@@ -36,7 +36,7 @@ def push_tangents(equations: Iterable[Equation], tangents: dict[Any, Any]) -> No
         ts = [tangents.get(x) for x in equation.inputs if is_selected]
         if rule is not None and any(t is not None for t in ts):
             xs = [builder.value(x) for x in equation.inputs]
-            builder.source = equation.source
+            builder.source = derivative_of(equation.source)
             ys, of_ys = rule(xs, ts, **equation.parameters)
             builder.source = None
             builder.rebind(equation.outputs, ys)
@@ -53,10 +53,13 @@ def _push(equation: Equation, xs: Sequence[Any], ys: Sequence[Any], tangents: di
     ts = [lookup(x) for x in equation.inputs]
     if primitive.jvp is None or not any(t is not None for t in ts):
         return
+    builder = current()
+    builder.source = derivative_of(equation.source)
     if primitive.multiple:
         _note(equation, primitive.jvp(ys, xs, ts, **equation.parameters), tangents)
     else:
         _note(equation, [primitive.jvp(ys[0], xs, ts, **equation.parameters)], tangents)
+    builder.source = None
 
 
 def _note(equation: Equation, ts: Sequence[Any], tangents: dict[Any, Any]) -> None:

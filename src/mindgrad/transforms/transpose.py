@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad.ir.build import current
 from mindgrad.ir.graph import Equation, Variable
 from mindgrad.rows.kinds import zeros
 
@@ -44,6 +45,7 @@ def pull_cotangents(
     for output, cotangent in zip(outputs, cotangents, strict=True):
         if type(output) is Variable and output.linear and cotangent is not None:
             add(output, cotangent)
+    builder = current()
     for equation in reversed(equations):
         cts = [pending.pop(y, None) for y in equation.outputs]
         if not any(ct is not None for ct in cts):
@@ -60,8 +62,10 @@ def pull_cotangents(
             ]
         else:
             operand = cts[0]
+        builder.source = equation.source
         pulled = primitive.transpose(operand, *equation.inputs, **equation.parameters)
         for x, ct in zip(equation.inputs, pulled, strict=True):
             if ct is not None and x.linear:
                 add(x, ct)
+    builder.source = None
     return [pending.get(variable) for variable in inputs]

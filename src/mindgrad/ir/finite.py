@@ -1,0 +1,100 @@
+"""The search for the operator that first makes a NaN or an infinity from finite operands (``debug_nans``).
+
+Eager kernels are looked at one by one; a compiled program whose results are not finite is evaluated again,
+equation by equation (``execution.finite_results``).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import isfinite
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mindgrad._base.location import user_frame
+from mindgrad._base.refusal import SourceLocation, located_text, location_of
+from mindgrad.ir.graph import DerivativeOf, is_finite
+from mindgrad.ir.types import type_of
+
+__all__ = ["check_kernel", "deriving", "first_fault", "refuse_fault"]
+
+
+class _Local(threading.local):
+    #: the source of the equation that a derivative's kernel belongs to, in a tuple; ``None`` outside
+    source: tuple[Any] | None = None
+
+
+_local = _Local()
+
+
+@contextmanager
+def deriving(source: Any) -> Iterator[None]:
+    """Kernels of this thread belong to an equation of a derivative, of the line ``source``."""
+    before, _local.source = _local.source, (source,)
+    try:
+        yield
+    finally:
+        _local.source = before
+
+
+def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dict[str, Any]) -> Any:
+    """The first result that is not finite; ``None`` if there is none, or an operand is not finite either.
+
+    An operator without operands, or with an infinite parameter (a padding of −∞), was told to give one.
+    """
+    faulty = next((y for y in map(np.asarray, results) if not is_finite(y)), None)
+    if faulty is None or not operands:
+        return None
+    if not all(is_finite(np.asarray(x)) for x in operands):
+        return None
+    numbers = [float(x) for x in parameters.values() if isinstance(x, (float, np.floating))]
+    return faulty if all(map(isfinite, numbers)) else None
+
+
+def check_kernel(primitive: Any, operands: Sequence[Any], results: Any, parameters: dict[str, Any]) -> None:
+    """Look at the results of an eager kernel.
+
+    Raises:
+        FloatingPointError: one is not finite, and all operands are.
+    """
+    listed = results if primitive.multiple else (results,)
+    faulty = first_fault(operands, listed, parameters)
+    if faulty is not None:
+        source = _local.source
+        location = location_of(user_frame()) if source is None else source[0]
+        refuse_fault(primitive.name, operands, faulty, location)
+
+
+def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source: Any) -> NoReturn:
+    """Raise the error for an operator's result.
+
+    Args:
+        name: the operator.
+        operands: its operands.
+        faulty: the result that is not finite.
+        source: the user's line, as an equation has it or with columns; ``None`` if it is not known.
+
+    Raises:
+        FloatingPointError: always.
+    """
+    is_bad = ~np.isfinite(faulty)
+    index = tuple(int(i) for i in np.argwhere(is_bad)[0]) if faulty.ndim else ()
+    at = f" at {list(index)}" if index else ""
+    ranges = ", ".join(_range(np.asarray(x)) for x in operands)
+    reason = f"the operator '{name}' made {faulty[index]}{at} from finite operands: {ranges}"
+    if isinstance(source, DerivativeOf):
+        reason = f"in a derivative of the line below, {reason}"
+    if source is None:
+        raise FloatingPointError(f"{reason} (debug_nans; the line is not known)")
+    location = source if isinstance(source, SourceLocation) else SourceLocation(*source)
+    instead = "keep the operands where the operator is finite; set_context(debug_nans=False) lets it pass."
+    raise FloatingPointError(located_text(reason, instead, location))
+
+
+def _range(operand: np.ndarray) -> str:
+    if not operand.size or operand.dtype.kind == "c":
+        return str(type_of(operand))
+    return f"{type_of(operand)} from {operand.min()} to {operand.max()}"

@@ -1,0 +1,59 @@
+"""``check_finite`` asserts that a tensor has no NaN and no infinity, in compiled programs too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mindgrad._base.location import user_frame
+from mindgrad._base.refusal import SourceLocation, located_text, location_of
+from mindgrad.control.debug_print import show
+from mindgrad.ir.graph import is_finite
+from mindgrad.ir.scope import GraphScope, innermost, lifted
+from mindgrad.ir.tensor import Tensor
+
+__all__ = ["check_finite"]
+
+
+def check_finite(x: Tensor, message: str = "") -> Tensor:
+    """``x`` itself, after a look whether all its elements are finite.
+
+    Args:
+        x: a tensor of any shape and type.
+        message: what the error begins with, for example the name of the value.
+
+    Returns:
+        ``x``: its derivative is that of the identity.
+
+    Raises:
+        FloatingPointError: an element is NaN or infinite; a compiled program raises when it has run.
+        TypeError: ``x`` is no Tensor, or ``message`` no string.
+
+    >>> import mindgrad as ms
+    >>> print(ms.check_finite(ms.Tensor([1.0, 2.0]), "the energy"))
+    [1. 2.]
+    """
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For 'check_finite', the 'x' must be a Tensor, but got {type(x).__name__}.")
+    if not isinstance(message, str):
+        raise TypeError(f"For 'check_finite', the 'message' must be a str, but got {type(message).__name__}.")
+    if not x.dtype.is_inexact:
+        return x
+    location = location_of(user_frame())
+    scope = innermost()
+    if not isinstance(scope, GraphScope):
+        _look(x.host_array(), message, location)
+        return x
+
+    def look(array: np.ndarray) -> None:
+        _look(array, message, location)
+
+    scope.record(show, [lifted(x)], {"function": look})
+    return x
+
+
+def _look(array: np.ndarray, message: str, location: SourceLocation) -> None:
+    if is_finite(array):
+        return
+    index = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    reason = f"{message or 'check_finite'}: {array[index]}" + f" at {list(index)}" * bool(index)
+    raise FloatingPointError(located_text(reason, "", location))

@@ -1,0 +1,442 @@
+"""A gradient check compares derivatives in forward and reverse mode with differences of values.
+
+    (J d)_j  and  (Jᵀ e_j) · d    against    d/dh f_j(x + h d)  at h = 0
+
+d runs over the entries of an argument, e_j over those of the results; where they are many, over random
+directions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+from mindgrad.api.arguments import check_callable
+from mindgrad.ir.dtype import complex128, float64
+from mindgrad.ir.tensor import Tensor
+from mindgrad.tools.checked_function import CheckedFunction, Leaf, quiet
+from mindgrad.tools.finite_difference import Differences, complex_step, differences, power_of_two
+from mindgrad.tools.gradient_check import Comparison, GradientCheck
+
+__all__ = ["check_grad"]
+
+_MODES = ("forward", "reverse")
+#: the complex step counts where it agrees with the central difference to this part of the slope
+_ANALYTIC = 1e-5
+#: a difference that is less certain than this part of the slope decides nothing
+_UNCERTAIN = 0.05
+#: rounding of a derivative, in units of the last place of result over argument
+_FLOOR = 64.0
+_VERDICTS = ("ok", "corner", "unclear", "wrong")
+
+
+def check_grad(
+    fn: Callable[..., Any],
+    args: Any,
+    order: int = 1,
+    modes: Sequence[str] = _MODES,
+    *,
+    weights: Any = None,
+    tolerance: float | None = None,
+    max_entries: int = 64,
+    directions: int = 8,
+    seed: int = 0,
+    raise_exception: bool = False,
+) -> GradientCheck:
+    """Compares the derivatives of ``fn`` with central differences of its values.
+
+    Args:
+        fn: a function or Cell with real floating-point results of any shape; it must give the same results
+            when it is called again.
+        args: its argument, or a tuple or list of several: Tensors, floats, containers of these; what has no
+            derivative (integers, bools, strings) is a constant.
+        order: 1 for the derivatives of ``fn``; 2 for those and the derivatives of its gradient.
+        modes: the modes that are checked, of ``"forward"`` and ``"reverse"``.
+        weights: the Parameters that are checked too; by default the trainable ones of a Cell.
+        tolerance: the error that is allowed, as a part of the largest slope of the argument; by default
+            1e-6 for derivatives in Float64, 1e-3 in Float32, 5e-2 in shorter types.
+        max_entries: the number of entries up to which every entry of an argument or of the results is
+            checked; beyond, random directions.
+        directions: the number of random directions.
+        seed: the seed of the directions.
+        raise_exception: whether a wrong derivative raises.
+
+    Returns:
+        A :class:`GradientCheck`: ``ok``, ``rows``, as text a table, and ``plot(path)``.
+
+    Raises:
+        AssertionError: with ``raise_exception``, a derivative is wrong or a difference unclear; the text is
+            the table.
+        TypeError: ``fn`` is no function; a result is complex, or none is floating-point.
+        ValueError: ``order``, ``modes`` or a number is out of its range; ``fn`` gives other results when it
+            is called again, or results that are not finite; nothing can be differentiated.
+
+    Derivatives are taken in the element types of the arguments; the differences that they are compared with
+    are computed in Float64 where ``fn`` allows that, and by the complex step where ``fn`` is analytic.
+    Parameters have their values again afterwards.
+
+    >>> import mindgrad as ms
+    >>> x = ms.Tensor([0.5, 2.0])
+    >>> ms.check_grad(lambda x: ms.ops.sin(x) * x, x, order=2).ok
+    True
+    """
+    check_callable("check_grad", fn)
+    _check_options(order, modes, max_entries, directions, tolerance)
+    listed = tuple(args) if isinstance(args, (tuple, list)) else (args,)
+    rows: list[Comparison] = []
+    precision = ""
+    for current in range(1, order + 1):
+        checked = CheckedFunction(fn, listed, weights, current, seed)
+        if not checked.variables:
+            raise ValueError(
+                "For 'check_grad', nothing can be differentiated: no argument is a floating-point Tensor or "
+                "a float, and there are no Parameters."
+            )
+        check = _Check(checked, current, tuple(modes), tolerance, max_entries, directions, seed)
+        precision = precision or check.precision
+        rows += check.rows()
+    rows += [_constant(leaf) for leaf in checked.leaves if not leaf.is_active]
+    result = GradientCheck(getattr(fn, "__name__", None) or type(fn).__name__, tuple(rows), precision)
+    if raise_exception and not result.ok:
+        raise AssertionError(str(result))
+    return result
+
+
+def _check_options(
+    order: int, modes: Sequence[str], max_entries: int, directions: int, tolerance: float | None
+) -> None:
+    if order not in (1, 2) or isinstance(order, bool):
+        raise ValueError(f"For 'check_grad', the 'order' must be 1 or 2, but got {order!r}.")
+    if isinstance(modes, str) or not modes or not set(modes) <= set(_MODES):
+        raise ValueError(
+            f"For 'check_grad', the 'modes' must be a tuple of 'forward' and 'reverse', but got {modes!r}."
+        )
+    for name, number in (("max_entries", max_entries), ("directions", directions)):
+        if not isinstance(number, int) or number < 1:
+            raise ValueError(f"For 'check_grad', '{name}' must be a positive int, but got {number!r}.")
+    if tolerance is not None and not tolerance > 0:
+        raise ValueError(f"For 'check_grad', the 'tolerance' must be positive, but got {tolerance!r}.")
+
+
+def _constant(leaf: Leaf) -> Comparison:
+    reason = "complex: not checked" if leaf.is_tensor and leaf.tensor.dtype.is_inexact else "no derivative"
+    return Comparison(leaf.name, leaf.type, 0, "", reason, "constant")
+
+
+def _epsilon(dtype: Any) -> float:
+    return float(ml_dtypes.finfo(dtype.numpy).eps)
+
+
+def _tolerance(epsilon: float) -> float:
+    return 1e-6 if epsilon < 1e-12 else 1e-3 if epsilon < 1e-6 else 5e-2
+
+
+def _flat(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """All elements of the results in a row, in double precision."""
+    kind = np.complex128 if any(np.iscomplexobj(y) for y in arrays) else np.float64
+    return np.concatenate([np.asarray(y).astype(kind).ravel() for y in arrays])
+
+
+class _Slopes(NamedTuple):
+    """Slopes of the observed results along one direction: two ways, and the size of the argument."""
+
+    central: Differences
+    exact: np.ndarray
+    unit: float
+
+
+class _Check:
+    """The check of one order.
+
+    Attributes:
+        precision: the element type in which differences are computed, as text.
+    """
+
+    def __init__(
+        self,
+        function: CheckedFunction,
+        order: int,
+        modes: Sequence[str],
+        tolerance: float | None,
+        max_entries: int,
+        directions: int,
+        seed: int,
+    ) -> None:
+        self.function, self.order, self.modes = function, order, modes
+        self.tolerance, self.max_entries, self.directions = tolerance, max_entries, directions
+        self.random = np.random.default_rng(seed)
+        with quiet():
+            self.types = function.result_types()
+        self.arrays = [np.asarray(x.tensor.asnumpy(), np.float64) for x in function.variables]
+        self.dtype, self.base = self._precision()
+        if not np.isfinite(self.base).all():
+            raise ValueError(
+                "For 'check_grad', the function must be finite at the arguments, but a result"
+                f"{' of its gradient' * (order == 2)} is NaN or infinite."
+            )
+        if not np.array_equal(self.base, self._values(self.arrays)):
+            raise ValueError(
+                "For 'check_grad', the function gives other results when it is called again: fix what is "
+                "random in it, or turn it off with set_train(False)."
+            )
+        coarsest = max(
+            [_epsilon(leaf.tensor.dtype) for leaf in function.variables]
+            + [_epsilon(dtype) for dtype, _ in self.types]
+        )
+        self.own_epsilon = coarsest
+        self.epsilon = _epsilon(float64) if self.dtype is not None else coarsest
+        self.precision = "Float64" if self.dtype is not None else str(self.types[0][0])
+        self.cotangents, self.is_every_output = self._cotangents()
+
+    def _precision(self) -> tuple[Any, np.ndarray]:
+        """Float64 and the results in it; ``None`` and the results as they are where ``fn`` refuses it."""
+        try:
+            with quiet():
+                results = self.function.values(self.arrays, float64)
+        except Exception:  # whatever a function does that computes in its own type only
+            results = []
+        if results and all(y.dtype == np.float64 for y in results):
+            return float64, _flat(results)
+        return None, self._results(self.arrays, None)
+
+    def _results(self, arrays: Sequence[np.ndarray], dtype: Any) -> np.ndarray:
+        with quiet():
+            return _flat(self.function.values(arrays, dtype))
+
+    def _values(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        return self._results(arrays, self.dtype)
+
+    def _cotangents(self) -> tuple[np.ndarray, bool]:
+        """Directions among the results, one per row, and whether they are the results' own entries."""
+        size = len(self.base)
+        if size <= self.max_entries:
+            return np.eye(size), True
+        return self.random.choice([-1.0, 1.0], (self.directions, size)), False
+
+    def rows(self) -> list[Comparison]:
+        """One comparison per variable and mode."""
+        pulled = [self._pull(cotangent) for cotangent in self.cotangents] if "reverse" in self.modes else []
+        rows = []
+        for index, leaf in enumerate(self.function.variables):
+            if not self.arrays[index].size:
+                continue
+            tangents, is_every_entry = self._tangents(self.arrays[index])
+            slopes = [self._slopes(index, tangent) for tangent in tangents]
+            if "forward" in self.modes:
+                pushed = np.stack([_flat(self.function.push(index, tangent)) for tangent in tangents])
+                rows.append(self._compare(leaf, "forward", pushed, slopes, is_every_entry))
+            if "reverse" in self.modes:
+                gradients = np.stack([gradient[index].ravel() for gradient in pulled])
+                # an infinite slope at a corner must not meet the zeros of other directions
+                matrix = gradients.T if is_every_entry else tangents.reshape(len(tangents), -1) @ gradients.T
+                rows.append(self._compare(leaf, "reverse", matrix, slopes, is_every_entry))
+        return rows
+
+    def _tangents(self, array: np.ndarray) -> tuple[np.ndarray, bool]:
+        if array.size <= self.max_entries:
+            return np.eye(array.size).reshape(array.size, *array.shape), True
+        return self.random.choice([-1.0, 1.0], (self.directions, *array.shape)), False
+
+    def _pull(self, cotangent: np.ndarray) -> list[np.ndarray]:
+        sizes = [math.prod(shape) for _, shape in self.types]
+        parts = np.split(cotangent, np.cumsum(sizes)[:-1])
+        tensors = [
+            Tensor(part.reshape(shape), dtype=dtype)
+            for part, (dtype, shape) in zip(parts, self.types, strict=True)
+        ]
+        return [np.asarray(x, np.float64) for x in self.function.pull(tensors)]
+
+    # -- differences -----------------------------------------------------------------------------
+
+    def _observed(self, results: np.ndarray) -> np.ndarray:
+        """The results and, where those are many, their sums over the cotangents."""
+        return results if self.is_every_output else np.concatenate([results, self.cotangents @ results])
+
+    def _slopes(self, index: int, tangent: np.ndarray) -> _Slopes:
+        """The slopes of the observed results along ``tangent`` of one variable."""
+        array = self.arrays[index]
+        size = np.abs(array[tangent != 0]).max() if tangent.sum() == 1 else np.median(np.abs(array))
+        unit = power_of_two(float(size) or float(np.abs(array).max()))
+
+        def along(step: complex) -> np.ndarray:
+            moved: list[Any] = list(self.arrays)
+            moved[index] = array + step * tangent
+            if not isinstance(step, complex):
+                return self._observed(self._values(moved))
+            shifted = [x.astype(np.complex128) for x in moved]
+            return self._observed(self._results(shifted, complex128))
+
+        central = differences(along, self._observed(self.base), unit, self.epsilon)
+        return _Slopes(central, self._complex_step(along, unit, central.slope), unit)
+
+    def _complex_step(
+        self, along: Callable[[complex], np.ndarray], unit: float, slope: np.ndarray
+    ) -> np.ndarray:
+        """Slopes by the complex step; NaN where the function is not analytic or has no complex form."""
+        nothing = np.full(len(slope), np.nan)
+        if self.order > 1 or self.dtype is None:
+            return nothing  # the gradient of a complex function is no analytic one
+        try:
+            exact = complex_step(along, unit)
+        except Exception:  # whatever an operator says that has no complex form
+            return nothing
+        agrees = np.abs(exact - slope) <= _ANALYTIC * np.abs(slope).max(initial=0.0)
+        return np.where(agrees, exact, np.nan)
+
+    # -- comparison ------------------------------------------------------------------------------
+
+    def _compare(
+        self,
+        leaf: Leaf,
+        mode: str,
+        derivative: np.ndarray,
+        slopes: Sequence[_Slopes],
+        is_every_entry: bool,
+    ) -> Comparison:
+        """The comparison of a matrix of derivatives, one row per direction of the variable."""
+        is_sum = mode == "reverse" and not self.is_every_output
+        part = slice(len(self.base), None) if is_sum else slice(0, len(self.base))
+        central = [row.central for row in slopes]
+
+        def table(name: str) -> np.ndarray:
+            return np.stack([getattr(row, name)[part] for row in central])
+
+        exact = np.stack([row.exact[part] for row in slopes])
+        is_exact = np.isfinite(exact)
+        difference = np.where(is_exact, exact, table("slope"))
+        uncertainty = np.where(is_exact, 0.0, table("uncertainty"))
+        units = np.array([[row.unit] for row in slopes])
+        left, right, is_corner, is_edge = (table(x) for x in ("left", "right", "is_corner", "is_edge"))
+        judged = _Judgement(
+            derivative,
+            difference,
+            uncertainty,
+            np.fmin(left, right),
+            np.fmax(left, right),
+            is_corner,
+            is_edge,
+            tolerance=self.tolerance or _tolerance(self.own_epsilon),
+            floor=_FLOOR * self.own_epsilon * np.abs(self.base).max(initial=0.0) / units,
+        )
+        row, column = judged.worst
+        step = slopes[row].unit * 2.0**-80 if is_exact[row, column] else table("step")[row, column]
+        sweep = central[row].sweep[:, part][:, column]
+        with np.errstate(invalid="ignore"):
+            errors = np.abs(sweep - derivative[row, column])
+        return Comparison(
+            leaf.name,
+            leaf.type,
+            self.order,
+            mode,
+            self._scope(leaf, is_every_entry, is_sum),
+            judged.verdict,
+            self._place(leaf, row, column, is_every_entry, is_sum),
+            float(derivative[row, column]),
+            float(difference[row, column]),
+            float(judged.error[row, column]),
+            float(step),
+            "complex step" if is_exact[row, column] else "central difference",
+            self._remark(leaf, judged, is_every_entry, is_sum),
+            central[row].steps,
+            errors,
+        )
+
+    def _scope(self, leaf: Leaf, is_every_entry: bool, is_sum: bool) -> str:
+        size = leaf.tensor.size
+        entries = f"{size} {'entry' if size == 1 else 'entries'}"
+        text = entries if is_every_entry else f"{self.directions} random directions of {entries}"
+        return text + f", {self.directions} random sums of {len(self.base)} results" * is_sum
+
+    def _place(self, leaf: Leaf, row: int, column: int, is_every_entry: bool, is_sum: bool) -> str:
+        """The entry of a variable, or its direction, and the result's."""
+        text = _index(row, leaf.tensor.shape) if is_every_entry else f"direction {row}"
+        if is_sum:
+            return f"{text} of sum {column}"
+        if len(self.base) == 1:
+            return text or "()"
+        number = column
+        for position, (_, shape) in enumerate(self.types):
+            size = math.prod(shape)
+            if number < size:
+                name = "result" if len(self.types) == 1 else f"result {position}"
+                name = f"gradient by {self.function.variables[position].name} " if self.order == 2 else name
+                return f"{text} of {name}{_index(number, shape)}".lstrip()
+            number -= size
+        raise IndexError(column)
+
+    def _remark(self, leaf: Leaf, judged: _Judgement, is_every_entry: bool, is_sum: bool) -> str:
+        remarks = []
+        for is_kind, text in (
+            (judged.is_corner, "{count} at a corner; {place}: one-sided slopes {left:.6g} and {right:.6g}"),
+            (judged.is_edge, "{count} at the edge of the domain; {place}: finite on one side only"),
+        ):
+            rows, columns = np.nonzero(is_kind)
+            if not len(rows):
+                continue
+            row, column = int(rows[0]), int(columns[0])
+            remarks.append(
+                text.format(
+                    count=f"{len(rows)} {'entry' if len(rows) == 1 else 'entries'}",
+                    place=self._place(leaf, row, column, is_every_entry, is_sum),
+                    left=judged.low[row, column],
+                    right=judged.high[row, column],
+                )
+            )
+        return "; ".join(remarks)
+
+
+def _index(number: int, shape: tuple[int, ...]) -> str:
+    return f"[{', '.join(str(int(i)) for i in np.unravel_index(number, shape))}]" if shape else ""
+
+
+class _Judgement:
+    """Verdicts on a matrix of derivatives.
+
+    Attributes:
+        error: the distance of derivative and difference.
+        verdict: the gravest verdict.
+        worst: the entry with the gravest verdict, and among those with the largest error for what is allowed.
+    """
+
+    def __init__(
+        self,
+        derivative: np.ndarray,
+        difference: np.ndarray,
+        uncertainty: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        is_corner: np.ndarray,
+        is_edge: np.ndarray,
+        tolerance: float,
+        floor: np.ndarray,
+    ) -> None:
+        self.low, self.high, self.is_corner, self.is_edge = low, high, is_corner, is_edge
+        is_smooth = ~(is_corner | is_edge)
+        with np.errstate(invalid="ignore"):
+            scale = np.abs(difference[is_smooth & np.isfinite(difference)]).max(initial=0.0)
+            allowed = tolerance * scale + floor + uncertainty
+            self.error = np.abs(derivative - difference)
+            slack = tolerance * np.fmax(np.abs(low), np.abs(high)) + floor
+            is_between = (low - slack <= derivative) & (derivative <= high + slack)
+            is_known = np.isfinite(difference) & (uncertainty <= _UNCERTAIN * scale + floor)
+            severity = np.select(
+                [
+                    np.isnan(derivative),
+                    is_edge,
+                    is_corner,
+                    np.isfinite(difference) & ~(self.error <= allowed),
+                    ~is_known,
+                ],
+                [3, 1, np.where(is_between, 1, 3), 3, 2],
+                0,
+            )
+            excess = np.nan_to_num(self.error / np.where(allowed > 0, allowed, 1.0), nan=np.inf)
+        gravest = severity.max()
+        self.verdict = _VERDICTS[int(gravest)]
+        flat = int(np.argmax(np.where(severity == gravest, excess, -1.0)))
+        row, column = np.unravel_index(flat, severity.shape)
+        self.worst = int(row), int(column)

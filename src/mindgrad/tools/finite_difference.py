@@ -1,0 +1,144 @@
+"""Finite differences estimate a slope from values alone, with the uncertainty of the estimate.
+
+    D(h) = (f(h) − f(−h)) / 2h,    R_k = (16 D(h_k) − D(h_{k−1})) / 15,    h_k = h_{k−1} / 4
+
+Richardson extrapolation R removes the h² term of the central difference. Of all steps of a sweep the one
+counts whose extrapolations agree best, rounding included; each element of f has a step of its own. One-sided
+differences that do not meet as h shrinks mark a corner.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Differences", "complex_step", "differences", "power_of_two"]
+
+_STEPS = 11
+#: rounding of one evaluation, in units of the last place
+_ROUNDING = 4.0
+#: at a smooth point the one-sided slopes come four times closer with each step
+_STAYS = 0.8
+_VISIBLE = 50.0
+#: the smallest steps of a sweep, which agree where rounding does not matter
+_TAIL = 3
+
+
+class Differences(NamedTuple):
+    """Slopes of the elements of a function along one direction; arrays of one axis, one element per output.
+
+    Attributes:
+        slope: the extrapolated central differences; NaN where no two steps gave finite values.
+        uncertainty: the estimated error of ``slope``.
+        step: the step that ``slope`` comes from.
+        left, right: one-sided slopes at the smallest step that shows them; NaN beyond the edge of the domain.
+        is_corner: whether the one-sided slopes differ however small the step.
+        is_edge: whether the function is finite on one side only.
+        steps: the steps of the sweep, shape ``(steps,)``.
+        sweep: the central differences, shape ``(steps, outputs)``.
+    """
+
+    slope: np.ndarray
+    uncertainty: np.ndarray
+    step: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    is_corner: np.ndarray
+    is_edge: np.ndarray
+    steps: np.ndarray
+    sweep: np.ndarray
+
+
+def power_of_two(size: float) -> float:
+    """The power of two nearest to ``size``, 1 for zero: steps of this kind are added without rounding."""
+    return 2.0 ** round(math.log2(size)) if size > 0 and math.isfinite(size) else 1.0
+
+
+def differences(
+    f: Callable[[float], np.ndarray], base: np.ndarray, unit: float, epsilon: float
+) -> Differences:
+    """The slopes at 0 of ``f``, a function of a number with an array of one axis as result.
+
+    Args:
+        f: the function.
+        base: ``f(0)``.
+        unit: the size of the argument, of which the steps are fractions.
+        epsilon: the relative rounding of the element type in which ``f`` computes.
+
+    >>> import numpy as np
+    >>> f = lambda h: np.array([np.sin(1.0 + h), abs(h)])
+    >>> result = differences(f, f(0.0), 1.0, 2.0**-52)
+    >>> bool(abs(result.slope[0] - np.cos(1.0)) < 1e-10), result.is_corner.tolist()
+    (True, [False, True])
+    >>> result.left[1].item(), result.right[1].item()
+    (-1.0, 1.0)
+    """
+    steps = unit * 0.25 ** np.arange(1, _STEPS + 1)
+    steps = steps[steps >= 64 * epsilon * unit]
+    column = steps[:, None]
+    with np.errstate(all="ignore"):
+        above = np.stack([f(step) for step in steps.tolist()])
+        below = np.stack([f(-step) for step in steps.tolist()])
+        right, left = (above - base) / column, (base - below) / column
+        sweep = (above - below) / (2 * column)
+        rounding = _ROUNDING * epsilon * (np.abs(base) + np.abs(sweep) * unit) / column
+        richardson = (16 * sweep[1:] - sweep[:-1]) / 15
+        uncertainty = np.abs(np.diff(richardson, axis=0)) + rounding[2:]
+        uncertainty = np.where(np.isfinite(uncertainty), uncertainty, np.inf)
+        best = np.argmin(uncertainty, axis=0)
+        best = np.where(_disagrees(richardson, uncertainty, rounding, best), len(uncertainty) - _TAIL, best)
+        slope = _chosen(richardson, best + 1)
+        corner = _corners(left, right, rounding)
+        last = np.maximum(corner, 0)
+        is_edge = np.isfinite(above[-1]) != np.isfinite(below[-1])
+        return Differences(
+            slope=np.where(np.isinf(uncertainty.min(axis=0)), np.nan, slope),
+            uncertainty=_chosen(uncertainty, best),
+            step=steps[best + 2],
+            left=np.where(is_edge, left[-1], _chosen(left, last)),
+            right=np.where(is_edge, right[-1], _chosen(right, last)),
+            is_corner=(corner >= 0) & ~is_edge,
+            is_edge=is_edge,
+            steps=steps,
+            sweep=sweep,
+        )
+
+
+def _disagrees(
+    richardson: np.ndarray, uncertainty: np.ndarray, rounding: np.ndarray, best: np.ndarray
+) -> np.ndarray:
+    """Whether the smallest steps agree on another slope than the best one: that of a staircase from afar."""
+    tail, bound = richardson[-_TAIL:], rounding[-_TAIL:].max(axis=0)
+    is_settled = np.ptp(tail, axis=0) <= bound
+    distance = np.abs(_chosen(richardson, best + 1) - tail[0])
+    return is_settled & (distance > 10 * (bound + _chosen(uncertainty, best)))
+
+
+def _chosen(table: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    return np.take_along_axis(table, rows[None], axis=0)[0]
+
+
+def _corners(left: np.ndarray, right: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+    """The row of the smallest step that shows a corner above rounding; −1 where there is none."""
+    jump = np.abs(right - left)
+    is_visible = np.isfinite(jump) & (jump > _VISIBLE * rounding)
+    before, last = np.full((2, jump.shape[1]), -1)
+    for row, is_seen in enumerate(is_visible):
+        before, last = np.where(is_seen, last, before), np.where(is_seen, row, last)
+    slope = _chosen(np.fmax(np.abs(left), np.abs(right)), np.maximum(last, 0))
+    now, earlier = _chosen(jump, np.maximum(last, 0)), _chosen(jump, np.maximum(before, 0))
+    return np.where((before >= 0) & (now > _STAYS * earlier) & (now > 1e-3 * slope), last, -1)
+
+
+def complex_step(f: Callable[[complex], np.ndarray], unit: float) -> np.ndarray:
+    """The slopes at 0 of an analytic ``f`` without cancellation: Im f(ih) / h for a tiny h.
+
+    >>> import numpy as np
+    >>> bool(complex_step(lambda h: np.exp(np.array([1.0 + h])), 1.0)[0] == np.exp(1.0))
+    True
+    """
+    step = unit * 2.0**-80
+    return np.imag(f(1j * step)) / step

@@ -1,0 +1,150 @@
+"""The result of ``check_grad`` is a table of derivatives beside differences."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Comparison", "GradientCheck", "aligned"]
+
+_HEADER = (
+    "argument", "type", "order", "mode", "checked", "verdict", "worst entry", "derivative", "difference",
+    "error", "step", "by",
+)  # fmt: skip
+_SIDES = "<<><<<<>>>><"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The derivatives with respect to one argument in one mode, beside differences.
+
+    Attributes:
+        argument: its name, or that of the Parameter.
+        type: its element type and shape.
+        order: 1, or 2 for the derivative of the gradient.
+        mode: ``"forward"`` or ``"reverse"``; ``""`` for an argument that is not differentiated.
+        checked: the number of entries or random directions, in words.
+        verdict: ``"ok"``; ``"wrong"``; ``"corner"``, where one-sided slopes differ and the derivative is one
+            of them or lies between them; ``"unclear"``, where the differences do not converge;
+            ``"constant"``.
+        index: where the worst entry stands: the element of the argument, and that of the result.
+        derivative, difference: both values there.
+        error: their distance.
+        step: the step of the difference.
+        by: ``"central difference"`` or ``"complex step"``.
+        remark: a sentence about corners and the like, or the empty string.
+        steps, errors: the distance over the steps of the sweep, at the worst entry.
+    """
+
+    argument: str
+    type: str
+    order: int
+    mode: str
+    checked: str
+    verdict: str
+    index: str = ""
+    derivative: float = 0.0
+    difference: float = 0.0
+    error: float = 0.0
+    step: float = 0.0
+    by: str = ""
+    remark: str = ""
+    steps: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+    errors: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+
+    def _row(self) -> tuple[str, ...]:
+        label = (self.argument, self.type)
+        if not self.mode:
+            return (*label, "", "", self.checked, self.verdict, "", "", "", "", "", "")
+        numbers = (
+            f"{self.derivative:.8g}",
+            f"{self.difference:.8g}",
+            f"{self.error:.1e}",
+            f"{self.step:.1e}",
+        )
+        return (*label, str(self.order), self.mode, self.checked, self.verdict, self.index, *numbers, self.by)
+
+
+@dataclass(frozen=True, repr=False)
+class GradientCheck:
+    """The result of :func:`mindgrad.check_grad`; as text a table.
+
+    Attributes:
+        function: the name of the function.
+        rows: one :class:`Comparison` for each argument, Parameter, order and mode.
+        precision: the element type in which the differences were computed.
+    """
+
+    function: str
+    rows: tuple[Comparison, ...]
+    precision: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether no derivative is wrong and no difference unclear; corners are no mistakes."""
+        return all(row.verdict not in ("wrong", "unclear") for row in self.rows)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def __str__(self) -> str:
+        verdict = "derivatives agree with differences" if self.ok else "DERIVATIVES DO NOT AGREE"
+        lines = [f"{self.function}: {verdict} (computed in {self.precision})"]
+        lines += aligned([_HEADER, *[row._row() for row in self.rows]], _SIDES)
+        remarks = dict.fromkeys(f"{row.argument}: {row.remark}" for row in self.rows if row.remark)
+        return "\n".join([*lines, *remarks])
+
+    __repr__ = __str__
+
+    def plot(self, path: Any) -> None:
+        """Draw the error of the worst entry of each row over the step size, into the file ``path``.
+
+        The error of a right derivative falls with the square of the step, down to the rounding of the
+        derivative or of the difference. That of a wrong one stays level far above.
+
+        Args:
+            path: the file; its ending says the format (``.png``, ``.svg``, ``.pdf``).
+
+        Raises:
+            ImportError: matplotlib is not installed.
+        """
+        try:
+            figures = importlib.import_module("matplotlib.figure")
+        except ImportError:
+            raise ImportError(
+                "'plot' needs matplotlib, which is not installed; install it: pip install matplotlib."
+            ) from None
+        figure = figures.Figure(figsize=(7, 4.5), layout="constrained")
+        axes = figure.add_subplot()
+        for row in self.rows:
+            is_drawn = np.isfinite(row.errors) & (row.errors > 0)
+            label = f"{row.argument}, order {row.order}, {row.mode}: {row.verdict}"
+            if is_drawn.any():
+                axes.loglog(row.steps[is_drawn], row.errors[is_drawn], "o-", label=label)
+        axes.set(
+            title=f"Derivatives of {self.function}, worst entries",
+            xlabel="step size of the central difference",
+            ylabel="distance from the derivative",
+        )
+        if axes.lines:
+            axes.legend(fontsize="small")
+        figure.savefig(path)
+
+
+def aligned(rows: list[tuple[str, ...]], sides: str) -> list[str]:
+    """The rows as lines of text, each column as wide as its widest entry; empty columns are left out."""
+    columns = list(zip(*rows, strict=True))
+    is_empty = [not any(column[1:]) for column in columns]
+    widths = [max(map(len, column)) for column in columns]
+    return [
+        "  "
+        + "  ".join(
+            f"{text:{side}{width}}"
+            for text, side, width, empty in zip(row, sides, widths, is_empty, strict=True)
+            if not empty
+        ).rstrip()
+        for row in rows
+    ]
