@@ -175,7 +175,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     active_outputs = tuple(sorted({*reach(true, active_inputs), *reach(false, active_inputs)}))
     operands = (predicate, *xs, *series_operands(xs, coefficients[1:], active_inputs))
     branches = {
-        name: marked(taylor_body(branch, active_inputs, active_outputs, order), operands[1:])
+        name: taylor_body(branch, active_inputs, active_outputs, order)
         for name, branch in (("true", true), ("false", false))
     }
     count = len(equation.outputs)

@@ -96,7 +96,7 @@ def _series(equation: Equation, coefficients: Sequence[Sequence[Any]], order: in
     active_inputs = varying(coefficients)
     active_outputs = reach(body, active_inputs)
     operands = (*xs, *series_operands(xs, coefficients, active_inputs))
-    parameters = {"body": marked(taylor_body(body, active_inputs, active_outputs, order), operands)}
+    parameters = {"body": taylor_body(body, active_inputs, active_outputs, order)}
     count = len(equation.outputs)
     results = recomputed(*operands, **(parameters if is_same else silent(parameters)))
     return series_results(results, count, results[count:], active_outputs, order)

@@ -72,6 +72,12 @@ def is_tainted(
     return taint == "starts"
 
 
+def _pass_taint(old: Any, new: Any) -> None:
+    """Set the mark of ``old`` on ``new``, which has its value: one set later, of a masked cotangent, too."""
+    if old.tainted and type(new) is Variable and not new.linear:
+        new.tainted = True
+
+
 class Builder:
     """Collects the equations of one graph."""
 
@@ -211,8 +217,7 @@ class Builder:
         self.source = None
         results = result if equation.primitive.multiple else (result,)
         for old, new in zip(equation.outputs, results, strict=True):
-            if old.tainted and type(new) is Variable and not new.linear:
-                new.tainted = True  # a mark that was set later, of a cotangent that is masked out
+            _pass_taint(old, new)
         return results
 
     def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
@@ -244,8 +249,7 @@ class Builder:
             if new is old:
                 continue
             self._rebound[old] = new
-            if old.tainted and type(new) is Variable and not new.linear:
-                new.tainted = True  # a mark that was set later, of a cotangent that is masked out
+            _pass_taint(old, new)
 
     def replay(self, equations: Iterable[Equation]) -> Iterator[tuple[Equation, bool]]:
         """Take all equations out, and give them one after another, with whether each is among ``equations``.
