@@ -149,6 +149,7 @@ if _TYPE_CHECKING:
     from mindgrad.tools.check_finite import check_finite
     from mindgrad.tools.check_grad import check_grad
     from mindgrad.tools.explain import explain
+    from mindgrad.tools.source import source
     from mindgrad.train import *  # noqa: F403
 
 #: Loaded when they are first asked for, by `__getattr__` or by their own import.
@@ -178,6 +179,7 @@ _NAMES = {
     "mindgrad.tools.check_finite": ("check_finite",),
     "mindgrad.tools.check_grad": ("check_grad",),
     "mindgrad.tools.explain": ("explain",),
+    "mindgrad.tools.source": ("source",),
     "mindgrad.train": (
         "AMP_BLACK_LIST", "AMP_WHITE_LIST", "Accuracy", "Callback", "CheckpointConfig",
         "BleuScore", "ConfusionMatrix", "ConfusionMatrixMetric", "CosineSimilarity", "DatasetHelper", "Dice",
@@ -319,6 +321,7 @@ __all__ = [
     "set_seed",
     "short",
     "single",
+    "source",
     "taylor",
     "tensor",
     "train",

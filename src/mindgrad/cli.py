@@ -58,7 +58,7 @@ Inside a program of your own, mindgrad.install() does the same for the imports t
 """
 
 #: the modules of the commands, each of which has a function ``main``: loaded when one is called
-_COMMANDS = {"check": "mindgrad.tools.check_command"}
+_COMMANDS = {"check": "mindgrad.tools.check_command", "source": "mindgrad.tools.source_command"}
 
 
 # --- names: what `import mindspore` means ---

@@ -17,6 +17,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
 ORDER = [
     {"_base"}, {"ir"}, {"rows"}, {"transforms"}, {"control"}, {"optimize"}, {"trace", "backend"}, {"execution"},
     {"sparse"}, {"eager"}, {"api"}, {"solvers"}, {"ops", "nn", "common", "context", "communication", "numpy", "log", "parallel", "_checkparam", "_c_expression", "scipy", "version", "mint", "experimental", "boost", "device_context", "hal", "profiler", "runtime", "_extends"}, {"dataset", "mindrecord"}, {"train", "amp"},
+    {"emit"},
     {"tools"},
     {"cli", "__init__", "__main__"},
 ]  # fmt: skip

@@ -1,0 +1,1 @@
+"""Source emission: graphs written as Python programs for NumPy, jax and MindSpore."""

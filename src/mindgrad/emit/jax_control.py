@@ -1,0 +1,201 @@
+"""Loops and branches as functions of ``jax.lax``: ``cond``, ``while_loop``, ``scan``.
+
+Bodies are functions inside of the emitted one, which see its variables. The pullback of a loop walks its
+trips back from saved carries by the functions of ``control.checkpoints``, which the emitted module defines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.control import checkpoints
+from mindgrad.emit.expression import Expression
+from mindgrad.emit.names import suggestions
+from mindgrad.emit.program import Writer, typed_names
+from mindgrad.emit.python_control import reverse_trip
+from mindgrad.ir.graph import Equation, Graph, live_equations
+
+__all__ = ["CONTROL"]
+
+Operands = Sequence[Expression]
+Names = Sequence[str | None]
+
+
+def _tuple(texts: Sequence[str]) -> str:
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+def _fresh(writer: Writer, suggested: Names, fallback: str) -> list[str]:
+    return [writer.names.fresh(name or fallback) for name in suggested]
+
+
+def _function(
+    writer: Writer, name: str, arguments: str, unpacked: Sequence[tuple[Sequence[str], str]], graph: Graph,
+    operands: Operands, result: Callable[[list[str]], str],
+) -> str:  # fmt: skip
+    """Define a function that runs ``graph``; its name."""
+    name = writer.names.fresh(name)
+    writer.line(f"def {name}({arguments}):")
+    with writer.indented():
+        for targets, value in unpacked:
+            if targets:
+                writer.line(f"{', '.join(targets)}{',' if len(targets) == 1 else ''} = {value}")
+        outputs = [writer.whole(x).text for x in writer.run(graph, operands)]
+        writer.line(f"return {result(outputs)}")
+    return name
+
+
+def _called(writer: Writer, equation: Equation, names: Sequence[str], text: str) -> list[Expression]:
+    if names:
+        writer.line(f"{', '.join(names)}{',' if len(names) == 1 else ''} = {text}", equation.source)
+    else:
+        writer.line(text, equation.source)
+    return typed_names([y.type for y in equation.outputs], names)
+
+
+def _cond(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
+    predicate, *xs = operands
+    true, false = equation.parameters["true"], equation.parameters["false"]
+    branches = [
+        _function(writer, name, "", [], graph, xs, _tuple)
+        for name, graph in (("if_true", true), ("if_false", false))
+    ]
+    names = _fresh(writer, suggested, "branch")
+    return _called(writer, equation, names, f"jax.lax.cond({predicate.text}, {', '.join(branches)})")
+
+
+def _carry_names(writer: Writer, body: Graph, count: int) -> list[str]:
+    known = suggestions(body)
+    return _fresh(writer, [known.get(y) for y in body.outputs[:count]], "carry")
+
+
+def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
+    parameters = equation.parameters
+    consts, body, slots = parameters["consts"], parameters["body"], parameters.get("slots", 0)
+    constants, initial = operands[:consts], operands[consts:]
+    functions = []
+    for name, graph, result in (
+        ("goes_on", parameters["condition"], lambda texts: texts[0]),
+        ("trip", body, _tuple),
+    ):
+        inner = _carry_names(writer, body, len(initial))
+        carry = typed_names([v.type for v in body.inputs[consts:]], inner)
+        functions.append(
+            _function(writer, name, "carry", [(inner, "carry")], graph, [*constants, *carry], result)
+        )
+    first = _tuple([writer.whole(x).text for x in initial])
+    names = _fresh(writer, suggested[: len(initial)], "carry")
+    if not slots:
+        return _called(writer, equation, names, f"jax.lax.while_loop({', '.join(functions)}, {first})")
+    save = writer.target.definitions.function(checkpoints.save, "save")
+    names += [writer.names.fresh(name) for name in ("trips", "period")]
+    names += [writer.names.fresh("saved") for _ in initial]
+    return _called(writer, equation, names, f"{save}(jax, {', '.join(functions)}, {first}, {slots})")
+
+
+def _part(graph: Graph, outputs: Sequence[Any]) -> Graph:
+    return Graph(graph.inputs, live_equations(graph.equations, outputs), outputs)
+
+
+def _while_pullback(
+    writer: Writer, equation: Equation, operands: Operands, suggested: Names
+) -> list[Expression]:
+    parameters, define = equation.parameters, writer.target.definitions
+    body, consts = parameters["body"], parameters["consts"]
+    active_consts, moving = parameters["active_consts"], parameters["moving"]
+    count, carries = len(body.inputs), len(body.outputs)
+    constants, cotangents = operands[:consts], operands[count + 2 + carries :]
+    trips = reverse_trip(body, consts, active_consts, moving)
+    used = {x for e in trips.equations for x in e.inputs} | set(trips.outputs)
+    needed = [k for k in range(carries) if trips.inputs[consts + k] in used]
+    total, step = (
+        _part(trips, trips.outputs[: len(active_consts)]),
+        _part(trips, trips.outputs[len(active_consts) :]),
+    )
+    types = [v.type for v in body.inputs[consts:]]
+
+    inner = _carry_names(writer, body, carries)
+    trip = _function(
+        writer, "trip", "carry", [(inner, "carry")], body, [*constants, *typed_names(types, inner)], _tuple
+    )
+    functions = []
+    for name, graph in (("pull", step), ("totals", total)):
+        names = _carry_names(writer, body, carries)
+        moved = [writer.names.fresh("cotangent") for _ in moving]
+        arguments = [
+            *constants,
+            *typed_names(types, names),
+            *typed_names([x.type for x in cotangents], moved),
+        ]
+        unpacked = [([names[k] for k in needed], "carry"), (moved, "cotangents")]
+        functions.append(_function(writer, name, "carry, cotangents", unpacked, graph, arguments, _tuple))
+    reverse, of_trip, of_saved = [
+        define.value(each, each.__name__)
+        for each in (checkpoints.ReverseTrips, checkpoints.Trip, checkpoints.Saved)
+    ]
+    state = [x.text for x in operands[count : count + 2 + carries]]
+    known_trip = f"{of_trip}({trip}, lambda carry: (), lambda carry, _: tuple(carry), {', '.join(functions)})"
+    saved = f"{of_saved}({state[0]}, {state[1]}, {_tuple(state[2:])})"
+    walker = writer.names.fresh("reverse_trips")
+    writer.line(
+        f"{walker} = {reverse}(jax, {known_trip}, {saved}, {tuple(needed)}, {parameters['slots']}, 1)",
+        equation.source,
+    )
+    zeros = _tuple([writer.target.zeros(y.type) for y in equation.outputs[: len(active_consts)]])
+    names = _fresh(writer, suggested, "cotangent")
+    last = _tuple([writer.whole(x).text for x in cotangents])
+    return _called(writer, equation, names, f"{walker}.run({last}, {zeros})")
+
+
+def _scan(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
+    parameters = equation.parameters
+    body, consts, carries = parameters["body"], parameters["consts"], parameters["carries"]
+    end = consts + carries
+    inner = _carry_names(writer, body, carries)
+    slices = [writer.names.fresh("slice_") for _ in body.inputs[end:]]
+    arguments = [*operands[:consts], *typed_names([v.type for v in body.inputs[consts:]], [*inner, *slices])]
+    trip = _function(
+        writer, "trip", "carry, slices", [(inner, "carry"), (slices, "slices")], body, arguments,
+        lambda texts: f"{_tuple(texts[:carries])}, {_tuple(texts[carries:])}",
+    )  # fmt: skip
+    initial, scanned = (
+        _tuple([writer.whole(x).text for x in group]) for group in (operands[consts:end], operands[end:])
+    )
+    names = _fresh(writer, suggested, "carry")
+    carry, stacked = (", ".join(group) + "," for group in (names[:carries], names[carries:]))
+    last, ys = (
+        f"({text})" if group else "_"
+        for text, group in ((carry, names[:carries]), (stacked, names[carries:]))
+    )
+    reverse = f", reverse={parameters['reverse']}" if parameters.get("reverse") else ""
+    call = f"jax.lax.scan({trip}, {initial}, {scanned}, length={parameters['length']}{reverse})"
+    writer.line(f"{last}, {ys} = {call}", equation.source)
+    return typed_names([y.type for y in equation.outputs], names)
+
+
+def _custom(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
+    return list(operands[: equation.parameters["outputs"]])
+
+
+def _recomputed(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
+    return writer.run(equation.parameters["body"], operands)
+
+
+def _show(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
+    texts = [writer.whole(x).text for x in operands]
+    braces = " ".join(["{}"] * len(texts))
+    writer.line(f"jax.debug.print({', '.join([repr(braces), *texts])}, ordered=True)", equation.source)
+    return []
+
+
+#: how each row with graphs in it is written
+CONTROL: dict[str, Callable[[Writer, Equation, Operands, Names], list[Expression]]] = {
+    "cond": _cond,
+    "while": _while,
+    "while_pullback": _while_pullback,
+    "scan": _scan,
+    "custom": _custom,
+    "recomputed": _recomputed,
+    "show": _show,
+}

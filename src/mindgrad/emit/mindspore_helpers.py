@@ -1,0 +1,193 @@
+"""Functions of MindSpore for rows that it has no function for; an emitted module holds those that it uses.
+
+Written for ``mindspore.ops`` alone, which is their first argument, so that they run wherever MindSpore does
+and are tested here on this package's own ``ops``. What they compute stands in the row of their name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["HELPERS"]
+
+
+def absorb(ops: Any, a: Any, b: Any) -> Any:
+    """a · b, where zero times infinity is zero."""
+    return ops.where(ops.logical_or(a == 0, b == 0), ops.zeros_like(a), a * b)
+
+
+def safe_reciprocal(ops: Any, x: Any) -> Any:
+    """1 / x, and 0 at 0."""
+    is_zero = x == 0
+    return ops.where(is_zero, ops.zeros_like(x), 1 / ops.where(is_zero, ops.ones_like(x), x))
+
+
+def dot(ops: Any, a: Any, b: Any, contract: Any, batch: Any) -> Any:
+    """Σ over the contracted axes; axes (batch, free of a, free of b)."""
+    free = [
+        [axis for axis in range(len(x.shape)) if axis not in contract[k] and axis not in batch[k]]
+        for k, x in enumerate((a, b))
+    ]
+    sizes = [a.shape[axis] for axis in batch[0]]
+    rows, columns = [a.shape[axis] for axis in free[0]], [b.shape[axis] for axis in free[1]]
+    inner = math.prod([a.shape[axis] for axis in contract[0]])
+    shape = (*sizes, *rows, *columns)
+    if not math.prod(shape) or not inner:
+        return ops.zeros(shape, a.dtype)
+    left = moved(ops, a, (*batch[0], *free[0], *contract[0])).reshape((*sizes, math.prod(rows), inner))
+    right = moved(ops, b, (*batch[1], *contract[1], *free[1])).reshape((*sizes, inner, math.prod(columns)))
+    return ops.matmul(left, right).reshape(shape)
+
+
+def moved(ops: Any, x: Any, permutation: Any) -> Any:
+    """``x`` with its axes in another order."""
+    return ops.transpose(x, tuple(permutation)) if len(permutation) > 1 else x
+
+
+def pad(ops: Any, x: Any, low: Any, high: Any, interior: Any) -> Any:
+    """``x`` with zeros around and between its elements; negative numbers crop."""
+    for axis, (before, after, inside) in enumerate(zip(low, high, interior, strict=True)):
+        size = x.shape[axis]
+        if inside and size:
+            first, others = x.shape[:axis], x.shape[axis + 1 :]
+            gaps = ops.zeros((*first, size, inside, *others), x.dtype)
+            x = ops.cat([ops.expand_dims(x, axis + 1), gaps], axis + 1)
+            x = x.reshape((*first, size * (inside + 1), *others))
+            after -= inside
+        x = cropped(x, axis, max(0, -before), x.shape[axis] - max(0, -after))
+        for count, is_first in ((max(0, before), True), (max(0, after), False)):
+            if count:
+                zeros = ops.zeros((*x.shape[:axis], count, *x.shape[axis + 1 :]), x.dtype)
+                x = ops.cat([zeros, x] if is_first else [x, zeros], axis) if x.shape[axis] else zeros
+    return x
+
+
+def cropped(x: Any, axis: int, start: int, end: int) -> Any:
+    """The part of ``x`` from ``start`` to ``end``."""
+    if start == 0 and end == x.shape[axis]:
+        return x
+    return x[(slice(None),) * axis + (slice(start, end),)]
+
+
+def arranged(ops: Any, x: Any, axes: Any, batch: Any) -> Any:
+    """``x`` with its axes (batch, axes, others), the first two kinds as one, and their order and shape."""
+    order = (*batch, *axes, *[k for k in range(len(x.shape)) if k not in axes and k not in batch])
+    count = len(axes) + len(batch)
+    y = moved(ops, x, order)
+    return y.reshape((math.prod(y.shape[:count]), *y.shape[count:])), order, y.shape
+
+
+def rows_of(ops: Any, indices: Any, shape: Any, batch: int) -> Any:
+    """The rows of :func:`arranged` at ``indices``; one behind the last for those that are outside."""
+    total = math.prod(shape)
+    row = ops.zeros(indices.shape[:-1], indices.dtype)
+    inside = ops.ones(indices.shape[:-1], indices.dtype) == 1
+    for axis, size in enumerate(shape):
+        if axis < batch:
+            column = ops.arange(size).reshape([size if k == axis else 1 for k in range(len(row.shape))])
+            column = column.astype(indices.dtype)
+        else:
+            column = indices[..., axis - batch]
+            inside = ops.logical_and(inside, ops.logical_and(column >= 0, column < size))
+        row = row * size + column
+    return ops.where(inside, row, ops.full_like(row, total))
+
+
+def gather(ops: Any, x: Any, indices: Any, axes: Any, batch: Any = (), fill: str = "nan") -> Any:
+    """The elements of x at ``indices``; NaN or zero outside."""
+    y, _, shape = arranged(ops, x, axes, batch)
+    others = y.shape[1:]
+    is_float = fill == "nan" and "Float" in str(x.dtype)
+    outside = ops.full((1, *others), math.nan if is_float else 0, dtype=x.dtype)
+    y = ops.cat([y, outside], 0)
+    row = rows_of(ops, indices.astype("int32"), shape[: len(axes) + len(batch)], len(batch))
+    return ops.gather(y, row.reshape((-1,)), 0).reshape((*row.shape, *others))
+
+
+def scattered(ops: Any, write: Any, x: Any, indices: Any, updates: Any, axes: Any, batch: Any) -> Any:
+    """``x`` with ``updates`` written at ``indices``, those outside left out."""
+    y, order, shape = arranged(ops, x, axes, batch)
+    others = y.shape[1:]
+    row = rows_of(ops, indices.astype("int32"), shape[: len(axes) + len(batch)], len(batch))
+    y = ops.cat([y, ops.zeros((1, *others), x.dtype)], 0)
+    y = write(y, row.reshape((-1, 1)), updates.reshape((-1, *others)))
+    inverse = [order.index(k) for k in range(len(order))]
+    return moved(ops, y[:-1].reshape(shape), inverse)
+
+
+def scatter_add(ops: Any, x: Any, indices: Any, updates: Any, axes: Any, batch: Any = ()) -> Any:
+    """``x`` with ``updates`` added at ``indices``."""
+    return scattered(ops, ops.tensor_scatter_add, x, indices, updates, axes, batch)
+
+
+def scatter_set(
+    ops: Any, x: Any, indices: Any, updates: Any, axes: Any, batch: Any = (), unique: bool = False
+) -> Any:
+    """``x`` with ``updates`` in place of the elements at ``indices``."""
+    return scattered(ops, ops.tensor_scatter_update, x, indices, updates, axes, batch)
+
+
+def dynamic_slice(ops: Any, x: Any, *starts: Any, sizes: Any) -> Any:
+    """The part of ``x`` of ``sizes`` from ``starts`` on, moved inside of it."""
+    for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
+        if size != x.shape[axis]:
+            first = ops.clamp(start.astype("int32"), 0, x.shape[axis] - size)
+            x = ops.gather(x, ops.arange(size).astype("int32") + first, axis)
+    return x
+
+
+def dynamic_update_slice(ops: Any, x: Any, update: Any, *starts: Any) -> Any:
+    """``x`` with ``update`` in place of the elements from ``starts`` on."""
+    if 0 in update.shape:
+        return x
+    inside = ops.ones(x.shape, x.dtype) == 1
+    for axis, start in enumerate(starts):
+        size, count = update.shape[axis], x.shape[axis]
+        first = ops.clamp(start.astype("int32"), 0, count - size)
+        offset = ops.arange(count).astype("int32") - first
+        shape = [count if k == axis else 1 for k in range(len(x.shape))]
+        inside = ops.logical_and(inside, ops.logical_and(offset >= 0, offset < size).reshape(shape))
+        update = ops.gather(update, ops.clamp(offset, 0, size - 1), axis)
+    return ops.where(inside, update, x)
+
+
+def conv(
+    ops: Any, x: Any, w: Any, strides: Any, padding: Any, lhs_dilation: Any, rhs_dilation: Any, groups: int
+) -> Any:
+    """The convolution of one or two axes."""
+    x = pad(
+        ops,
+        x,
+        (0, 0, *[low for low, _ in padding]),
+        (0, 0, *[high for _, high in padding]),
+        (0, 0, *[d - 1 for d in lhs_dilation]),
+    )
+    if len(strides) == 1:
+        x, w = ops.expand_dims(x, 2), ops.expand_dims(w, 2)
+        strides, rhs_dilation = (1, *strides), (1, *rhs_dilation)
+    y = ops.conv2d(x, w, stride=strides, pad_mode="valid", dilation=rhs_dilation, groups=groups)
+    return y if len(padding) == 2 else ops.squeeze(y, 2)
+
+
+def solve(ops: Any, a: Any, b: Any, transpose: bool = False) -> Any:
+    """A⁻¹ b."""
+    if transpose:
+        a = ops.swapaxes(a, -1, -2)
+    return ops.matmul(ops.inverse(a), b)
+
+
+def argsort(ops: Any, x: Any, axis: int, descending: bool) -> Any:
+    """The positions of the sorted elements."""
+    return ops.argsort(x, axis, descending).astype("int32")
+
+
+#: the function of each such row
+HELPERS: dict[str, Callable[..., Any]] = {
+    helper.__name__: helper
+    for helper in (
+        absorb, safe_reciprocal, dot, pad, gather, scatter_add, scatter_set, dynamic_slice,
+        dynamic_update_slice, conv, argsort, solve,
+    )
+}  # fmt: skip

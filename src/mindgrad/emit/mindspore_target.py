@@ -1,0 +1,123 @@
+"""Emission for MindSpore: rows as functions of ``mindspore.ops``, for devices that this package lacks."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.emit.expression import Expression, call
+from mindgrad.emit.mindspore_forms import FORMS
+from mindgrad.emit.mindspore_helpers import HELPERS
+from mindgrad.emit.numpy_target import NumpyTarget
+from mindgrad.ir.dtype import DType
+from mindgrad.ir.graph import Constant, Equation
+from mindgrad.ir.types import TensorType
+
+__all__ = ["MindsporeTarget"]
+
+#: Python's own way to import
+_import = builtins.__import__
+_PACKAGE = __name__.partition(".")[0]
+
+
+class MindsporeTarget(NumpyTarget):
+    """The rules by which equations are written for MindSpore 2.10."""
+
+    language = "mindspore"
+    module = "ops"
+    header = "import mindspore as ms\nfrom mindspore import ops"
+    decorator: str | None = None
+    reserved = ("ms",)
+    forms = FORMS
+
+    def dtype(self, dtype: DType) -> str:
+        """An element type."""
+        return f"ms.{dtype.identifier}"
+
+    def literal(self, atom: Constant) -> str | None:
+        """A Python number; ``None`` for those that MindSpore would take for another type."""
+        if atom.dtype.is_half or atom.dtype.kind == "complex":
+            return None
+        if atom.dtype.is_float and np.isfinite(atom.value) and np.float32(atom.value) != atom.value:
+            return None  # beside a Float64, MindSpore takes a Python float as a Float32
+        text = super().literal(atom)
+        if text is not None and text.removeprefix("-") in ("ops.nan", "ops.inf"):
+            return f'{"-" if text.startswith("-") else ""}float("{text[-3:]}")'
+        return text
+
+    def _array_text(self, values: Any, dtype: str) -> str:
+        return f"ms.Tensor({values!r}, {dtype})"
+
+    def _host(self, dtype: str) -> str:
+        self.definitions.imports["import numpy as np"] = None
+        return dtype.replace("ms.", "np.")
+
+    def from_host(self, text: str) -> str:
+        """An array of NumPy as a Tensor."""
+        return f"ms.Tensor({text})"
+
+    def scalar(self, text: str, type_: TensorType) -> str:
+        """A number of an element type."""
+        return f"ms.Tensor({text}, {self.dtype(type_.dtype)})"
+
+    def filled(self, text: str, type_: TensorType) -> str:
+        """A Tensor of equal elements."""
+        if not type_.shape:
+            return self.scalar(text, type_)
+        return call("ops.full", repr(type_.shape), text, f"dtype={self.dtype(type_.dtype)}")[0]
+
+    def zeros(self, type_: TensorType) -> str:
+        """A Tensor of zeros."""
+        return call("ops.zeros", repr(type_.shape), self.dtype(type_.dtype))[0]
+
+    def rows(self, type_: TensorType) -> str:
+        """A list of what will be the rows of a Tensor."""
+        return "[]" if type_.shape[0] else self.zeros(type_)
+
+    def row(self, name: str, index: str, text: str) -> str:
+        """The statement that adds one of them."""
+        return f"{name}.append({text})"
+
+    def stacked(self, name: str, is_reversed: bool) -> str | None:
+        """The statement that makes a Tensor of the rows."""
+        rows = f"{name}[::-1]" if is_reversed else name
+        return f"{name} = ops.stack({rows}) if isinstance({name}, list) else {name}"
+
+    def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
+        """The text of an equation."""
+        row = equation.primitive
+        form = self.forms.get(row.name)
+        text = None if form is None or result is None else form(self, operands, result, **equation.parameters)
+        if text is not None:
+            return text
+        helper = HELPERS.get(row.name)
+        if helper is None:
+            self.refuse(equation, "MindSpore has no such operator.")
+        function = self.definitions.function(helper, row.name)
+        static = [f"{k}={v!r}" for k, v in equation.parameters.items()]
+        return call(function, "ops", *[self.typed(x) for x in operands], *static)
+
+    def as_input(self, array: np.ndarray) -> Any:
+        """An array as a Tensor of the MindSpore that the program runs on."""
+        scope: dict[str, Any] = {"__builtins__": self.builtins() or builtins}
+        exec("from mindspore import Tensor", scope)
+        return scope["Tensor"](array)
+
+    def loaded(self, text: str) -> str:
+        """An array that a saved program has read, as it takes it."""
+        return f"ms.Tensor({text})"
+
+    def builtins(self) -> dict[str, Any] | None:
+        """Builtins whose ``import mindspore`` means this package, where no MindSpore is installed."""
+        if importlib.util.find_spec("mindspore") is not None:
+            return None
+
+        def imported(name: str, *arguments: Any, **keywords: Any) -> Any:
+            top, dot, rest = name.partition(".")
+            return _import(_PACKAGE + dot + rest if top == "mindspore" else name, *arguments, **keywords)
+
+        return {**vars(builtins), "__import__": imported}

@@ -1,0 +1,219 @@
+"""Emission for NumPy: rows as NumPy's functions, or as calls of their own kernels."""
+
+from __future__ import annotations
+
+import base64
+import textwrap
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NoReturn
+
+import numpy as np
+
+from mindgrad.emit.array_forms import FORMS
+from mindgrad.emit.expression import Expression, call
+from mindgrad.emit.kernel_source import Definitions
+from mindgrad.emit.python_control import CONTROL
+from mindgrad.ir.dtype import DType
+from mindgrad.ir.graph import Constant, DerivativeOf, Equation, Graph
+from mindgrad.ir.types import TensorType
+
+__all__ = ["NumpyTarget"]
+
+#: constants of more elements are inputs of the program
+_LARGEST_TEXT = 256
+_FEW = 12
+
+
+class NumpyTarget:
+    """The rules by which equations are written for NumPy.
+
+    Attributes:
+        definitions: what the module defines before the function.
+        inputs: constants that are too large for the text, by name: arguments of the function.
+    """
+
+    #: the name of the language on the command line
+    language = "numpy"
+    module = "np"
+    header = "import numpy as np"
+    decorator: str | None = '@np.errstate(all="ignore")'
+    kernel = "numpy"
+    #: names that the texts of control flow use
+    reserved: tuple[str, ...] = ()
+    forms = FORMS
+    control = CONTROL
+
+    def __init__(self) -> None:
+        self.definitions = Definitions({self.module, "np", "jax"})
+        self.inputs: dict[str, np.ndarray] = {}
+        self._arrays: dict[Any, str] = {}
+
+    def prepare(self, graph: Graph) -> None:
+        """Look at the program before it is written."""
+
+    def scope(self) -> AbstractContextManager[Any]:
+        """The settings that the program has to run in, beside other programs of the process."""
+        return nullcontext()
+
+    # -- values ---------------------------------------------------------------------------------
+
+    def dtype(self, dtype: DType) -> str:
+        """An element type."""
+        name = dtype.numpy.name
+        if dtype.numpy.kind == "V":
+            self.definitions.imports["import ml_dtypes"] = None
+            return f"ml_dtypes.{name}"
+        return f"{self.module}.{'bool_' if name == 'bool' else name}"
+
+    def literal(self, atom: Constant) -> str | None:
+        """A Python number that takes its element type from the other operand; ``None`` if there is none."""
+        if atom.dtype.numpy.kind == "V":
+            return None
+        number = atom.value.item()
+        if isinstance(number, float):
+            if np.isnan(number):
+                return f"{self.module}.nan"
+            if np.isinf(number):
+                return f"{self.module}.inf" if number > 0 else f"-{self.module}.inf"
+            shortest = str(atom.value[()])
+            return shortest if float(shortest) == number or atom.dtype.itemsize < 8 else repr(number)
+        return repr(number)
+
+    def array(self, atom: Constant) -> str:
+        """The name of a constant of the module, or of an input."""
+        key = (atom.type, atom.array().tobytes())
+        if key not in self._arrays:
+            self._arrays[key] = self._defined(atom)
+        return self._arrays[key]
+
+    def _defined(self, atom: Constant) -> str:
+        value, dtype = atom.value, self.dtype(atom.dtype)
+        if value.size > _LARGEST_TEXT:
+            name = self.definitions.fresh("constant")
+            self.inputs[name] = np.ascontiguousarray(atom.array())
+            return name
+        name = self.definitions.fresh("constant")
+        if not value.size:
+            text = self.zeros(atom.type)
+        elif value.size <= _FEW and value.dtype.kind != "V" and np.isfinite(value).all():
+            text = self._array_text(value.tolist(), dtype)
+        else:
+            self.definitions.imports["import base64"] = None
+            coded = textwrap.wrap(base64.b85encode(np.ascontiguousarray(value).tobytes()).decode(), 88)
+            lines = "\n    ".join(map(repr, coded)) or "''"
+            decoded = f"base64.b85decode(\n    {lines}\n)"
+            text = self.from_host(f"np.frombuffer({decoded}, {self._host(dtype)}).reshape({value.shape})")
+        if value.size and value.shape != atom.shape:
+            text = self.spread(text, atom.type)
+        self.definitions.add(name, f"{name} = {text}")
+        return name
+
+    def _array_text(self, values: Any, dtype: str) -> str:
+        return f"{self.module}.array({values!r}, {dtype})"
+
+    def as_input(self, array: np.ndarray) -> Any:
+        """An array as the program takes it."""
+        return array
+
+    def loaded(self, text: str) -> str:
+        """An array that a saved program has read, as it takes it."""
+        return text
+
+    def builtins(self) -> dict[str, Any] | None:
+        """The builtins of the module where they are not Python's own."""
+        return None
+
+    def _host(self, dtype: str) -> str:
+        return dtype
+
+    def from_host(self, text: str) -> str:
+        """An array of NumPy as one of this library."""
+        return text
+
+    def scalar(self, text: str, type_: TensorType) -> str:
+        """A number of an element type."""
+        return f"{self.dtype(type_.dtype)}({text})"
+
+    def filled(self, text: str, type_: TensorType) -> str:
+        """An array of equal elements."""
+        if not type_.shape:
+            return self.scalar(text, type_)
+        return call(f"{self.module}.full", repr(type_.shape), text, self.dtype(type_.dtype))[0]
+
+    def spread(self, text: str, type_: TensorType) -> str:
+        """An array repeated to a shape."""
+        return call(f"{self.module}.broadcast_to", text, repr(type_.shape))[0]
+
+    def zeros(self, type_: TensorType) -> str:
+        """An array of zeros."""
+        return call(f"{self.module}.zeros", repr(type_.shape), self.dtype(type_.dtype))[0]
+
+    def rows(self, type_: TensorType) -> str:
+        """An array whose rows are written in a loop."""
+        return call(f"{self.module}.empty", repr(type_.shape), self.dtype(type_.dtype))[0]
+
+    def row(self, name: str, index: str, text: str) -> str:
+        """The statement that writes one of them."""
+        return f"{name}[{index}] = {text}"
+
+    def stacked(self, name: str, is_reversed: bool) -> str | None:
+        """The statement behind the loop that makes an array of the rows; ``None`` if it is one."""
+        return None
+
+    def wrapped(self, text: str) -> str:
+        """The right side of an assignment."""
+        return text
+
+    # -- equations ------------------------------------------------------------------------------
+
+    def written(self, equation: Equation, operands: Sequence[Expression], result: Any) -> tuple[str, int]:
+        """The text of an equation."""
+        row = equation.primitive
+        if result is not None:
+            form = self.forms.get(row.name)
+            text = None if form is None else form(self, operands, result, **equation.parameters)
+            if text is not None:
+                return text
+            if isinstance(row.numpy, np.ufunc):
+                return call(f"{self.module}.{row.numpy.__name__}", *[x.text for x in operands])
+        return self.by_kernel(equation, [self.typed(x) for x in operands])
+
+    def typed(self, x: Expression) -> str:
+        """An operand of a kernel, of its type."""
+        if x.is_literal:
+            return self.filled(x.text, x.type)
+        return self.spread(x.text, x.type) if x.is_spread else x.text
+
+    def by_kernel(self, equation: Equation, operands: Sequence[str]) -> tuple[str, int]:
+        """A call of the row's own kernel, which the module defines."""
+        row = equation.primitive
+        try:
+            function = self.definitions.function(getattr(row, self.kernel), row.name)
+        except TypeError as error:
+            self.refuse(equation, str(error))
+        return call(function, *operands, *self.parameters(equation))
+
+    def parameters(self, equation: Equation) -> list[str]:
+        """The static parameters of a kernel, by keyword."""
+        return [f"{k}={self.definitions.value(v, k)}" for k, v in equation.parameters.items()]
+
+    def several(self, equation: Equation, operands: Sequence[Expression]) -> list[str] | None:
+        """The texts of the results of a row with several, if each has one of its own."""
+        if equation.primitive.name == "unstack":
+            return [f"{operands[0].text}[{k}]" for k in range(len(equation.outputs))]
+        return None
+
+    def refuse(self, equation: Equation, reason: str) -> NoReturn:
+        """Raise the error of an equation that cannot be written.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        source = equation.source
+        where = "" if source is None else f" (line {source[1]} of {source[0]})"
+        whose = "the derivative of " if isinstance(source, DerivativeOf) else ""
+        raise NotImplementedError(
+            f"For 'source', {whose}the operator '{equation.primitive.name}'{where} cannot be written for "
+            f"{self.language}: {reason} Choose another 'emit', or take this operator out of the function."
+        )

@@ -1,0 +1,315 @@
+"""Emission of a graph as statements: one after the other, short ones inside of those that use them.
+
+    G = (inputs; equations; outputs)  ⟼  lines of Python that compute the outputs
+
+The writer knows names, comments and the order of statements; how one equation is written is a matter of the
+target (``numpy_target``, …), that of loops and branches of its control rules.
+
+Cost: linear in the number of equations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from mindgrad.emit.array_forms import alignment
+from mindgrad.emit.expression import ATOM, UNARY, Expression
+from mindgrad.emit.names import Names, line_comment, suggestions
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.types import TensorType
+
+__all__ = ["Writer", "typed_names"]
+
+#: columns of a line, and of an expression that is written where it is used
+_COLUMNS = 96
+_SHORT = 44
+
+
+class _Pending:
+    """An expression that is used once: written where that is, or as a statement of its own before it."""
+
+    __slots__ = ("expression", "name", "source")
+
+    def __init__(self, expression: Expression, name: str | None, source: Any) -> None:
+        self.expression = expression
+        self.name = name
+        self.source = source
+
+
+class Writer:
+    """Writes graphs as statements of a function.
+
+    Attributes:
+        target: how equations are written.
+        names: the names that are used.
+        lines: the lines so far.
+        saved: for the number of trips of a loop, the list of the carries before its trips.
+    """
+
+    def __init__(self, target: Any, names: Names, main: str | None) -> None:
+        self.target = target
+        self.names = names
+        self.lines: list[str] = []
+        self.saved: dict[Any, Any] = {}
+        self._main = main
+        self._indent = 1
+        self._commented: Any = None
+
+    # -- lines ----------------------------------------------------------------------------------
+
+    def line(self, text: str, source: Any = None) -> None:
+        """Write a statement, below a comment that names the line of the user's that it belongs to."""
+        if source is not None and source != self._commented:
+            self._commented = source
+            self.lines.append("    " * self._indent + f"# {line_comment(source, self._main)}")
+        self.lines.append("    " * self._indent + text)
+
+    @contextmanager
+    def indented(self) -> Iterator[None]:
+        """A block of statements."""
+        self._indent += 1
+        self._commented = None
+        count = len(self.lines)
+        try:
+            yield
+        finally:
+            if not any(not text.lstrip().startswith("#") for text in self.lines[count:]):
+                self.line("pass")
+            self._indent -= 1
+            self._commented = None
+
+    @contextmanager
+    def collected(self) -> Iterator[list[str]]:
+        """Statements that are written to a list of their own."""
+        outer, self.lines = self.lines, []
+        commented = self._commented
+        collected = self.lines
+        try:
+            yield collected
+        finally:
+            self.lines = outer
+            if not collected:
+                self._commented = commented
+
+    # -- values ---------------------------------------------------------------------------------
+
+    def constant(self, atom: Constant) -> Expression:
+        """A constant: a literal where all its elements are equal, else a value of the module."""
+        if atom.is_splat:
+            text = self.target.literal(atom)
+            if text is not None:
+                precedence = UNARY if text.startswith("-") else ATOM
+                return Expression(text, atom.type, precedence, is_literal=True)
+        return Expression(self.target.array(atom), atom.type, is_name=True)
+
+    def whole(self, x: Expression) -> Expression:
+        """``x`` as an array of its type."""
+        if x.is_literal:
+            return Expression(self.target.filled(x.text, x.type), x.type)
+        if x.is_spread:
+            return Expression(self.target.spread(x.text, x.type), x.type)
+        return x
+
+    def assigned(self, x: Expression, base: str | None, source: Any = None) -> Expression:
+        """``x`` as a variable, called ``base`` if that is known."""
+        name = self.names.temporary() if base is None else self.names.fresh(base)
+        self.line(f"{name} = {self.target.wrapped(x.text)}", source)
+        return Expression(name, x.type, is_spread=x.is_spread, is_name=True)
+
+    def update(self, targets: Sequence[str], values: Sequence[Expression], since: int) -> None:
+        """Assign all ``values`` at once to ``targets``, variables whose old values end here.
+
+        What a statement of this block behind line ``since`` computes becomes the target there, if nothing
+        reads the old value from then on.
+        """
+        pairs = [(name, x.text) for name, x in zip(targets, values, strict=True) if name != x.text]
+        for pair in tuple(pairs):
+            others = [text for other, text in pairs if (other, text) != pair]
+            if self._renamed(*pair, since, others):
+                pairs.remove(pair)
+        if pairs:
+            left, right = zip(*pairs, strict=True)
+            text = ", ".join(right)
+            self.line(f"{', '.join(left)} = {self.target.wrapped(text) if len(pairs) == 1 else text}")
+
+    def _renamed(self, name: str, value: str, since: int, others: Sequence[str]) -> bool:
+        start = "    " * self._indent + f"{value} = "
+        at = [k for k in range(since, len(self.lines)) if self.lines[k].startswith(start)]
+        if len(at) != 1 or not value.isidentifier() or value in others:
+            return False
+        old, new = (re.compile(rf"\b{text}\b") for text in (name, value))
+        rest = self.lines[at[0] + 1 :]
+        if any(old.search(text.partition("#")[0]) for text in (*rest, *others)):
+            return False
+        if any(new.search(text.partition("#")[0]) for text in self.lines[: at[0]]):
+            return False
+        for k in range(at[0], len(self.lines)):
+            if not self.lines[k].lstrip().startswith("#"):
+                self.lines[k] = new.sub(name, self.lines[k])
+        return True
+
+    # -- graphs ---------------------------------------------------------------------------------
+
+    def run(
+        self, graph: Graph, operands: Sequence[Expression], suggested: Sequence[str | None] = ()
+    ) -> list[Expression]:
+        """Write the equations of ``graph`` on ``operands``, which are names or literals.
+
+        Args:
+            graph: the program.
+            operands: its inputs.
+            suggested: names for its outputs, where there are better ones than those of the user's lines.
+
+        Returns:
+            Its outputs, names or literals.
+        """
+        run = _Run(self, graph, operands, suggested)
+        return [run.variable(y) for y in graph.outputs]
+
+    def run_inline(self, graph: Graph, operands: Sequence[Expression]) -> list[Expression]:
+        """As :meth:`run`, with outputs that may be expressions."""
+        run = _Run(self, graph, operands, ())
+        return [run.read(y) for y in graph.outputs]
+
+
+class _Run:
+    """One graph that is being written."""
+
+    def __init__(
+        self, writer: Writer, graph: Graph, operands: Sequence[Expression], suggested: Sequence[str | None]
+    ) -> None:
+        self.writer = writer
+        self.graph = graph
+        self.values: dict[Any, Expression | _Pending] = dict(zip(graph.inputs, operands, strict=True))
+        self.uses = Counter(x for e in graph.equations for x in e.inputs)
+        self.uses.update(graph.outputs)
+        self.consumer = {x: e for e in graph.equations for x in e.inputs}
+        self.suggested = suggestions(graph)
+        self.suggested.update({y: name for y, name in zip(graph.outputs, suggested, strict=False) if name})
+        for equation in graph.equations:
+            self.equation(equation)
+
+    def variable(self, atom: Any) -> Expression:
+        """A name or a literal, of an array of its type."""
+        value = self.settled(atom)
+        if value.is_spread:
+            value = self.writer.assigned(self.writer.whole(value), self.suggested.get(atom))
+            self.values[atom] = value
+        return value
+
+    def settled(self, atom: Any) -> Expression:
+        """A name or a literal."""
+        value = self.values.get(atom)
+        if isinstance(value, _Pending):
+            value = self.values[atom] = self.writer.assigned(value.expression, value.name, value.source)
+        elif value is None:
+            value = self.values[atom] = self.writer.constant(atom)
+        elif not value.is_name and not value.is_literal:
+            value = self.values[atom] = self.writer.assigned(value, self.suggested.get(atom))
+        return value
+
+    def read(self, atom: Any) -> Expression:
+        value = self.values.get(atom)
+        if value is None:
+            value = self.values[atom] = self.writer.constant(atom)
+        return value.expression if isinstance(value, _Pending) else value
+
+    # -- one equation ---------------------------------------------------------------------------
+
+    def equation(self, equation: Equation) -> None:
+        row, target = equation.primitive, self.writer.target
+        control: Callable[..., Any] | None = target.control.get(row.name)
+        if control is not None:
+            operands = [self.variable(x) for x in equation.inputs]
+            names = [self.suggested.get(y) for y in equation.outputs]
+            results = control(self.writer, equation, operands, names)
+            self.values.update(zip(equation.outputs, results, strict=True))
+            return
+        if row.kind == "control":
+            target.refuse(equation, "it exists while a derivative is built, or in eager programs only")
+        if row.name == "broadcast_in_dim":
+            self.broadcast(equation)
+            return
+        if row.multiple:
+            self.several(equation)
+            return
+        text, precedence = self.text(equation)
+        result = equation.outputs[0]
+        self.keep(equation, result, Expression(text, result.type, precedence))
+
+    def text(self, equation: Equation) -> tuple[str, int]:
+        """The text of an equation that fits into a line if its operands can be made shorter."""
+        result = equation.outputs[0].type if equation.outputs else None
+        while True:
+            operands = self.operands(equation)
+            text = self.writer.target.written(equation, operands, result)
+            if len(text[0]) <= _COLUMNS - 16:
+                return text
+            pending = [x for x in dict.fromkeys(equation.inputs) if isinstance(self.values.get(x), _Pending)]
+            if not pending:
+                return text
+            self.settled(max(pending, key=lambda x: len(self.read(x).text)))
+
+    def operands(self, equation: Equation) -> list[Expression]:
+        operands = [self.read(x) for x in equation.inputs]
+        if not equation.primitive.pointwise:
+            return [self.writer.whole(x) for x in operands]
+        # one operand gives the shape, one of those of the result's type the element type
+        typed = operands[1:] if equation.primitive.name == "select" else operands
+        first = len(operands) - len(typed)
+        if not any(not x.is_literal for x in typed):
+            operands[first] = self.writer.whole(operands[first])
+        if all(x.is_literal or x.is_spread for x in operands):
+            at = next(k for k, x in enumerate(operands) if not x.is_literal)
+            operands[at] = self.writer.whole(operands[at])
+        return operands
+
+    def broadcast(self, equation: Equation) -> None:
+        """A repeated array stays as it is where an operator between arrays repeats it."""
+        (x,), result = equation.inputs, equation.outputs[0]
+        inner = self.settled(x)
+        shape, dims = equation.parameters["shape"], equation.parameters["dims"]
+        if inner.is_spread or inner.is_literal:
+            inner = self.writer.whole(inner)
+        text = alignment(inner, shape, dims)
+        spread = Expression(text, result.type, is_spread=True, is_name=text == inner.text and inner.is_name)
+        users = [e for e in self.graph.equations if result in e.inputs]
+        if all(e.primitive.pointwise for e in users) and result not in self.graph.outputs:
+            self.values[result] = spread
+        else:
+            self.keep(equation, result, self.writer.whole(spread))
+
+    def several(self, equation: Equation) -> None:
+        operands = [self.writer.whole(self.read(x)) for x in equation.inputs]
+        texts = self.writer.target.several(equation, operands)
+        if texts is not None:
+            for y, text in zip(equation.outputs, texts, strict=True):
+                self.values[y] = Expression(text, y.type)
+            return
+        text, _ = self.writer.target.written(equation, operands, None)
+        bases = [self.suggested.get(y) for y in equation.outputs]
+        names = [self.writer.names.temporary() if b is None else self.writer.names.fresh(b) for b in bases]
+        self.writer.line(f"{', '.join(names)} = {self.writer.target.wrapped(text)}", equation.source)
+        for y, name in zip(equation.outputs, names, strict=True):
+            self.values[y] = Expression(name, y.type, is_name=True)
+
+    def keep(self, equation: Equation, result: Variable, x: Expression) -> None:
+        """Let ``x`` be the value of ``result``: inside of the expression that uses it, or a statement."""
+        name = self.suggested.get(result)
+        consumer = self.consumer.get(result)
+        is_inside = self.uses[result] == 1 and len(x.text) <= _SHORT
+        if consumer is not None:
+            is_inside &= consumer.primitive.kind != "control" and consumer.source == equation.source
+        if is_inside:
+            self.values[result] = _Pending(x, name, equation.source)
+        elif self.uses[result]:
+            self.values[result] = self.writer.assigned(x, name, equation.source)
+
+
+def typed_names(types: Sequence[TensorType], names: Sequence[str]) -> list[Expression]:
+    """Variables of the emitted program as expressions."""
+    return [Expression(name, type_, is_name=True) for name, type_ in zip(names, types, strict=True)]

@@ -1,0 +1,222 @@
+"""Loops and branches as statements of Python: ``while``, ``for``, ``if``, where operators run one by one.
+
+    while     while condition: carry = body(carry)
+    pullback  for carry in reversed(saved): cotangents = trip(carry, cotangents)
+
+A loop that is differentiated keeps the carries before its trips in a list, and its pullback walks that list
+backwards; memory is one carry for each trip, where the compiled program saves some and runs others again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.control.while_reverse_step import linear_trip
+from mindgrad.emit.expression import Expression
+from mindgrad.emit.names import suggestions
+from mindgrad.emit.program import Writer, typed_names
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Equation, Graph
+from mindgrad.ir.memo import memoized
+
+__all__ = ["CONTROL", "reverse_trip"]
+
+Operands = Sequence[Expression]
+Names = Sequence[str | None]
+
+
+def _names(writer: Writer, suggested: Names, fallback: str) -> list[str]:
+    return [writer.names.fresh(name or fallback) for name in suggested]
+
+
+def _assign(writer: Writer, targets: Sequence[str], values: Operands, source: Any = None) -> None:
+    """One statement that assigns all ``values`` at once."""
+    pairs = [(name, x.text) for name, x in zip(targets, values, strict=True) if name != x.text]
+    if pairs:
+        left, right = zip(*pairs, strict=True)
+        text = ", ".join(right)
+        writer.line(f"{', '.join(left)} = {writer.target.wrapped(text) if len(pairs) == 1 else text}", source)
+
+
+# --- branches ----------------------------------------------------------------------------------------
+
+
+def _cond(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
+    predicate, *xs = operands
+    inner = [suggestions(equation.parameters[k]) for k in ("true", "false")]
+    bases = []
+    for k, name in enumerate(suggested):
+        branches = [equation.parameters[side].outputs[k] for side in ("true", "false")]
+        bases.append(name or next((n for s, y in zip(inner, branches, strict=True) if (n := s.get(y))), None))
+    targets = _names(writer, bases, "branch")
+    for keyword, side in ((f"if {predicate.text}:", "true"), ("else:", "false")):
+        writer.line(keyword, equation.source if side == "true" else None)
+        with writer.indented():
+            since = len(writer.lines)
+            results = writer.run(equation.parameters[side], xs)
+            writer.update(targets, [writer.whole(x) for x in results], since)
+    return typed_names([y.type for y in equation.outputs], targets)
+
+
+# --- while -------------------------------------------------------------------------------------------
+
+
+def _carried(writer: Writer, body: Graph, consts: int, initial: Operands, source: Any) -> list[str]:
+    """Variables for the carry of a loop, with their first values."""
+    known = suggestions(body)
+    names = _names(writer, [known.get(y) for y in body.outputs[: len(initial)]], "carry")
+    for name, x in zip(names, initial, strict=True):
+        writer.line(f"{name} = {writer.whole(x).text}", source)
+    return names
+
+
+def _trips(
+    writer: Writer, condition: Graph, body: Graph, constants: Operands, names: Sequence[str],
+    saved: str | None, source: Any,
+) -> None:  # fmt: skip
+    carry = typed_names([v.type for v in body.inputs[len(constants) :]], names)
+    with writer.collected() as before:
+        (goes_on,) = writer.run_inline(condition, [*constants, *carry])
+    writer.line("while True:" if before else f"while {goes_on.text}:", source)
+    with writer.indented():
+        if before:
+            writer.lines += [f"    {text}" for text in before]
+            writer.line(f"if not ({goes_on.text}):")
+            with writer.indented():
+                writer.line("break")
+        if saved is not None:
+            writer.line(f"{saved}.append(({', '.join(names)}{',' if len(names) == 1 else ''}))")
+        since = len(writer.lines)
+        writer.update(names, [writer.whole(x) for x in writer.run(body, [*constants, *carry])], since)
+
+
+def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
+    parameters = equation.parameters
+    consts, body = parameters["consts"], parameters["body"]
+    count = len(body.outputs)
+    names = _carried(writer, body, consts, operands[consts:], equation.source)
+    saved = writer.names.fresh("saved") if parameters.get("slots") else None
+    if saved is not None:
+        writer.line(f"{saved} = []")
+    _trips(writer, parameters["condition"], body, operands[:consts], names, saved, equation.source)
+    results = typed_names([y.type for y in equation.outputs[:count]], names)
+    if (
+        saved is not None
+    ):  # the number of trips, their period, and buffers: what the pullback takes from the list
+        mark = Expression(saved, equation.outputs[count].type, is_name=True)
+        results += [mark] * (len(equation.outputs) - count)
+    return results
+
+
+@memoized
+def reverse_trip(body: Graph, consts: int, active_consts: tuple[int, ...], moving: tuple[int, ...]) -> Graph:
+    """One trip of a pullback: ``(*constants, *carry, *cotangents of moving)`` to the parts of the cotangents.
+
+    These are those of the constants ``active_consts``, to be added up, and of the carry's parts ``moving``
+    before the trip.
+    """
+    trip = linear_trip(body, consts, active_consts, moving, 1)
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(body.inputs)
+        cotangents = builder.inputs_like([body.inputs[consts + k] for k in moving])
+        constants = inputs[:consts]
+        needed = [*constants, *[inputs[consts + k] for k in trip.needed]]
+        fixed = builder.inline(trip.outside, constants)
+        expensive = builder.inline(trip.expensive, needed)
+        known = [*fixed, *builder.inline(trip.coefficients, [*needed, *expensive]), *cotangents]
+        return builder.close([*builder.inline(trip.totals, known), *builder.inline(trip.step, known)])
+
+
+def _while_pullback(
+    writer: Writer, equation: Equation, operands: Operands, suggested: Names
+) -> list[Expression]:
+    parameters = equation.parameters
+    body, consts = parameters["body"], parameters["consts"]
+    active_consts, moving = parameters["active_consts"], parameters["moving"]
+    count, carries = len(body.inputs), len(body.outputs)
+    constants, cotangents = operands[:consts], operands[count + 2 + carries :]
+    source = equation.source
+    sums = [writer.assigned(Expression(writer.target.zeros(y.type), y.type), name, source).text
+            for y, name in zip(equation.outputs, suggested[: len(active_consts)], strict=False)]  # fmt: skip
+    moved = _names(writer, suggested[len(active_consts) :], "cotangent")
+    _assign(writer, moved, [writer.whole(x) for x in cotangents], source)
+    # the names of the forward loop are free for the carry of a trip, with a number
+    known = suggestions(body)
+    names = [writer.names.fresh(known.get(y) or "carry") for y in body.outputs]
+    loop = f"for {', '.join(names)}{',' if len(names) == 1 else ''} in reversed({operands[count].text}):"
+    writer.line(loop, source)
+    with writer.indented():
+        carry = typed_names([y.type for y in body.outputs], names)
+        now = typed_names([x.type for x in cotangents], moved)
+        trip = reverse_trip(body, consts, active_consts, moving)
+        since = len(writer.lines)
+        results = writer.run(trip, [*constants, *carry, *now])
+        parts, after = results[: len(sums)], results[len(sums) :]
+        for total, part in zip(sums, parts, strict=True):
+            if not part.is_literal or float(part.text) != 0:
+                writer.line(f"{total} = {total} + {writer.whole(part).text}")
+        writer.update(moved, [writer.whole(x) for x in after], since)
+    return typed_names([y.type for y in equation.outputs], [*sums, *moved])
+
+
+# --- scan --------------------------------------------------------------------------------------------
+
+
+def _scan(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
+    parameters, target = equation.parameters, writer.target
+    body, consts, carries = parameters["body"], parameters["consts"], parameters["carries"]
+    length, source = parameters["length"], equation.source
+    end = consts + carries
+    names = _carried(writer, body, consts, operands[consts:end], source)
+    stacked = _names(writer, suggested[carries:], "stacked")
+    for name, y in zip(stacked, equation.outputs[carries:], strict=True):
+        writer.line(f"{name} = {target.rows(y.type)}", source)
+    index = writer.names.fresh("step")
+    trips = f"range({length})"
+    writer.line(f"for {index} in {f'reversed({trips})' if parameters.get('reverse') else trips}:", source)
+    with writer.indented():
+        carry = typed_names([v.type for v in body.inputs[consts:end]], names)
+        slices = [
+            Expression(f"{writer.whole(x).text}[{index}]", v.type)
+            for x, v in zip(operands[end:], body.inputs[end:], strict=True)
+        ]
+        since = len(writer.lines)
+        results = writer.run(body, [*operands[:consts], *carry, *slices])
+        for name, row in zip(stacked, results[carries:], strict=True):
+            writer.line(target.row(name, index, writer.whole(row).text))
+        writer.update(names, [writer.whole(x) for x in results[:carries]], since)
+    for name in stacked:
+        closing = target.stacked(name, bool(parameters.get("reverse")))
+        if closing:
+            writer.line(closing)
+    return typed_names([y.type for y in equation.outputs], [*names, *stacked])
+
+
+# --- programs that stand for themselves ----------------------------------------------------------------
+
+
+def _custom(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
+    return list(operands[: equation.parameters["outputs"]])
+
+
+def _recomputed(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
+    return writer.run(equation.parameters["body"], operands)
+
+
+def _show(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
+    writer.line(f"print({', '.join(writer.whole(x).text for x in operands)})", equation.source)
+    return []
+
+
+#: how each row with graphs in it is written
+CONTROL: dict[str, Callable[[Writer, Equation, Operands, Names], list[Expression]]] = {
+    "cond": _cond,
+    "while": _while,
+    "while_pullback": _while_pullback,
+    "scan": _scan,
+    "custom": _custom,
+    "recomputed": _recomputed,
+    "show": _show,
+}

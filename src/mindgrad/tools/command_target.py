@@ -1,0 +1,61 @@
+"""The target of a command is a function in a script, with the arguments that it is called with."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import runpy
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["add_target", "target_of"]
+
+#: the name of the module while the script runs, so that its ``if __name__ == "__main__":`` does not
+_MODULE = "__check__"
+
+
+def add_target(parser: argparse.ArgumentParser) -> None:
+    """Let a command take ``script.py:function`` and its arguments."""
+    parser.add_argument("function", metavar="script.py:function", help="the file and a name in it")
+    parser.add_argument(
+        "arguments", nargs="*", help="what the function is called with, as Python expressions"
+    )
+
+
+def target_of(
+    options: argparse.Namespace, parser: argparse.ArgumentParser
+) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+    """The function that a command line names, the values of its arguments, and the names of its script.
+
+    Raises:
+        SystemExit: the command line is wrong (status 2).
+    """
+    path, _, name = options.function.rpartition(":")
+    if not path or not name.isidentifier():
+        parser.error(f"{options.function!r} names no function: write script.py:function")
+    if not os.path.isfile(path):
+        parser.error(f"there is no file {path!r}")
+    sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
+    names = runpy.run_path(path, run_name=_MODULE)
+    if name not in names:
+        parser.error(f"{path} has no {name!r}")
+    return names[name], _arguments(names[name], options.arguments, names, parser), names
+
+
+def _arguments(
+    fn: Any, expressions: Sequence[str], names: dict[str, Any], parser: argparse.ArgumentParser
+) -> tuple[Any, ...]:
+    if not expressions:
+        defaults: tuple[Any, ...] = getattr(fn, "__defaults__", None) or ()
+        if not defaults or len(defaults) < fn.__code__.co_argcount:
+            parser.error("the function needs arguments: write them behind its name, as Python expressions")
+        return defaults
+    package = vars(sys.modules[__name__.partition(".")[0]])
+    values = []
+    for text in expressions:
+        try:
+            values.append(eval(text, {**package, **names}))
+        except Exception as error:
+            parser.error(f"the argument {text!r} cannot be evaluated: {type(error).__name__}: {error}")
+    return tuple(values)

@@ -1,0 +1,62 @@
+"""The command ``mindgrad source`` writes a script's function, or its derivative, as a Python program."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from mindgrad.tools.command_target import add_target, target_of
+from mindgrad.tools.source import LANGUAGES, source
+
+__all__ = ["main"]
+
+_EXAMPLE = """examples:
+  mindgrad source energy.py:energy "Tensor([1.0, 2.0])" --order 1
+  mindgrad source wave.py:u "ops.ones((4, 1))" --order 2 --emit jax
+  mindgrad source train.py:net "ops.ones((4, 3))" --emit mindspore --output net.py
+
+The arguments are Python expressions; they see the names of the script and those of mindgrad. Without them
+the function is called with its default values. With --output the program is written to a file that runs by
+itself: python net.py."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command.
+
+    Args:
+        arguments: the command line after ``source``.
+
+    Returns:
+        The exit status: 0, or 1 if the program cannot be written.
+
+    Raises:
+        SystemExit: the command line is wrong (status 2), or asks for help (0).
+    """
+    parser = argparse.ArgumentParser(
+        "mindgrad source",
+        description="Write a function, or its derivative, as a program to read and run.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_target(parser)
+    parser.add_argument(
+        "--order", type=int, default=0, help="the order of the derivative; 0, the default: the function"
+    )
+    parser.add_argument("--emit", choices=LANGUAGES, default="numpy", help="the library that it uses")
+    parser.add_argument(
+        "--as-written", action="store_true", help="without the rewrites that the compiler makes"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="a file to write the program to")
+    options = parser.parse_args(arguments)
+    if options.order < 0:
+        parser.error(f"--order must be at least 0, but is {options.order}")
+    fn, values, _ = target_of(options, parser)
+    try:
+        program = source(fn, *values, order=options.order, emit=options.emit, rewrites=not options.as_written)
+    except NotImplementedError as error:
+        parser.exit(1, f"{error}\n")
+    if options.output:
+        program.save(options.output)
+    else:
+        print(program, end="")
+    return 0
