@@ -10,32 +10,24 @@ Cost: one trace, and a text of about one line for each operator. Limits: hooks a
 
 from __future__ import annotations
 
-import inspect
 import os
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mindgrad._base.tree import flatten, map_leaves, paths, unflatten
+from mindgrad._base.tree import flatten, map_leaves, paths
 from mindgrad.api.arguments import check_callable
-from mindgrad.api.callables import arity
 from mindgrad.api.gradient import grad
-from mindgrad.emit.function import Signature, argument_paths, emitted, head_of, structured
+from mindgrad.emit.function import Signature, emitted, structured
 from mindgrad.emit.jax_target import JaxTarget
 from mindgrad.emit.mindspore_target import MindsporeTarget
 from mindgrad.emit.names import identifier
 from mindgrad.emit.numpy_target import NumpyTarget
-from mindgrad.execution.compiled import Compiled
-from mindgrad.execution.object_cache import memory
-from mindgrad.ir.constant_arguments import is_constant
-from mindgrad.ir.mutable import MutableFloat
 from mindgrad.ir.rewriting import without_rewrites
-from mindgrad.ir.tensor import Tensor
-from mindgrad.optimize.pipeline import before_compilation
-from mindgrad.trace.tracing import DATA, NUMBER, TENSOR, kind_of, trace_of
+from mindgrad.tools.traced_program import TracedProgram
 
 __all__ = ["LANGUAGES", "Source", "source"]
 
@@ -174,130 +166,17 @@ def source(
 
 
 def _written(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], target: Any) -> Source:
-    leaves, structure = flatten((args, kwargs))
-    traced, leaves = _traced(fn, leaves, structure)
-    graph = before_compilation(traced.graph)
-    where = argument_paths(structure, arity(fn).names)
-    at = [k for k, x in enumerate(leaves) if _is_input(x)]
-    base, order = _differentiated(fn)
-    name = _function_name(fn)
-    _, leaf = flatten(0.0)
-
-    def result(texts: Sequence[str]) -> str:
-        remaining = iter(texts)
-        shown = [next(remaining) if kind_of(x) in (TENSOR, NUMBER) else repr(x) for x in traced.results]
-        return structured(traced.structure, leaf, shown)
-
-    outputs = graph.outputs[len(traced.written) :]
-    kinds = [kind_of(x) for x in traced.results]
-    results = outputs[: sum(kind in (TENSOR, NUMBER) for kind in kinds)]
+    program = TracedProgram(fn, args, kwargs)
     signature = Signature(
-        name=name,
-        arguments=[where[k] for k in at],
-        parameters=[p.name for p in traced.parameters],
-        results=_result_names(
-            base, order, [y.type for y in results], [where[k] for k in at], traced.parameters
-        ),
-        structure=result,
-        written=[p.name for p in traced.written],
-        file=_file_of(base),
-        summary=_summary(base, order, target.language),
+        name=program.name,
+        arguments=program.argument_paths,
+        parameters=[p.name for p in program.parameters],
+        results=program.result_names,
+        structure=program.structured,
+        written=[p.name for p in program.written],
+        file=program.file,
+        summary=f"{program.title}, written for {target.language} by mindgrad.",
     )
-    module = emitted(graph, signature, target)
-    values = {each: traced.parameters[k].asnumpy() for each, k in module.parameters.items()}
-    return Source(module.text, name, _arguments(where, leaves, structure), values | module.constants, target)
-
-
-def _arguments(where: Sequence[str], leaves: Sequence[Any], structure: Any) -> dict[str, Any]:
-    """The arguments with something in them that the program takes, by name, with arrays for Tensors."""
-    is_input = [_is_input(x) for x in leaves]
-    args, kwargs = unflatten(
-        structure, [_array(x) if f else x for x, f in zip(leaves, is_input, strict=True)]
-    )
-    values = [*args, *kwargs.values()]
-    owners = iter(zip(where, is_input, strict=True))
-    arguments = {}
-    for value in values:
-        own = [next(owners) for _ in flatten(value)[0]]
-        if any(f for _, f in own):
-            arguments[head_of(own[0][0])] = value
-    return arguments
-
-
-def _traced(fn: Callable[..., Any], leaves: list[Any], structure: Any) -> tuple[Any, list[Any]]:
-    """The trace, with floats as data if their values decide nothing."""
-    if any(type(x) is float for x in leaves):
-        data = [MutableFloat(x) if type(x) is float else x for x in leaves]
-        try:
-            return trace_of(fn, data, structure), data
-        except Exception:
-            pass  # a value decides: it is a constant
-    return trace_of(fn, leaves, structure), leaves
-
-
-def _is_input(leaf: Any) -> bool:
-    if isinstance(leaf, Tensor):
-        return not (leaf.is_parameter or is_constant(leaf))
-    return type(leaf) in DATA
-
-
-def _array(leaf: Any) -> Any:
-    return leaf.asnumpy() if isinstance(leaf, Tensor) else np.float64(leaf)
-
-
-# --- names -------------------------------------------------------------------------------------------
-
-
-def _differentiated(fn: Any) -> tuple[Any, int]:
-    """The function that nested gradient functions differentiate, and their number."""
-    order = 0
-    while True:
-        facts = memory(fn, make=False)
-        if facts is None or facts.source is None:
-            return fn, order
-        fn, order = facts.source, order + 1
-
-
-def _own_name(fn: Any) -> str:
-    if isinstance(fn, Compiled):
-        fn = fn.function
-    name = getattr(fn, "__name__", None) or type(fn).__name__
-    return "function" if name == "<lambda>" else identifier(name)
-
-
-def _function_name(fn: Any) -> str:
-    return _own_name(fn).replace("_lambda_", "_function")
-
-
-def _result_names(
-    base: Any, order: int, types: Sequence[Any], arguments: Sequence[str], parameters: Sequence[Any]
-) -> list[str | None]:
-    """Names of the outputs of a derivative: ``du_dx``, ``d2u_dx2``, ``d_dense_weight``."""
-    names: list[str | None] = [None] * len(types)
-    if order == 0:
-        return names
-    count = len(parameters)
-    if count and [p.type for p in parameters] == list(types[-count:]):
-        names[-count:] = [f"d_{identifier(p.name)}" for p in parameters]
-    elif len(types) == 1 and arguments:
-        name = _own_name(base).removeprefix("function")
-        power = "" if order == 1 else str(order)
-        first = f"d{power}{name}" if name or power else ""
-        names = [f"{first}_d{identifier(arguments[0])}{power}".lstrip("_")]
-    return names
-
-
-def _file_of(fn: Any) -> str | None:
-    target = getattr(fn, "construct", fn)
-    code = getattr(inspect.unwrap(target), "__code__", None)
-    return None if code is None else code.co_filename
-
-
-def _summary(base: Any, order: int, language: str) -> str:
-    prefix = (
-        "" if order == 0 else "The derivative of " if order == 1 else f"The derivative of order {order} of "
-    )
-    target = getattr(base, "construct", base)
-    code = getattr(inspect.unwrap(target), "__code__", None)
-    place = "" if code is None else f" ({os.path.basename(code.co_filename)}, line {code.co_firstlineno})"
-    return f"{prefix}{_own_name(base)}{place}, written for {language} by mindgrad."
+    module = emitted(program.graph, signature, target)
+    values = {name: program.parameters[k].asnumpy() for name, k in module.parameters.items()}
+    return Source(module.text, program.name, program.arguments, values | module.constants, target)

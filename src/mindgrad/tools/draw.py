@@ -1,0 +1,429 @@
+"""``draw`` shows a program as a picture: a row for each line of the user's, its derivative beside it.
+
+Values flow downwards on the left, from line to line; derivatives flow upwards on the right, each beside the
+line whose derivative it is; what the derivative uses of the values crosses from left to right. Lines are
+grouped by the function or Cell that they stand in; programs of more lines than fit are folded to functions,
+then to files.
+
+Cost: one trace, and a picture of at most some fifty boxes. Limits: needs matplotlib (``pip install
+mindgrad[examples]``).
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import linecache
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mindgrad.api.arguments import check_callable
+from mindgrad.api.gradient import grad
+from mindgrad.emit.python_control import reverse_trip
+from mindgrad.ir.graph import DerivativeOf, Equation, Graph
+from mindgrad.ir.rewriting import without_rewrites
+from mindgrad.tools.traced_program import TracedProgram
+
+__all__ = ["Drawing", "draw"]
+
+#: rows of a picture that stays readable
+_MOST_ROWS = 40
+_SUFFIXES = (".svg", ".png", ".pdf")
+
+#: rows that are derivatives of the line that they belong to
+_DERIVATIVES = {"while_pullback"}
+#: what operators between arrays do without a word
+_UNSAID = {"broadcast_in_dim"}
+
+Source = tuple[str, int]
+
+
+class _Box(NamedTuple):
+    """One half of a row: operators of a line, forwards or in its derivative."""
+
+    row: int
+    is_derivative: bool
+
+
+class _Row:
+    """A line of the user's, or a function or file of folded lines.
+
+    Attributes:
+        label: its text.
+        group: the function that it stands in.
+        operators: the names of its operators, forwards and in the derivative.
+        reads: the arguments and Parameters that these use.
+        results: the types of what they give others.
+    """
+
+    def __init__(self, label: str, group: str) -> None:
+        self.label = label
+        self.group = group
+        self.operators: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+        self.reads: tuple[dict[str, None], dict[str, None]] = ({}, {})
+        self.results: tuple[dict[str, None], dict[str, None]] = ({}, {})
+
+
+class Drawing:
+    """The result of :func:`draw`.
+
+    Attributes:
+        title: what is drawn.
+        rows: the number of rows.
+        folding: what a row stands for: ``"line"``, ``"block of lines"``, ``"function"`` or ``"file"``.
+    """
+
+    def __init__(self, program: TracedProgram) -> None:
+        self.title = program.title
+        self._inputs = [*program.argument_paths, *[p.name for p in program.parameters]]
+        outputs = [f"new {p.name}" for p in program.written] + [name or "" for name in program.result_names]
+        self._outputs = outputs
+        self._blocks: dict[Source, tuple[int, int]] = {}
+        for folding in ("line", "block of lines", "function", "file"):
+            self.folding = folding
+            self._layout(program.graph)
+            if len(self._rows) <= _MOST_ROWS:
+                break
+            if folding == "line":
+                self._divide()
+        self.rows = len(self._rows)
+
+    def __repr__(self) -> str:
+        return f"<drawing of {self.title}: {self.rows} rows, one for each {self.folding}>"
+
+    def svg(self) -> str:
+        """The picture as SVG."""
+        buffer = io.StringIO()
+        self._figure(lambda figure: figure.savefig(buffer, format="svg"))
+        return buffer.getvalue()
+
+    def _repr_svg_(self) -> str:
+        """The picture in a notebook."""
+        text = self.svg()
+        return text[text.index("<svg") :]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file.
+
+        Raises:
+            ValueError: the name does not end in ``.svg``, ``.png`` or ``.pdf``.
+        """
+        suffix = Path(path).suffix.lower()
+        if suffix not in _SUFFIXES:
+            raise ValueError(
+                f"For 'draw', the file should end in {', '.join(_SUFFIXES)}, but got {os.fspath(path)!r}."
+            )
+        self._figure(lambda figure: figure.savefig(path, dpi=150))
+
+    # -- rows and arrows ------------------------------------------------------------------------
+
+    def _layout(self, graph: Graph) -> None:
+        self._rows: list[_Row] = []
+        self._places: dict[Any, int] = {}
+        self._arrows: Counter[tuple[_Box, _Box]] = Counter()
+        self._feeds: dict[_Box, dict[str, None]] = {}
+        origins: dict[Any, Any] = dict(zip(graph.inputs, self._inputs, strict=True))
+        self._walk(graph, origins)
+        for y, name in zip(graph.outputs, self._outputs, strict=False):
+            box = origins.get(y)
+            if isinstance(box, _Box):
+                self._feeds.setdefault(box, {})[name or repr(y.type)] = None
+
+    def _divide(self) -> None:
+        """Put neighbouring lines of one function into blocks, as many as fill a picture."""
+        functions: dict[tuple[str, str], set[Source]] = {}
+        for source in self._places:
+            if source is not None:
+                functions.setdefault((source[0], _function_of(source)), set()).add(source)
+        size = -(-len(self._places) // max(1, _MOST_ROWS - len(functions)))
+        for sources in functions.values():
+            lines = sorted(sources)
+            for start in range(0, len(lines), size):
+                block = lines[start : start + size]
+                self._blocks.update((source, (block[0][1], block[-1][1])) for source in block)
+
+    def _walk(self, graph: Graph, origins: dict[Any, Any]) -> None:
+        """Place the equations of a graph; ``origins`` has the box, or the name of an input, of each value."""
+        for equation in graph.equations:
+            box = self._box(equation)
+            row = self._rows[box.row]
+            row.operators[box.is_derivative].update([equation.primitive.name])
+            for x in equation.inputs:
+                origin = origins.get(x)
+                if isinstance(origin, str):
+                    row.reads[box.is_derivative][origin] = None
+                elif origin is not None and origin != box:
+                    self._arrows[origin, box] += 1
+                    start = self._rows[origin.row]
+                    start.results[origin.is_derivative][repr(x.type)] = None
+            origins.update((y, box) for y in equation.outputs)
+            for inner, operands in _inner(equation):
+                within = {v: origins[x] for v, x in zip(inner.inputs, operands, strict=False) if x in origins}
+                self._walk(inner, within)
+                results = zip(equation.outputs, inner.outputs, strict=False)
+                origins.update((y, within[z]) for y, z in results if isinstance(within.get(z), _Box))
+
+    def _box(self, equation: Equation) -> _Box:
+        source = equation.source
+        is_derivative = type(source) is DerivativeOf or equation.primitive.name in _DERIVATIVES
+        place: Source = ("", 0) if source is None else tuple(source)  # type: ignore[assignment]
+        key, label, group = _described(place, self.folding)
+        if self.folding == "block of lines" and place in self._blocks:
+            first, last = self._blocks[place]
+            key, label = (place[0], first), f"lines {first} to {last}" if last > first else label
+        if key not in self._places:
+            self._places[key] = len(self._rows)
+            self._rows.append(_Row(label, group))
+        return _Box(self._places[key], is_derivative)
+
+    # -- the picture ----------------------------------------------------------------------------
+
+    def _figure(self, write: Callable[[Any], None]) -> None:
+        try:
+            pyplot = import_module("matplotlib.pyplot")
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "For 'draw', matplotlib is needed: pip install matplotlib.", name="matplotlib"
+            ) from error
+        has_derivative = any(row.operators[1] for row in self._rows)
+        width = 13.0 if has_derivative else 7.5
+        height = 1.0 + 0.62 * max(self.rows_drawn(), 1)
+        with pyplot.rc_context({"svg.fonttype": "none", "font.family": "DejaVu Sans"}):
+            figure = pyplot.figure(figsize=(width, height))
+            try:
+                axes = figure.add_axes((0, 0, 1, 1))
+                axes.set(xlim=(0, width), ylim=(-height + 0.9, 0.9))
+                axes.axis("off")
+                _Picture(axes, self, has_derivative, width).draw()
+                write(figure)
+            finally:
+                pyplot.close(figure)
+
+    def rows_drawn(self) -> int:
+        """The number of rows in the picture."""
+        return len(self._rows)
+
+
+class _Picture:
+    """Boxes, arrows and texts on the axes of matplotlib."""
+
+    values, derivatives, residual = "#2f6db3", "#c8641e", "#8a8a8a"
+    step = 0.62
+
+    def __init__(self, axes: Any, drawing: Drawing, has_derivative: bool, width: float) -> None:
+        self.axes = axes
+        self.drawing = drawing
+        self.has_derivative = has_derivative
+        self.box_width = 5.4
+        self.left = (1.3, width - self.box_width - 0.45)
+
+    def draw(self) -> None:
+        """The whole picture."""
+        rows = self.drawing._rows
+        self.axes.text(0.15, 0.62, self.drawing.title, fontsize=11, weight="bold", va="center")
+        heads = [("values ↓", self.values)]
+        if self.has_derivative:
+            heads.append(("derivatives ↑", self.derivatives))
+        for k, (text, colour) in enumerate(heads):
+            self.axes.text(self.left[k], 0.3, text, fontsize=9, color=colour, va="center")
+        self._groups(rows)
+        for (start, end), _ in self.drawing._arrows.items():
+            self._arrow(start, end)
+        for number, row in enumerate(rows):
+            for side in (0, 1):
+                if row.operators[side]:
+                    self._box(number, row, side)
+
+    def _groups(self, rows: Sequence[_Row]) -> None:
+        """A band behind neighbouring rows of one function, with its name."""
+        start = 0
+        for number in range(1, len(rows) + 1):
+            if number < len(rows) and rows[number].group == rows[start].group:
+                continue
+            top, bottom = -start * self.step + 0.1, -(number - 1) * self.step - 0.5
+            shade = "#f4f4f1" if start % 2 == 0 else "#ececE6"
+            right = self.left[1 if self.has_derivative else 0] + self.box_width + 0.3
+            self.axes.add_patch(
+                _patches().Rectangle((0.1, bottom), right - 0.1, top - bottom, color=shade, lw=0)
+            )
+            self.axes.text(
+                0.16,
+                (top + bottom) / 2,
+                _shortened(rows[start].group, 17),
+                fontsize=7,
+                va="center",
+                color="#444444",
+            )
+            start = number
+
+    def _box(self, number: int, row: _Row, side: int) -> None:
+        colour = self.derivatives if side else self.values
+        x, y = self.left[side], -number * self.step
+        self.axes.add_patch(
+            _patches().FancyBboxPatch(
+                (x, y - 0.43), self.box_width, 0.42, boxstyle="round,pad=0.02,rounding_size=0.05", fc="white",
+                ec=colour, lw=1.1, zorder=3,
+            )
+        )  # fmt: skip
+        label = f"derivative of {row.label}" if side else row.label
+        self._text(x + 0.08, y - 0.13, _shortened(label, 66), 7.5, "#111111", "monospace")
+        self._text(x + 0.08, y - 0.31, _shortened(self._detail(number, row, side), 88), 6.5, colour, None)
+
+    def _detail(self, number: int, row: _Row, side: int) -> str:
+        counts = {name: count for name, count in row.operators[side].items() if name not in _UNSAID}
+        operators = ", ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
+        parts = [operators]
+        if row.reads[side]:
+            parts.append("of " + ", ".join(row.reads[side]))
+        feeds = self.drawing._feeds.get(_Box(number, bool(side)), {})
+        results = [*row.results[side]]
+        if results:
+            parts.append("→ " + ", ".join(results[:3]) + (", …" if len(results) > 3 else ""))
+        if feeds:
+            parts.append("⇒ " + ", ".join(feeds))
+        return "  ".join(parts)
+
+    def _text(self, x: float, y: float, text: str, size: float, colour: str, family: str | None) -> None:
+        escaped = text.replace("$", r"\$")
+        self.axes.text(x, y, escaped, fontsize=size, color=colour, family=family, va="center", zorder=4)
+
+    def _arrow(self, start: _Box, end: _Box) -> None:
+        sides = int(start.is_derivative), int(end.is_derivative)
+        y0, y1 = -start.row * self.step - 0.21, -end.row * self.step - 0.21
+        if sides[0] != sides[1]:
+            x0 = self.left[sides[0]] + (0 if sides[0] else self.box_width)
+            x1 = self.left[sides[1]] + (0 if sides[1] else self.box_width)
+            self._line((x0, y0), (x1, y1), self.residual, "arc3,rad=0", 0.7)
+            return
+        side = sides[0]
+        colour = self.derivatives if side else self.values
+        if abs(start.row - end.row) == 1:
+            x = self.left[side] + 0.6 + (0.25 if y1 > y0 else 0.0)
+            gap = 0.21 if y1 < y0 else -0.21
+            self._line((x, y0 - gap), (x, y1 + gap), colour, "arc3,rad=0", 1.2)
+            return
+        x = self.left[side] + (self.box_width if side else 0)
+        bend = min(0.35, 1.4 / max(abs(start.row - end.row), 1))
+        is_outwards = (y1 < y0) == (side == 0)
+        self._line((x, y0), (x, y1), colour, f"arc3,rad={bend if is_outwards else -bend:.3f}", 0.9)
+
+    def _line(self, start: Any, end: Any, colour: str, style: str, width: float) -> None:
+        self.axes.add_patch(
+            _patches().FancyArrowPatch(
+                start, end, arrowstyle="-|>", mutation_scale=7, color=colour, lw=width, connectionstyle=style,
+                shrinkA=0, shrinkB=0, zorder=2, alpha=0.8,
+            )
+        )  # fmt: skip
+
+
+def _shortened(text: str, columns: int) -> str:
+    return text if len(text) <= columns else text[: columns - 1] + "…"
+
+
+def _patches() -> Any:
+    return import_module("matplotlib.patches")
+
+
+# --- what rows are called ------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _functions(file: str) -> list[tuple[int, int, str]]:
+    """First line, last line and name of each function of a file, inner ones last."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return []
+    functions: list[tuple[int, int, str]] = []
+
+    def walk(node: ast.AST, path: tuple[str, ...]) -> None:
+        for child in ast.iter_child_nodes(node):
+            inner = path
+            if isinstance(child, ast.FunctionDef | ast.ClassDef):
+                inner = (*path, child.name)
+                if isinstance(child, ast.FunctionDef):
+                    shown = inner[-2:-1] if child.name == "construct" and len(inner) > 1 else inner[-1:]
+                    functions.append((child.lineno, child.end_lineno or child.lineno, shown[0]))
+            walk(child, inner)
+
+    walk(tree, ())
+    return functions
+
+
+def _function_of(source: Source) -> str:
+    file, line = source
+    inside = [name for first, last, name in _functions(file) if first <= line <= last]
+    return inside[-1] if inside else os.path.basename(file)
+
+
+def _described(source: Source, folding: str) -> tuple[Any, str, str]:
+    """The key, label and group of the row of a line."""
+    file, line = source
+    if not file:
+        return None, "the compiler's own", ""
+    function = _function_of(source)
+    name = os.path.basename(file)
+    if folding in ("line", "block of lines"):
+        text = linecache.getline(file, line).strip()
+        return source, f"{line}: {text}" if text else f"line {line}", function
+    if folding == "function":
+        return (file, function), f"{function} ({name})", name
+    return file, name, ""
+
+
+def _inner(equation: Equation) -> Iterator[tuple[Graph, Sequence[Any]]]:
+    """The graphs that an equation runs, with what their inputs come from."""
+    parameters = equation.parameters
+    if equation.primitive.name == "while_pullback":
+        body, moving = parameters["body"], parameters["moving"]
+        count = len(body.inputs)
+        cotangents = equation.inputs[count + 2 + len(body.outputs) :]
+        trip = reverse_trip(body, parameters["consts"], parameters["active_consts"], moving)
+        yield trip, [*equation.inputs[:count], *cotangents]
+    elif equation.primitive.runs_graphs:
+        skipped = 1 if equation.primitive.name == "cond" else 0
+        for value in parameters.values():
+            if isinstance(value, Graph):
+                yield value, equation.inputs[skipped:]
+
+
+def draw(fn: Callable[..., Any], *args: Any, order: int = 0, rewrites: bool = True, **kwargs: Any) -> Drawing:
+    """A picture of a function and of its derivative, side by side, a row for each line.
+
+    Args:
+        fn: a function, Cell, gradient function (``value_and_grad(net)``), or compiled function.
+        args, kwargs: what it is called with.
+        order: the order of the derivative to draw, with respect to the first argument: 0 for ``fn`` itself.
+        rewrites: whether the program is drawn as it is compiled, or as the function and the rules of
+            differentiation have it.
+
+    Returns:
+        A :class:`Drawing`: ``save("net.svg")`` writes it, as SVG, PNG or PDF; a notebook shows it.
+
+    Raises:
+        TypeError: ``fn`` is no function or Cell.
+        ValueError: ``order`` is negative.
+        ModuleNotFoundError: the picture is asked for, and matplotlib is not installed.
+
+    >>> import mindgrad as ms
+    >>> def u(x):
+    ...     h = ms.ops.tanh(x)
+    ...     return (h * h).sum()
+    >>> drawing = ms.draw(ms.value_and_grad(u), ms.Tensor([1.0, 2.0]))
+    >>> drawing.rows, drawing.folding
+    (2, 'line')
+    """
+    check_callable("draw", fn)
+    if not isinstance(order, int) or isinstance(order, bool) or order < 0:
+        raise ValueError(f"For 'draw', 'order' should be an int of at least 0, but got {order!r}.")
+    for _ in range(order):
+        fn = grad(fn)
+    if rewrites:
+        return Drawing(TracedProgram(fn, args, kwargs))
+    with without_rewrites():
+        return Drawing(TracedProgram(fn, args, kwargs))

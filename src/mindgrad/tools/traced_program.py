@@ -1,0 +1,161 @@
+"""A traced program is a function's graph as it is compiled, with the names that its user gave things."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.api.callables import arity
+from mindgrad.emit.function import argument_paths, head_of, structured
+from mindgrad.emit.names import identifier
+from mindgrad.execution.compiled import Compiled
+from mindgrad.execution.object_cache import memory
+from mindgrad.ir.constant_arguments import is_constant
+from mindgrad.ir.mutable import MutableFloat
+from mindgrad.ir.tensor import Tensor
+from mindgrad.optimize.pipeline import before_compilation
+from mindgrad.trace.tracing import DATA, NUMBER, TENSOR, kind_of, trace_of
+
+__all__ = ["TracedProgram"]
+
+
+class TracedProgram:
+    """The graph of a function for arguments, as it is compiled before XLA gets it.
+
+    Args:
+        fn: a function, Cell, gradient function or compiled function.
+        args, kwargs: what it is called with.
+
+    Attributes:
+        graph: inputs are arguments, then Parameters; outputs new values of Parameters, results, then what the
+            function leaves in attributes and variables.
+        argument_paths: for each such argument its path: ``x``, ``batch['a'][0]``.
+        parameters, written: the Parameters that it reads, and those that it writes.
+        result_names: for each result a name, ``None`` where nothing is known.
+        order: how many gradient functions are nested.
+        name: that of the function, as an identifier.
+        title: its name, and where it is defined.
+        file: the file of the function that is differentiated.
+        arguments: the arguments with Tensors in them, by name, as arrays.
+    """
+
+    def __init__(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        leaves, structure = flatten((args, kwargs))
+        self._trace, leaves = _traced(fn, leaves, structure)
+        self.graph = before_compilation(self._trace.graph)
+        where = argument_paths(structure, arity(fn).names)
+        self.argument_paths = [path for path, x in zip(where, leaves, strict=True) if _is_input(x)]
+        self.parameters: list[Any] = self._trace.parameters
+        self.written: list[Any] = self._trace.written
+        base, self.order = _differentiated(fn)
+        self.name = _own_name(fn).replace("_lambda_", "_function")
+        self.title = _title(base, self.order)
+        self.file = _file_of(base)
+        self.arguments = _arguments(where, leaves, structure)
+        self._kinds = [kind_of(x) for x in self._trace.results]
+        count = sum(kind in (TENSOR, NUMBER) for kind in self._kinds)
+        types = [y.type for y in self.graph.outputs[len(self.written) :][:count]]
+        self.result_names = _result_names(base, self.order, types, self.argument_paths, self.parameters)
+
+    def structured(self, texts: Sequence[str]) -> str:
+        """The text of the result, with ``texts`` for its tensors and numbers."""
+        remaining = iter(texts)
+        pairs = zip(self._kinds, self._trace.results, strict=True)
+        shown = [next(remaining) if kind in (TENSOR, NUMBER) else repr(x) for kind, x in pairs]
+        return structured(self._trace.structure, flatten(None)[1], shown)
+
+
+def _arguments(where: Sequence[str], leaves: Sequence[Any], structure: Any) -> dict[str, Any]:
+    """The arguments with something in them that the program takes, by name, with arrays for Tensors."""
+    is_input = [_is_input(x) for x in leaves]
+    args, kwargs = unflatten(
+        structure, [_array(x) if f else x for x, f in zip(leaves, is_input, strict=True)]
+    )
+    values = [*args, *kwargs.values()]
+    owners = iter(zip(where, is_input, strict=True))
+    arguments = {}
+    for value in values:
+        own = [next(owners) for _ in flatten(value)[0]]
+        if any(f for _, f in own):
+            arguments[head_of(own[0][0])] = value
+    return arguments
+
+
+def _traced(fn: Callable[..., Any], leaves: list[Any], structure: Any) -> tuple[Any, list[Any]]:
+    """The trace, with floats as data if their values decide nothing."""
+    if any(type(x) is float for x in leaves):
+        data = [MutableFloat(x) if type(x) is float else x for x in leaves]
+        try:
+            return trace_of(fn, data, structure), data
+        except Exception:
+            pass  # a value decides: it is a constant
+    return trace_of(fn, leaves, structure), leaves
+
+
+def _is_input(leaf: Any) -> bool:
+    if isinstance(leaf, Tensor):
+        return not (leaf.is_parameter or is_constant(leaf))
+    return type(leaf) in DATA
+
+
+def _array(leaf: Any) -> Any:
+    return leaf.asnumpy() if isinstance(leaf, Tensor) else np.float64(leaf)
+
+
+# --- names -------------------------------------------------------------------------------------------
+
+
+def _differentiated(fn: Any) -> tuple[Any, int]:
+    """The function that nested gradient functions differentiate, and their number."""
+    order = 0
+    while True:
+        facts = memory(fn, make=False)
+        if facts is None or facts.source is None:
+            return fn, order
+        fn, order = facts.source, order + 1
+
+
+def _own_name(fn: Any) -> str:
+    if isinstance(fn, Compiled):
+        fn = fn.function
+    name = getattr(fn, "__name__", None) or type(fn).__name__
+    return "function" if name == "<lambda>" else identifier(name)
+
+
+def _result_names(
+    base: Any, order: int, types: Sequence[Any], arguments: Sequence[str], parameters: Sequence[Any]
+) -> list[str | None]:
+    """Names of the outputs of a derivative: ``du_dx``, ``d2u_dx2``, ``d_dense_weight``."""
+    names: list[str | None] = [None] * len(types)
+    if order == 0:
+        return names
+    count = len(parameters)
+    if count and [p.type for p in parameters] == list(types[-count:]):
+        names[-count:] = [f"d_{identifier(p.name)}" for p in parameters]
+    elif len(types) == 1 and arguments:
+        name = _own_name(base).removeprefix("function")
+        power = "" if order == 1 else str(order)
+        first = f"d{power}{name}" if name or power else ""
+        names = [f"{first}_d{identifier(arguments[0])}{power}".lstrip("_")]
+    return names
+
+
+def _file_of(fn: Any) -> str | None:
+    target = getattr(fn, "construct", fn)
+    code = getattr(inspect.unwrap(target), "__code__", None)
+    return None if code is None else code.co_filename
+
+
+def _title(base: Any, order: int) -> str:
+    prefix = (
+        "" if order == 0 else "The derivative of " if order == 1 else f"The derivative of order {order} of "
+    )
+    target = getattr(base, "construct", base)
+    code = getattr(inspect.unwrap(target), "__code__", None)
+    where = "" if code is None else f" ({os.path.basename(code.co_filename)}, line {code.co_firstlineno})"
+    return f"{prefix}{_own_name(base)}{where}"
