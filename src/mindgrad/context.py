@@ -78,9 +78,9 @@ def set_context(
         debug_nans: whether it is an error that an operator makes a NaN or an infinity from finite operands;
             the error names the line, in derivatives too (``docs/checking.md``). The environment variable
             ``MINDGRAD_DEBUG_NANS=1`` turns it on.
-        **options: MindSpore's other options. ``enable_compile_cache=True`` with ``compile_cache_path`` keeps
-            compiled programs on disk (as the environment variable ``MINDGRAD_CACHE_DIR`` does), in a folder
-            that only this user can write to. The others steer MindSpore's own machinery; they are accepted so
+        **options: MindSpore's other options. Compiled programs are kept on disk for later processes, in the
+            user's cache folder or in ``compile_cache_path``; ``enable_compile_cache=False`` turns that off
+            (``docs/cache.md``). The others steer MindSpore's own machinery; they are accepted so
             that programs run unmodified, and ``get_context`` gives them back. Of ``save_graphs`` a line on
             standard error says that nothing is written.
 

@@ -2,8 +2,7 @@
 
     file name = SHA-256 of (program text, kinds of device and CPU, versions, flags, compile options)
 
-It is off unless a directory is named: by ``set_context(enable_compile_cache=True,
-compile_cache_path=...)``, or by the environment variable ``MINDGRAD_CACHE_DIR``. What is stored are the
+Its folder is the user's cache folder or another one (``backend.cache_folder``). What is stored are the
 executables that jax serialises through its public ``jax.experimental.serialize_executable``, one file
 each. jax's own compilation cache is not used: it is one setting of the whole process, which would write the
 user's own jax programs too; its entries are not written in one step, and a damaged one stays.
@@ -11,7 +10,8 @@ user's own jax programs too; its entries are not written in one step, and a dama
 A file is written under another name and renamed, so that readers see all of it or nothing, whoever
 writes at the same time or is killed meanwhile. It begins with a signature (``backend.trust``): a damaged
 file, or one that this user has not written, is deleted unread, and the program compiled and stored anew. A
-directory that cannot be used, or that others can write to, costs a warning, no program.
+folder that cannot be used, or that others can write to, costs no program. Above a limit, the entries that
+were not used for longest are removed.
 """
 
 from __future__ import annotations
@@ -25,40 +25,69 @@ import platform
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from mindgrad._base.location import warn_user
 from mindgrad._base.replacing import remove_abandoned, temporary
+from mindgrad.backend.cache_folder import directory, limit, refuse
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import compiled_with
 from mindgrad.backend.trust import SIGNATURE_BYTES, check_folder, read_own, signature
-from mindgrad.ir import settings
 
-__all__ = ["DIRECTORY_VARIABLE", "LARGEST", "compiled", "directory"]
-
-DIRECTORY_VARIABLE = "MINDGRAD_CACHE_DIR"
-#: above this many bytes in all, the files that were not used for longest are deleted
-LARGEST = 1 << 30
+__all__ = ["MOST", "Entries", "clear", "compiled", "entries"]
 
 _MAGIC = b"mindgrad executable 2\n"
 _SUFFIX = ".executable"
+#: entries of a folder, which is read as a whole to find the oldest
+MOST = 4096
+#: the part of the limit that a process writes before it looks for entries to remove again
+_UNSEEN = 1 / 64
+#: bytes that this process has written since it last looked, by folder
+_written: dict[Path, int] = {}
 
-_warned: set[str] = set()
+
+class Entries(NamedTuple):
+    """The size of a compile cache.
+
+    Attributes:
+        number: how many programs it holds.
+        size: bytes in all.
+        oldest: seconds since 1970 when the one was used that was not used for longest; 0 of none.
+    """
+
+    number: int
+    size: int
+    oldest: float
 
 
-def directory() -> Path | None:
-    """The folder of the compile cache; ``None``: there is none."""
-    is_enabled = settings.get("enable_compile_cache")
-    if is_enabled is not None and not is_enabled:
-        return None
-    named = (settings.get("compile_cache_path") if is_enabled else None) or os.environ.get(DIRECTORY_VARIABLE)
-    if named or is_enabled:
-        path = str(named or "~/.cache/mindgrad")
-        try:
-            return Path(path).expanduser()
-        except RuntimeError as error:  # there is no home
-            _report(Path(path), error)
-    return None
+def entries(folder: Path) -> Entries:
+    """The number, size and age of the programs in ``folder``.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    try:
+        held = [status for _, status in _files(folder)]
+    except FileNotFoundError:
+        held = []
+    times = [status.st_mtime for status in held]
+    return Entries(len(held), sum(status.st_size for status in held), min(times, default=0.0))
+
+
+def clear(folder: Path) -> Entries:
+    """Remove all programs in ``folder``, and what killed writers left there; nothing else.
+
+    Returns:
+        What was removed.
+
+    Raises:
+        OSError: one cannot be removed.
+    """
+    held = entries(folder)
+    if held.number:
+        for file, _ in list(_files(folder)):
+            file.unlink(missing_ok=True)
+    remove_abandoned(folder)
+    return held
 
 
 def compiled(lowered: Any, device: Any, options: Mapping[str, str]) -> Callable[..., Any]:
@@ -125,7 +154,7 @@ def _load(file: Path, lowered: Any, device: Any) -> Callable[..., Any] | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        _report(file.parent, error)
+        refuse(file.parent, error)
         return None
     if hmac.compare_digest(data[:start], signed):
         serialize = jax_module("jax.experimental.serialize_executable")
@@ -145,19 +174,18 @@ def _load(file: Path, lowered: Any, device: Any) -> Callable[..., Any] | None:
 def _store(file: Path, executable: Any) -> None:
     serialize = jax_module("jax.experimental.serialize_executable")
     try:
-        payload = serialize.serialize(executable)[0]
-    except Exception:  # a program that calls back into Python cannot be stored
-        return
-    try:
         _make(file.parent)
         check_folder(file.parent)
-        remove_abandoned(file.parent)
+        try:
+            payload = serialize.serialize(executable)[0]
+        except Exception:  # a program that calls back into Python cannot be stored
+            return
         with temporary(file.parent, 0o600) as new:
             new.write_bytes(_MAGIC + signature(file.name, payload) + payload)
             new.replace(file)
-        _trim(file.parent)
+        _trim(file.parent, len(payload))
     except OSError as error:
-        _report(file.parent, error)
+        refuse(file.parent, error)
 
 
 def _make(folder: Path) -> None:
@@ -166,20 +194,30 @@ def _make(folder: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def _trim(place: Path) -> None:
-    """Delete the oldest files of too many."""
-    held = [(status.st_mtime, status.st_size, path) for path, status in _files(place)]
+def _trim(folder: Path, size: int) -> None:
+    """Delete what was not used for longest of too much, and what killed writers left behind.
+
+    Reading a folder of thousands of files costs as much as a small program: it is done for the first entry
+    that a process writes, and after a part of the limit again.
+    """
+    largest = limit()
+    if folder in _written and _written[folder] + size <= _UNSEEN * largest:
+        _written[folder] += size
+        return
+    _written[folder] = 0
+    remove_abandoned(folder)
+    held = sorted((status.st_mtime, status.st_size, path) for path, status in _files(folder))
     total = sum(size for _, size, _ in held)
-    for _, size, path in sorted(held):
-        if total <= LARGEST:
+    for number, (_, size, path) in enumerate(held):
+        if total <= largest and len(held) - number <= MOST:
             return
         _delete(path)
         total -= size
 
 
-def _files(place: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    with os.scandir(place) as entries:
-        for entry in entries:
+def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    with os.scandir(folder) as listed:
+        for entry in listed:
             if entry.name.endswith(_SUFFIX):
                 with suppress(OSError):  # another process deleted it
                     yield Path(entry.path), entry.stat(follow_symlinks=False)
@@ -194,11 +232,4 @@ def _delete(file: Path) -> None:
     try:
         file.unlink(missing_ok=True)
     except OSError as error:
-        _report(file.parent, error)
-
-
-def _report(folder: Path, error: Exception) -> None:
-    """Warn once per directory that cannot be used."""
-    if str(folder) not in _warned:
-        _warned.add(str(folder))
-        warn_user(f"the compile cache in {folder} cannot be used: {error}. Programs are compiled without it.")
+        refuse(file.parent, error)
