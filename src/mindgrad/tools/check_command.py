@@ -1,4 +1,4 @@
-"""The command ``python -m mindgrad check`` checks the derivatives of a script's function."""
+"""The command ``mindgrad check`` checks the derivatives of a script's function."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ __all__ = ["main"]
 #: the name of the module while the script runs, so that its ``if __name__ == "__main__":`` does not
 _MODULE = "__check__"
 _EXAMPLE = """examples:
-  python -m mindgrad check energy.py:energy "Tensor([1.0, 2.0])" 3.0
-  python -m mindgrad check train.py:net "ops.ones((4, 3))" --order 2 --plot errors.png
+  mindgrad check energy.py:energy "Tensor([1.0, 2.0])" 3.0
+  mindgrad check train.py:net "ops.ones((4, 3))" --order 2 --plot errors.png
 
 The arguments are Python expressions; they see the names of the script and those of mindgrad. Without them
 the function is called with its default values. The exit status is 0 if the derivatives agree, 1 if not, and
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
         SystemExit: the command line is wrong (status 2), or asks for help (0).
     """
     parser = argparse.ArgumentParser(
-        "python -m mindgrad check",
+        "mindgrad check",
         description="Compare the derivatives of a function with differences of its values.",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
