@@ -12,7 +12,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad._base import environment
-from mindgrad.backend import cache_folder
+from mindgrad.backend import disk
 from mindgrad.cli import _COMMANDS, main
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.tools import doctor_command, operators_command, terminal
@@ -142,7 +142,7 @@ def test_the_formulas_are_the_derivatives(name):
 
 
 def test_the_cache_is_shown_and_cleared(capsys, tmp_path, monkeypatch):
-    monkeypatch.setenv(cache_folder.DIRECTORY_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(disk.DIRECTORY_VARIABLE, str(tmp_path))
     tmp_path.chmod(0o700)
     (tmp_path / "one.executable").write_bytes(b"x" * 2048)
     (tmp_path / "mine.txt").write_text("stays")
@@ -153,7 +153,7 @@ def test_the_cache_is_shown_and_cleared(capsys, tmp_path, monkeypatch):
     assert (facts["programs"], facts["bytes"], facts["off"]) == (1, 2048, "")
     assert text_of(capsys, "cache", "clear") == f"Removed 1 programs (2.0 KiB) from {tmp_path}.\n"
     assert os.listdir(tmp_path) == ["mine.txt"]
-    monkeypatch.setenv(cache_folder.SIZE_VARIABLE, "0")
+    monkeypatch.setenv(disk.SIZE_VARIABLE, "0")
     assert "not kept on disk: MINDGRAD_CACHE_SIZE=0" in text_of(capsys, "cache")
 
 
@@ -178,9 +178,9 @@ def test_doctor_of_a_healthy_installation(monkeypatch, capsys, tmp_path):
     answer = subprocess.CompletedProcess([], 0, 'a line\n[["CPU 0", "cpu"]]\n', "")
     monkeypatch.setattr(doctor_command.subprocess, "run", lambda *_, **__: answer)
     monkeypatch.setattr(doctor_command, "_NVIDIA", ())
-    monkeypatch.setenv(cache_folder.DIRECTORY_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(disk.DIRECTORY_VARIABLE, str(tmp_path))
     for name in list(os.environ):
-        if name.startswith("MINDGRAD_") and name != cache_folder.DIRECTORY_VARIABLE:
+        if name.startswith("MINDGRAD_") and name != disk.DIRECTORY_VARIABLE:
             monkeypatch.delenv(name)
     text = text_of(capsys, "doctor")
     assert text.endswith("no problems\n")

@@ -13,7 +13,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor
-from mindgrad.backend import cache_folder, disk, trust
+from mindgrad.backend import disk, trust
 from mindgrad.execution.compiled import Compiled
 
 #: a program of two gradients and a step that writes a Parameter; prints what it computed
@@ -46,7 +46,7 @@ PROGRAM = textwrap.dedent(
 
 @pytest.fixture
 def place(tmp_path, monkeypatch):
-    monkeypatch.setenv(cache_folder.DIRECTORY_VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(disk.DIRECTORY_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path / "cache"
 
@@ -179,7 +179,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(place, monkeypatch):
     before = file.stat()
 
     def refused(words):
-        monkeypatch.setattr(cache_folder, "_warned", set())
+        monkeypatch.setattr(disk, "_warned", set())
         run, x, expected = compiled_of(3.75)
         with pytest.warns(UserWarning, match=words):
             assert run(x).item() == expected
@@ -205,7 +205,7 @@ def test_files_that_others_could_have_written_are_replaced(place, tmp_path, monk
     elsewhere = tmp_path / "elsewhere"
 
     def replaced(words):
-        monkeypatch.setattr(cache_folder, "_warned", set())
+        monkeypatch.setattr(disk, "_warned", set())
         run, x, expected = compiled_of(4.25)
         with pytest.warns(UserWarning, match=words):
             assert run(x).item() == expected
@@ -228,7 +228,7 @@ def test_without_a_secret_nothing_is_stored(place, tmp_path, monkeypatch):
 
     def off(words):
         trust._secret.cache_clear()
-        monkeypatch.setattr(cache_folder, "_warned", set())
+        monkeypatch.setattr(disk, "_warned", set())
         run, x, expected = compiled_of(4.75)
         with pytest.warns(UserWarning, match=words) as issued:
             assert run(x).item() == expected
@@ -290,7 +290,7 @@ def test_the_files_that_were_not_used_for_longest_go_first(place, monkeypatch):
     assert again(x).item() == expected
     total = sum(f.stat().st_size for f in stored(place))
     # half a file more than there is: files of equal programs differ by some bytes
-    monkeypatch.setenv(cache_folder.SIZE_VARIABLE, str(total + total // 8))
+    monkeypatch.setenv(disk.SIZE_VARIABLE, str(total + total // 8))
     run, x, _ = compiled_of(99.5)
     run(x)
     assert oldest.exists()
@@ -308,7 +308,7 @@ def test_a_folder_is_not_read_for_every_program(place, monkeypatch):
     monkeypatch.setattr(disk, "_files", lambda folder: reads.append(folder) or iter(()))
     compiled_of(52.5)[0](x)
     assert reads == []
-    monkeypatch.setenv(cache_folder.SIZE_VARIABLE, "100K")
+    monkeypatch.setenv(disk.SIZE_VARIABLE, "100K")
     compiled_of(53.5)[0](x)
     assert reads == [place]
     assert len(stored(place)) == 3
@@ -317,7 +317,7 @@ def test_a_folder_is_not_read_for_every_program(place, monkeypatch):
 def test_a_directory_that_cannot_be_used_costs_a_warning(tmp_path, monkeypatch):
     file = tmp_path / "file"
     file.write_text("")
-    monkeypatch.setenv(cache_folder.DIRECTORY_VARIABLE, str(file))
+    monkeypatch.setenv(disk.DIRECTORY_VARIABLE, str(file))
     run, x, expected = compiled_of(5.5)
     with pytest.warns(UserWarning, match="the compile cache in .* cannot be used"):
         assert run(x).item() == expected
@@ -326,15 +326,15 @@ def test_a_directory_that_cannot_be_used_costs_a_warning(tmp_path, monkeypatch):
 
 
 def test_the_settings_that_name_the_directory(tmp_path, monkeypatch):
-    monkeypatch.setenv(cache_folder.DIRECTORY_VARIABLE, "")
-    assert cache_folder.directory() is None
-    monkeypatch.setenv(cache_folder.DIRECTORY_VARIABLE, str(tmp_path / "variable"))
-    assert cache_folder.directory() == tmp_path / "variable"
+    monkeypatch.setenv(disk.DIRECTORY_VARIABLE, "")
+    assert disk.directory() is None
+    monkeypatch.setenv(disk.DIRECTORY_VARIABLE, str(tmp_path / "variable"))
+    assert disk.directory() == tmp_path / "variable"
     try:
         ms.set_context(enable_compile_cache=True, compile_cache_path=str(tmp_path / "context"))
-        assert cache_folder.directory() == tmp_path / "context"
+        assert disk.directory() == tmp_path / "context"
         ms.set_context(enable_compile_cache=False)
-        assert cache_folder.directory() is None
+        assert disk.directory() is None
     finally:
         for name in ("enable_compile_cache", "compile_cache_path"):
             ms.ir.settings.options.pop(name, None)
@@ -345,14 +345,14 @@ DEFAULT_PROGRAM = textwrap.dedent(
     """
     import warnings
     from mindgrad import Tensor
-    from mindgrad.backend import cache_folder
+    from mindgrad.backend import disk
     from mindgrad.execution.compiled import Compiled
 
     with warnings.catch_warnings(record=True) as issued:
         warnings.simplefilter("always")
         value = Compiled(lambda x: x * 3.0)(Tensor([2.0])).item()
     assert value == 6.0
-    print(cache_folder.directory(), "|", cache_folder.reason_off(), "|", *[x.message for x in issued])
+    print(disk.directory(), "|", disk.reason_off(), "|", *[x.message for x in issued])
     """
 )
 
@@ -361,15 +361,15 @@ DEFAULT_PROGRAM = textwrap.dedent(
 def default(monkeypatch, tmp_path):
     """A home of its own, and no setting of the cache."""
     for name in (
-        cache_folder.DIRECTORY_VARIABLE,
-        cache_folder.SIZE_VARIABLE,
+        disk.DIRECTORY_VARIABLE,
+        disk.SIZE_VARIABLE,
         "XDG_CACHE_HOME",
         "XDG_STATE_HOME",
     ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(cache_folder, "_refused", {})
-    monkeypatch.setattr(cache_folder, "_warned", set())
+    monkeypatch.setattr(disk, "_refused", {})
+    monkeypatch.setattr(disk, "_warned", set())
     monkeypatch.setattr(sys, "platform", "linux")
     (tmp_path / "home").mkdir()
     return tmp_path / "home" / ".cache" / "mindgrad"
@@ -386,19 +386,19 @@ def test_programs_are_kept_in_the_users_cache_folder(default):
 
 def test_where_the_users_cache_folder_is(default, tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which the specification has ignored
-    assert cache_folder.directory() == default
+    assert disk.directory() == default
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert cache_folder.directory() == tmp_path / "home" / "Library" / "Caches" / "mindgrad"
+    assert disk.directory() == tmp_path / "home" / "Library" / "Caches" / "mindgrad"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    assert cache_folder.directory() == tmp_path / "caches" / "mindgrad"
+    assert disk.directory() == tmp_path / "caches" / "mindgrad"
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        (cache_folder.DIRECTORY_VARIABLE, ""),
-        (cache_folder.SIZE_VARIABLE, "0"),
-        (cache_folder.SIZE_VARIABLE, "0 MiB"),
+        (disk.DIRECTORY_VARIABLE, ""),
+        (disk.SIZE_VARIABLE, "0"),
+        (disk.SIZE_VARIABLE, "0 MiB"),
     ],
 )
 def test_variables_turn_the_cache_off(default, monkeypatch, name, value):
@@ -406,18 +406,18 @@ def test_variables_turn_the_cache_off(default, monkeypatch, name, value):
     run, x, expected = compiled_of(7.5)
     assert run(x).item() == expected
     assert list(default.parents[1].iterdir()) == []
-    assert cache_folder.directory() is None
-    assert name in cache_folder.reason_off()
+    assert disk.directory() is None
+    assert name in disk.reason_off()
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_folder_that_nobody_named_is_left_alone_without_a_word(default, monkeypatch):
     def unused(reason):
-        monkeypatch.setattr(cache_folder, "_refused", {})
+        monkeypatch.setattr(disk, "_refused", {})
         run, x, expected = compiled_of(7.75)
         assert run(x).item() == expected
-        assert cache_folder.directory() is None, "not tried again"
-        assert reason in cache_folder.reason_off()
+        assert disk.directory() is None, "not tried again"
+        assert reason in disk.reason_off()
 
     default.parent.write_text("no folder")
     unused("File exists")
@@ -439,14 +439,14 @@ def test_a_folder_that_nobody_named_is_left_alone_without_a_word(default, monkey
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="access is decided by lists on this system")
 def test_root_makes_no_folder_in_the_home_of_another_user(default, monkeypatch, tmp_path):
-    monkeypatch.setattr(cache_folder.os, "geteuid", lambda: 0)
+    monkeypatch.setattr(disk.os, "geteuid", lambda: 0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     if tmp_path.stat().st_uid == 0:
-        assert cache_folder.directory() == tmp_path / "caches" / "mindgrad"
+        assert disk.directory() == tmp_path / "caches" / "mindgrad"
         os.chown(tmp_path, 54321, -1)
     try:
-        assert cache_folder.directory() is None
-        assert "belongs to another user" in cache_folder.reason_off()
+        assert disk.directory() is None
+        assert "belongs to another user" in disk.reason_off()
     finally:
         monkeypatch.undo()
         if os.geteuid() == 0:
@@ -454,14 +454,14 @@ def test_root_makes_no_folder_in_the_home_of_another_user(default, monkeypatch, 
 
 
 def test_sizes(monkeypatch):
-    monkeypatch.setattr(cache_folder, "_warned", set())
+    monkeypatch.setattr(disk, "_warned", set())
     sizes = {"": 1 << 30, "1000": 1000, "1.5K": 1536, "20 MiB": 20 << 20, "2gb": 2 << 30, "0": 0}
     for text, size in sizes.items():
-        monkeypatch.setenv(cache_folder.SIZE_VARIABLE, text)
-        assert cache_folder.limit() == size
-    monkeypatch.setenv(cache_folder.SIZE_VARIABLE, "plenty")
+        monkeypatch.setenv(disk.SIZE_VARIABLE, text)
+        assert disk.limit() == size
+    monkeypatch.setenv(disk.SIZE_VARIABLE, "plenty")
     with pytest.warns(UserWarning, match="MINDGRAD_CACHE_SIZE='plenty' is no size: write bytes"):
-        assert cache_folder.limit() == 1 << 30
+        assert disk.limit() == 1 << 30
 
 
 def test_a_loaded_step_takes_over_memory_too(place):

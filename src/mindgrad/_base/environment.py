@@ -51,7 +51,7 @@ VARIABLES = {
 
 
 def mistakes(environment: Mapping[str, str]) -> dict[str, str]:
-    """What is wrong with the variables of this package that are set, by their names.
+    """The mistakes among the variables of this package that are set, by their names.
 
     >>> mistakes({"MINDGRAD_OTP": "0", "MINDGRAD_OPT": "1", "HOME": "/root"})
     {'MINDGRAD_OTP': "no such variable; nearest: 'MINDGRAD_OPT'"}

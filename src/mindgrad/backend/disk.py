@@ -2,16 +2,24 @@
 
     file name = SHA-256 of (program text, kinds of device and CPU, versions, flags, compile options)
 
-Its folder is the user's cache folder or another one (``backend.cache_folder``). What is stored are the
-executables that jax serialises through its public ``jax.experimental.serialize_executable``, one file
-each. jax's own compilation cache is not used: it is one setting of the whole process, which would write the
-user's own jax programs too; its entries are not written in one step, and a damaged one stays.
+What is stored are the executables that jax serialises through its public
+``jax.experimental.serialize_executable``, one file each. jax's own compilation cache is not used: it is one
+setting of the whole process, which would write the user's own jax programs too; its entries are not written
+in one step, and a damaged one stays.
 
 A file is written under another name and renamed, so that readers see all of it or nothing, whoever
 writes at the same time or is killed meanwhile. It begins with a signature (``backend.trust``): a damaged
 file, or one that this user has not written, is deleted unread, and the program compiled and stored anew. A
 folder that cannot be used, or that others can write to, costs no program. Above a limit, the entries that
 were not used for longest are removed.
+
+Its folder is the user's cache folder, unless a setting names another one or none:
+
+    set_context(compile_cache_path=…) > MINDGRAD_CACHE_DIR > $XDG_CACHE_HOME/mindgrad > ~/.cache/mindgrad
+
+A folder that somebody named and that cannot be used costs a warning, once. The folder that nobody named is
+left alone without a word: its user has not asked for it. It is not made where it would belong to another user
+than the folder around it, as after ``sudo``.
 """
 
 from __future__ import annotations
@@ -22,19 +30,36 @@ import hmac
 import importlib
 import os
 import platform
+import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mindgrad._base.location import warn_user
 from mindgrad._base.replacing import remove_abandoned, temporary
-from mindgrad.backend.cache_folder import directory, limit, refuse
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import compiled_with
-from mindgrad.backend.trust import SIGNATURE_BYTES, check_folder, read_own, signature
+from mindgrad.backend.trust import SIGNATURE_BYTES, Distrusted, check_folder, home, read_own, signature
+from mindgrad.ir import settings
 
-__all__ = ["MOST", "Entries", "clear", "compiled", "entries"]
+__all__ = [
+    "DEFAULT_LIMIT", "DIRECTORY_VARIABLE", "MOST", "SIZE_VARIABLE", "Entries", "clear", "compiled",
+    "directory", "entries", "limit", "readable_size", "reason_off",
+]  # fmt: skip
 
+DIRECTORY_VARIABLE = "MINDGRAD_CACHE_DIR"
+SIZE_VARIABLE = "MINDGRAD_CACHE_SIZE"
+#: above this many bytes in all, the entries that were not used for longest are removed
+DEFAULT_LIMIT = 1 << 30
+
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+#: folders that could not be used in this process, and why
+_refused: dict[str, str] = {}
+_warned: set[str] = set()
 _MAGIC = b"mindgrad executable 2\n"
 _SUFFIX = ".executable"
 #: entries of a folder, which is read as a whole to find the oldest
@@ -43,6 +68,113 @@ MOST = 4096
 _UNSEEN = 1 / 64
 #: bytes that this process has written since it last looked, by folder
 _written: dict[Path, int] = {}
+
+
+# --- the folder ---
+
+
+def directory() -> Path | None:
+    """The folder of the compile cache; ``None``: there is none, :func:`reason_off` says why."""
+    folder = _chosen()[0]
+    return None if folder is None or (str(folder) in _refused and not _is_named()) else folder
+
+
+def reason_off() -> str:
+    """The reason why nothing is kept on disk, ``""`` where something is."""
+    folder, reason = _chosen()
+    return reason or _refused.get(str(folder), "")
+
+
+def limit() -> int:
+    """The number of bytes that the entries may have in all; 0 turns the cache off."""
+    text = os.environ.get(SIZE_VARIABLE, "").strip()
+    if not text:
+        return DEFAULT_LIMIT
+    size = _SIZE.fullmatch(text)
+    if size is not None:
+        return int(float(size[1]) * (1 << _UNITS[size[2].upper()]))
+    _warn_once(
+        SIZE_VARIABLE,
+        f"{SIZE_VARIABLE}={text!r} is no size: write bytes or a number with K, M or G, such as 500M; 0 turns "
+        f"the compile cache off. It stays below {readable_size(DEFAULT_LIMIT)}.",
+    )
+    return DEFAULT_LIMIT
+
+
+def readable_size(size: float) -> str:
+    """A number of bytes with a unit, as :data:`SIZE_VARIABLE` takes it.
+
+    >>> readable_size(3 << 20)
+    '3.0 MiB'
+    """
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def _refuse(folder: Path, error: Exception) -> None:
+    """Note that ``folder`` cannot be used; a warning, once, if somebody named it."""
+    _refused[str(folder)] = str(error)
+    if _is_named():
+        _warn_once(
+            str(folder),
+            f"the compile cache in {folder} cannot be used: {error}. Programs are compiled without it.",
+        )
+
+
+def _warn_once(subject: str, text: str) -> None:
+    if subject not in _warned:
+        _warned.add(subject)
+        warn_user(text)
+
+
+def _is_named() -> bool:
+    return bool(settings.get("enable_compile_cache") or os.environ.get(DIRECTORY_VARIABLE))
+
+
+def _chosen() -> tuple[Path | None, str]:
+    """The folder that the settings choose; otherwise the reason why there is none."""
+    is_enabled = settings.get("enable_compile_cache")
+    if is_enabled is not None and not is_enabled:
+        return None, "set_context(enable_compile_cache=False)"
+    if not limit():
+        return None, f"{SIZE_VARIABLE}={os.environ[SIZE_VARIABLE]}"
+    variable = os.environ.get(DIRECTORY_VARIABLE)
+    named = (settings.get("compile_cache_path") if is_enabled else None) or variable
+    if not named and variable is not None and not is_enabled:
+        return None, f"{DIRECTORY_VARIABLE} is set to nothing"
+    try:
+        return (Path(str(named)).expanduser() if named else _default()), ""
+    except (OSError, RuntimeError) as error:  # there is no home
+        _refuse(Path(str(named or "~/.cache/mindgrad")), error)
+        return None, str(error)
+
+
+def _default() -> Path:
+    """The user's cache folder for this package.
+
+    Raises:
+        OSError: the user has none, or it is another user's.
+    """
+    around = os.environ.get("XDG_CACHE_HOME", "")
+    if os.name == "nt":
+        around = os.environ.get("LOCALAPPDATA", "")
+    if os.path.isabs(around):
+        folder = Path(around) / "mindgrad"
+    elif sys.platform == "darwin":
+        folder = home() / "Library" / "Caches" / "mindgrad"
+    else:
+        folder = home() / ".cache" / "mindgrad"
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # who may write everywhere leaves no folders with others
+        above = next(path for path in (folder, *folder.parents) if path.exists())
+        if above.stat().st_uid != 0:
+            raise Distrusted(f"'{above}' belongs to another user (number {above.stat().st_uid})")
+    return folder / "executables" if os.name == "nt" else folder
+
+
+# --- the programs ---
 
 
 class Entries(NamedTuple):
@@ -66,11 +198,11 @@ def entries(folder: Path) -> Entries:
         OSError: it cannot be read.
     """
     try:
-        held = [status for _, status in _files(folder)]
+        statuses = [status for _, status in _files(folder)]
     except FileNotFoundError:
-        held = []
-    times = [status.st_mtime for status in held]
-    return Entries(len(held), sum(status.st_size for status in held), min(times, default=0.0))
+        statuses = []
+    times = [status.st_mtime for status in statuses]
+    return Entries(len(statuses), sum(status.st_size for status in statuses), min(times, default=0.0))
 
 
 def clear(folder: Path) -> Entries:
@@ -82,12 +214,12 @@ def clear(folder: Path) -> Entries:
     Raises:
         OSError: one cannot be removed.
     """
-    held = entries(folder)
-    if held.number:
+    content = entries(folder)
+    if content.number:
         for file, _ in list(_files(folder)):
             file.unlink(missing_ok=True)
     remove_abandoned(folder)
-    return held
+    return content
 
 
 def compiled(lowered: Any, device: Any, options: Mapping[str, str]) -> Callable[..., Any]:
@@ -154,7 +286,7 @@ def _load(file: Path, lowered: Any, device: Any) -> Callable[..., Any] | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        refuse(file.parent, error)
+        _refuse(file.parent, error)
         return None
     if hmac.compare_digest(data[:start], signed):
         serialize = jax_module("jax.experimental.serialize_executable")
@@ -185,7 +317,7 @@ def _store(file: Path, executable: Any) -> None:
             new.replace(file)
         _trim(file.parent, len(payload))
     except OSError as error:
-        refuse(file.parent, error)
+        _refuse(file.parent, error)
 
 
 def _make(folder: Path) -> None:
@@ -206,10 +338,10 @@ def _trim(folder: Path, size: int) -> None:
         return
     _written[folder] = 0
     remove_abandoned(folder)
-    held = sorted((status.st_mtime, status.st_size, path) for path, status in _files(folder))
-    total = sum(size for _, size, _ in held)
-    for number, (_, size, path) in enumerate(held):
-        if total <= largest and len(held) - number <= MOST:
+    by_age = sorted((status.st_mtime, status.st_size, path) for path, status in _files(folder))
+    total = sum(size for _, size, _ in by_age)
+    for number, (_, size, path) in enumerate(by_age):
+        if total <= largest and len(by_age) - number <= MOST:
             return
         _delete(path)
         total -= size
@@ -232,4 +364,4 @@ def _delete(file: Path) -> None:
     try:
         file.unlink(missing_ok=True)
     except OSError as error:
-        refuse(file.parent, error)
+        _refuse(file.parent, error)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.backend import disk
-from mindgrad.backend.cache_folder import SIZE_VARIABLE, directory, limit, readable_size, reason_off
+from mindgrad.backend.disk import SIZE_VARIABLE, directory, limit, readable_size, reason_off
 from mindgrad.tools.terminal import print_json, print_table
 
 __all__ = ["cache_facts", "main"]
@@ -57,15 +57,15 @@ def cache_facts() -> dict[str, Any]:
         OSError: the folder cannot be read.
     """
     folder, reason = directory(), reason_off()
-    held = disk.Entries(0, 0, 0.0) if folder is None else disk.entries(folder)
+    content = disk.Entries(0, 0, 0.0) if folder is None else disk.entries(folder)
     return {
         "folder": None if folder is None else str(folder),
         "off": reason,
-        "programs": held.number,
-        "bytes": held.size,
+        "programs": content.number,
+        "bytes": content.size,
         "limit_bytes": limit(),
         "limit_programs": disk.MOST,
-        "oldest": held.oldest or None,
+        "oldest": content.oldest or None,
     }
 
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindgrad._base.environment import PREFIX, VARIABLES, mistakes
-from mindgrad.backend.cache_folder import DIRECTORY_VARIABLE, SIZE_VARIABLE, readable_size
 from mindgrad.backend.device import device_count, device_kind, select_device
+from mindgrad.backend.disk import DIRECTORY_VARIABLE, SIZE_VARIABLE, readable_size
 from mindgrad.common.installation import run_check
 from mindgrad.tools.cache_command import cache_facts
 from mindgrad.tools.terminal import print_json, print_lines, print_table, print_title
@@ -80,16 +80,16 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
-    found = list(findings())
-    problems = [finding for finding in found if finding.state == "problem"]
+    listed = list(findings())
+    problems = [finding for finding in listed if finding.state == "problem"]
     if options.json:
-        print_json({"problems": len(problems), "findings": [finding._asdict() for finding in found]})
+        print_json({"problems": len(problems), "findings": [finding._asdict() for finding in listed]})
         return 1 if problems else 0
-    for topic in dict.fromkeys(finding.topic for finding in found):
+    for topic in dict.fromkeys(finding.topic for finding in listed):
         print_title(topic)
-        print_table([(f.name, f.state, f.value) for f in found if f.topic == topic])
+        print_table([(f.name, f.state, f.value) for f in listed if f.topic == topic])
         print()
-    for finding in found:
+    for finding in listed:
         if finding.advice:
             print_title(f"{finding.state}: {finding.name}: {finding.value}")
             print_lines([finding.advice])
@@ -125,17 +125,17 @@ def _versions() -> Iterator[Finding]:
     package: Any = sys.modules["mindgrad"]
     yield Finding(topic, "mindgrad", f"{package._OWN_VERSION} in {Path(package.__file__).parent}")
     yield Finding(topic, "python", f"{platform.python_version()}, {platform.platform()}")
-    wanted = _requirements()
+    bounds_of = _requirements()
     for name in _REQUIRED:
         version = _version_of(name)
         if version is None:
             advice = (
-                f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(name + wanted.get(name, ''))}"
+                f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(name + bounds_of.get(name, ''))}"
             )
             yield Finding(topic, name, "not installed", "problem", advice)
-        elif not _satisfies(version, wanted.get(name, "")):
-            advice = f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(name + wanted[name])}"
-            yield Finding(topic, name, f"{version}, but {wanted[name]} is needed", "problem", advice)
+        elif not _satisfies(version, bounds_of.get(name, "")):
+            advice = f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(name + bounds_of[name])}"
+            yield Finding(topic, name, f"{version}, but {bounds_of[name]} is needed", "problem", advice)
         else:
             yield Finding(topic, name, version)
     jax, jaxlib = _version_of("jax"), _version_of("jaxlib")
@@ -169,14 +169,14 @@ def _requirements() -> dict[str, str]:
         lines = importlib.metadata.requires("mindgrad") or []
     except importlib.metadata.PackageNotFoundError:  # it runs from a checkout
         lines = []
-    wanted = {}
+    bounds_of = {}
     for line in lines:
         requirement, _, marker = line.partition(";")
         if "extra" not in marker:
             name = requirement.strip()
             end = next((k for k, letter in enumerate(name) if letter in "<>=!~ ["), len(name))
-            wanted[name[:end].replace("-", "_")] = name[end:].strip()
-    return wanted
+            bounds_of[name[:end].replace("-", "_")] = name[end:].strip()
+    return bounds_of
 
 
 def _satisfies(version: str, bounds: str) -> bool:

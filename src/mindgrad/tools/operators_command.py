@@ -128,10 +128,10 @@ def describe(row: Primitive) -> dict[str, Any]:
 
 def nearest_rows(name: str) -> list[str]:
     """Names of rows, and of public functions that apply one, that are spelled much like ``name``."""
-    known = [*REGISTRY, *{n for names in public_names().values() for n in names}]
+    spellings = [*REGISTRY, *{n for names in public_names().values() for n in names}]
     short = name.rpartition(".")[2].lower()
-    alike = [n for n in known if n.rpartition(".")[2].lower() == short]
-    return list(dict.fromkeys([*alike[:3], *difflib.get_close_matches(name, known, 3, 0.7)]))[:4]
+    alike = [n for n in spellings if n.rpartition(".")[2].lower() == short]
+    return list(dict.fromkeys([*alike[:3], *difflib.get_close_matches(name, spellings, 3, 0.7)]))[:4]
 
 
 def _rows_of(name: str) -> list[Primitive]:
@@ -180,7 +180,7 @@ def _kernel(kernel: Any) -> str:
         return f"jax.lax.{kernel}"
     if isinstance(kernel, functools.partial):
         kernel = kernel.func
-    name = getattr(kernel, "__qualname__", None) or getattr(kernel, "__name__", repr(kernel))
+    name = str(getattr(kernel, "__qualname__", None) or getattr(kernel, "__name__", repr(kernel)))
     module = getattr(kernel, "__module__", None) or ("numpy" if type(kernel).__name__ == "ufunc" else "")
     if "<lambda>" in name:
         return "written in the row"
@@ -237,7 +237,7 @@ def public_names() -> dict[str, list[str]]:
             if row in names and path.startswith(("ops.", "nn.")):
                 names[row].add(path)
     return {
-        row: sorted(found, key=lambda n: (n.rpartition(".")[2] != row, n)) for row, found in names.items()
+        row: sorted(paths, key=lambda n: (n.rpartition(".")[2] != row, n)) for row, paths in names.items()
     }
 
 

@@ -71,10 +71,10 @@ def cotangent_rule(row: Primitive) -> list[str]:
                     new if new is not None else old for old, new in zip(cotangents, pulled, strict=True)
                 ]
             labels = [f"cotangent of {names[x]}" for x in xs]
-            known = [
+            nonzero = [
                 (label, value) for label, value in zip(labels, cotangents, strict=True) if value is not None
             ]
-            return _lines(builder, [value for _, value in known], [label for label, _ in known], names)
+            return _lines(builder, [value for _, value in nonzero], [label for label, _ in nonzero], names)
     return []
 
 
@@ -120,13 +120,13 @@ def _numbered(letter: str, values: Sequence[Any], distinct: bool = False) -> dic
 def _lines(
     builder: Builder, outputs: Sequence[Any], labels: Sequence[str], names: Mapping[Any, str]
 ) -> list[str]:
-    known = [(label, out) for label, out in zip(labels, outputs, strict=True) if out is not None]
+    nonzero = [(label, out) for label, out in zip(labels, outputs, strict=True) if out is not None]
     zero = [f"{label} = 0" for label, out in zip(labels, outputs, strict=True) if out is None]
     equations = [*builder.equations, *builder.linear_equations]
     made = {y for equation in equations for y in equation.outputs}
     order = sorted(equations, key=lambda e: _depth(e, made))
-    graph = Graph(list(names), order, [out for _, out in known])
-    return expressions(graph, [label for label, _ in known], names) + zero
+    graph = Graph(list(names), order, [out for _, out in nonzero])
+    return expressions(graph, [label for label, _ in nonzero], names) + zero
 
 
 def _depth(equation: Equation, made: set[Any]) -> int:
