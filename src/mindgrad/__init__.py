@@ -356,7 +356,8 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The public names, without the rooms that the package is built of (``docs/architecture.md``)."""
+    return sorted({*__all__, *[name for name in globals() if name.startswith("__")]})
 
 
 _explain_all()

@@ -244,3 +244,10 @@ def test_synchronising_takes_a_truth_value(flag):
     with pytest.raises(TypeError, match="'pynative_synchronize' must be a bool"):
         ms.set_context(pynative_synchronize=flag)
     assert ms.get_context("pynative_synchronize") is False
+
+
+def test_dir_of_the_package_shows_public_names_only():
+    shown = [name for name in dir(ms) if not name.startswith("__")]
+    assert sorted(ms.__all__) == shown
+    assert {"Tensor", "nn", "ops", "tools", "vmap"} <= set(shown)
+    assert not {"ir", "rows", "backend", "trace", "transforms", "cli"} & set(shown)
