@@ -47,6 +47,7 @@ class Contender:
         self.cache = tempfile.TemporaryDirectory(prefix="bench-cache-")
         variables = {**os.environ, "XDG_CACHE_HOME": self.cache.name, **(environment or {})}
         variables.pop("JAX_COMPILATION_CACHE_DIR", None)
+        variables["MINDGRAD_CACHE_DIR"] = ""
         with log.open("ab") as errors:
             self.process = subprocess.Popen(
                 [str(python), str(WORKER)],

@@ -7,6 +7,7 @@ What a gradient of operators needs is loaded with the package; the rooms and nam
 import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 from mindgrad import common, context, ops
 from mindgrad._base.location import FrozenValueWarning
@@ -102,6 +103,7 @@ from mindgrad.context import (
     set_recursion_limit,
 )
 from mindgrad.execution.cache import cache_info, clear_cache
+from mindgrad.execution.observers import OBSERVERS as _OBSERVERS
 from mindgrad.ir.mutable import mutable
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.introspection import is_tensor
@@ -148,6 +150,7 @@ if _TYPE_CHECKING:
     from mindgrad.solvers.ode import OdeInfo, odeint
     from mindgrad.tools.check_finite import check_finite
     from mindgrad.tools.check_grad import check_grad
+    from mindgrad.tools.draw import draw
     from mindgrad.tools.explain import explain
     from mindgrad.tools.source import source
     from mindgrad.train import *  # noqa: F403
@@ -178,6 +181,7 @@ _NAMES = {
     "mindgrad.profiler": ("Profiler",),
     "mindgrad.tools.check_finite": ("check_finite",),
     "mindgrad.tools.check_grad": ("check_grad",),
+    "mindgrad.tools.draw": ("draw",),
     "mindgrad.tools.explain": ("explain",),
     "mindgrad.tools.source": ("source",),
     "mindgrad.train": (
@@ -252,6 +256,7 @@ __all__ = [
     "directional_derivative",
     "divergence",
     "double",
+    "draw",
     "dtype",
     "dtype_to_nptype",
     "dtype_to_pytype",
@@ -358,8 +363,17 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=module)
 
 
+def _save_graph(*program: _Any) -> None:
+    """Write a program that is compiled while ``save_graphs`` is set; what draws it is loaded then."""
+    _import_module("mindgrad.tools.saved_graphs").save(*program)
+
+
+_OBSERVERS["save_graphs"] = _save_graph
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The public names, without the rooms that the package is built of (``docs/architecture.md``)."""
+    return sorted({*__all__, *[name for name in globals() if name.startswith("__")]})
 
 
 _explain_all()

@@ -1,4 +1,4 @@
-"""The command line runs MindSpore programs on this package: ``python -m mindgrad`` and :func:`install`.
+"""The command line runs MindSpore programs on this package: ``mindgrad script.py`` and :func:`install`.
 
 Two parts. A finder in front of ``sys.meta_path`` answers every import of ``mindspore`` and of what
 is below it with the module of the same path in this package: the module itself, not a copy, so
@@ -16,6 +16,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from types import CodeType, ModuleType, TracebackType
+from typing import NamedTuple
 
 from mindgrad._base import missing
 from mindgrad._base.missing import (
@@ -27,6 +28,7 @@ from mindgrad._base.missing import (
     public_modules,
 )
 from mindgrad._base.module_names import loaded_second_names, own_name
+from mindgrad.context import set_context
 
 __all__ = ["install", "main"]
 
@@ -35,20 +37,34 @@ _ALIAS = "mindspore"
 #: compare versions as text and cut them after five characters, which goes well with single digits only.
 _MINDSPORE = "2.9.0"
 
-_USAGE = """usage: python -m mindgrad [-h | -V] {script.py | folder | - | -m module | -c code} [args ...]
-       python -m mindgrad check script.py:function [arguments ...] [options]"""
-_HELP = f"""{_USAGE}
+_USAGE = """usage: mindgrad [run] {script.py | folder | - | -m module | -c code} [args ...]
+       mindgrad {%s} ...
+       mindgrad [-h | -V]"""
+_HELP = """%s
 
 Runs a Python program as `python` does, except that `import mindspore` and every import below it
-mean mindgrad. A MindSpore that is installed is neither needed nor touched.
+mean mindgrad. A MindSpore that is installed is neither needed nor touched. `python -m mindgrad` is
+the same command.
 
   script.py      a program; a folder or zip file that holds __main__.py; or - for standard input
   -m module      a module or package, found as `python -m` finds it
   -c code        a program given as text
   args           the program finds them in sys.argv
-  check          compares the derivatives of a function with differences; `check --help` says more
   -h, --help     show this text
   -V, --version  show the version of mindgrad
+
+commands (`mindgrad COMMAND --help` says more):
+%s
+
+examples:
+  mindgrad script.py --epochs 3
+  mindgrad run --debug-nans script.py
+  mindgrad check energy.py:energy "Tensor([1.0, 2.0])"
+  mindgrad ops tanh
+  mindgrad doctor
+
+The exit status is that of the program; of a command 0, 1 if it found something wrong, and 2 for a
+wrong command line.
 
 The programs' own context.set_context(...) chooses between GRAPH_MODE and PYNATIVE_MODE. Where no
 GPU is to be had the program runs on the CPU and a line on standard error says so;
@@ -56,9 +72,41 @@ MINDGRAD_STRICT_DEVICE=1 makes that an error instead.
 
 Inside a program of your own, mindgrad.install() does the same for the imports that follow it.
 """
+_RUN_HELP = """usage: mindgrad run [--debug-nans] {script.py | folder | - | -m module | -c code} [args ...]
 
-#: the modules of the commands, each of which has a function ``main``: loaded when one is called
-_COMMANDS = {"check": "mindgrad.tools.check_command", "source": "mindgrad.tools.source_command"}
+Runs a Python program, in which `import mindspore` means mindgrad; `run` may be left out where there
+are no options.
+
+  --debug-nans   an operator that makes a NaN or an infinity of finite numbers is an error, at the
+                 program's line; in derivatives too (docs/checking.md)
+  -h, --help     show this text
+
+examples:
+  mindgrad run --debug-nans train.py --epochs 3
+  mindgrad run -m package.train
+
+The exit status is that of the program, or 2 for a wrong command line.
+"""
+
+
+class _Command(NamedTuple):
+    """A command: the module whose function ``main`` it calls, and one line of help."""
+
+    module: str
+    help: str
+
+
+#: the modules are loaded when their command is called; ``run`` is the launcher
+_COMMANDS = {
+    "run": _Command("", "runs a program, with options: --debug-nans"),
+    "source": _Command("mindgrad.tools.source_command", "writes a function or its derivative as a program"),
+    "draw": _Command("mindgrad.tools.draw_command", "draws a function and its derivative"),
+    "explain": _Command("mindgrad.tools.explain_command", "tells what the compiler did to a function"),
+    "check": _Command("mindgrad.tools.check_command", "compares a function's derivatives with differences"),
+    "ops": _Command("mindgrad.tools.operators_command", "shows an operator's kernels, rules and names"),
+    "cache": _Command("mindgrad.tools.cache_command", "shows or clears the compiled programs on disk"),
+    "doctor": _Command("mindgrad.tools.doctor_command", "checks the installation, and says what to do"),
+}
 
 
 # --- names: what `import mindspore` means ---
@@ -185,11 +233,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     first = arguments[0] if arguments else ""
     if first in ("-h", "--help"):
-        print(_HELP, end="")
+        listed = "\n".join(f"  {name:<14} {command.help}" for name, command in _COMMANDS.items())
+        print(_HELP % (_usage(), listed), end="")
         return 0
     if first in ("-V", "--version"):
         print(PACKAGE, sys.modules[PACKAGE].__version__)
         return 0
+    if first in _COMMANDS and not _is_program(first):
+        if first != "run":
+            install()
+            return _run_command(_COMMANDS[first].module, arguments[1:])
+        del arguments[0]
+        if arguments and arguments[0] in ("-h", "--help"):
+            print(_RUN_HELP, end="")
+            return 0
+        if arguments and arguments[0] == "--debug-nans":
+            del arguments[0]
+            set_context(debug_nans=True)
+    return _launch(arguments)
+
+
+def _is_program(path: str) -> bool:
+    """Whether a name is that of a program, which is run though there is a command of that name."""
+    return os.path.isfile(path) or os.path.isfile(os.path.join(path, "__main__.py"))
+
+
+def _launch(arguments: list[str]) -> int:
+    """Run the program that the arguments name."""
+    first = arguments[0] if arguments else ""
     option = first[:2] if first[:2] in ("-c", "-m") else ""
     if option and len(first) > 2:  # -ccode is -c code
         arguments[:1] = [option, first[2:]]
@@ -197,10 +268,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"{first} needs an argument" if option else "which program?")
     if first.startswith("-") and first != "-" and not option:
         return _refuse(f"unknown option {first}")
-    if first in _COMMANDS and not os.path.exists(first):  # a program of that name is run
-        install()
-        command: Callable[[list[str]], int] = importlib.import_module(_COMMANDS[first]).main
-        return command(arguments[1:])
     install()
     try:
         if option == "-c":
@@ -220,9 +287,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _run_command(module: str, arguments: list[str]) -> int:
+    command: Callable[[list[str]], int] = importlib.import_module(module).main
+    try:
+        status = command(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # who reads the output, `head` say, has enough of it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
+
+
 def _refuse(reason: str) -> int:
-    print(f"{PACKAGE}: {reason}\n{_USAGE}\nTry: python -m mindgrad --help", file=sys.stderr)
+    print(f"{PACKAGE}: {reason}\n{_usage()}\nTry: mindgrad --help", file=sys.stderr)
     return 2
+
+
+def _usage() -> str:
+    return _USAGE % " | ".join(name for name in _COMMANDS if name != "run")
 
 
 def _fail(reason: str, status: int) -> SystemExit:
@@ -243,7 +325,8 @@ def _run_script(arguments: list[str]) -> None:
         with io.open_code(path) as file:
             source = file.read()
     except OSError as error:
-        raise _fail(f"can't open file {path!r}: {error}", 2) from None
+        near = nearest(arguments[0], list(_COMMANDS)).replace("nearest:", "nearest command:")
+        raise _fail(f"can't open file {path!r}: {error}{near}", 2) from None
     loader = importlib.machinery.SourceFileLoader("__main__", path)
     code = compile(source, path, "exec", dont_inherit=True)
     _run(code, __file__=path, __cached__=None, __loader__=loader)

@@ -43,8 +43,6 @@ _ACCEPTED = frozenset([
 ])  # fmt: skip
 if settings.options["debug_nans"]:
     set_kernel_check(check_kernel)
-#: the options of which standard error has said that they do nothing, once
-_announced: set[str] = set()
 _OWN = (
     "mode", "device_target", "device_id", "check_bprop", "checkpoint_slots", "debug_nans",
     "pynative_synchronize",
@@ -78,11 +76,11 @@ def set_context(
         debug_nans: whether it is an error that an operator makes a NaN or an infinity from finite operands;
             the error names the line, in derivatives too (``docs/checking.md``). The environment variable
             ``MINDGRAD_DEBUG_NANS=1`` turns it on.
-        **options: MindSpore's other options. ``enable_compile_cache=True`` with ``compile_cache_path`` keeps
-            compiled programs on disk (as the environment variable ``MINDGRAD_CACHE_DIR`` does), in a folder
-            that only this user can write to. The others steer MindSpore's own machinery; they are accepted so
-            that programs run unmodified, and ``get_context`` gives them back. Of ``save_graphs`` a line on
-            standard error says that nothing is written.
+        **options: MindSpore's other options. Compiled programs are kept on disk for later processes, in the
+            user's cache folder or in ``compile_cache_path``; ``enable_compile_cache=False`` turns that off
+            (``docs/cache.md``). ``save_graphs=True`` writes each program that is compiled into
+            ``save_graphs_path``, as text and as a picture. The others steer MindSpore's own machinery;
+            they are accepted so that programs run unmodified, and ``get_context`` gives them back.
 
     Raises:
         ValueError: an option has a value that is not allowed, or is none of MindSpore's.
@@ -137,12 +135,6 @@ def set_context(
         settings.store("mode", mode)
     for name, value in options.items():
         settings.store(name, value)
-    if options.get("save_graphs") and "save_graphs" not in _announced:
-        _announced.add("save_graphs")
-        sys.stderr.write(
-            "mindgrad: save_graphs writes nothing here; mindgrad.explain(fn)(x).table(graph=True) is the "
-            "program of a function as text.\n"
-        )
 
 
 def set_deterministic(deterministic: bool) -> None:

@@ -290,11 +290,28 @@ def test_the_files_that_were_not_used_for_longest_go_first(place, monkeypatch):
     assert again(x).item() == expected
     total = sum(f.stat().st_size for f in stored(place))
     # half a file more than there is: files of equal programs differ by some bytes
-    monkeypatch.setattr(disk, "LARGEST", total + total // 8)
+    monkeypatch.setenv(disk.SIZE_VARIABLE, str(total + total // 8))
     run, x, _ = compiled_of(99.5)
     run(x)
     assert oldest.exists()
     assert len(stored(place)) == 4
+    monkeypatch.setattr(disk, "MOST", 2)
+    run, x, _ = compiled_of(98.5)
+    run(x)
+    assert len(stored(place)) == 2
+
+
+def test_a_folder_is_not_read_for_every_program(place, monkeypatch):
+    x = Tensor(np.array(2.0))
+    compiled_of(51.5)[0](x)
+    reads = []
+    monkeypatch.setattr(disk, "_files", lambda folder: reads.append(folder) or iter(()))
+    compiled_of(52.5)[0](x)
+    assert reads == []
+    monkeypatch.setenv(disk.SIZE_VARIABLE, "100K")
+    compiled_of(53.5)[0](x)
+    assert reads == [place]
+    assert len(stored(place)) == 3
 
 
 def test_a_directory_that_cannot_be_used_costs_a_warning(tmp_path, monkeypatch):
@@ -309,7 +326,7 @@ def test_a_directory_that_cannot_be_used_costs_a_warning(tmp_path, monkeypatch):
 
 
 def test_the_settings_that_name_the_directory(tmp_path, monkeypatch):
-    monkeypatch.delenv(disk.DIRECTORY_VARIABLE, raising=False)
+    monkeypatch.setenv(disk.DIRECTORY_VARIABLE, "")
     assert disk.directory() is None
     monkeypatch.setenv(disk.DIRECTORY_VARIABLE, str(tmp_path / "variable"))
     assert disk.directory() == tmp_path / "variable"
@@ -323,12 +340,128 @@ def test_the_settings_that_name_the_directory(tmp_path, monkeypatch):
             ms.ir.settings.options.pop(name, None)
 
 
-def test_without_a_directory_nothing_is_written(tmp_path, monkeypatch):
-    monkeypatch.delenv(disk.DIRECTORY_VARIABLE, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
+#: compiles a program, and says where it is kept and what was warned of
+DEFAULT_PROGRAM = textwrap.dedent(
+    """
+    import warnings
+    from mindgrad import Tensor
+    from mindgrad.backend import disk
+    from mindgrad.execution.compiled import Compiled
+
+    with warnings.catch_warnings(record=True) as issued:
+        warnings.simplefilter("always")
+        value = Compiled(lambda x: x * 3.0)(Tensor([2.0])).item()
+    assert value == 6.0
+    print(disk.directory(), "|", disk.reason_off(), "|", *[x.message for x in issued])
+    """
+)
+
+
+@pytest.fixture
+def default(monkeypatch, tmp_path):
+    """A home of its own, and no setting of the cache."""
+    for name in (
+        disk.DIRECTORY_VARIABLE,
+        disk.SIZE_VARIABLE,
+        "XDG_CACHE_HOME",
+        "XDG_STATE_HOME",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(disk, "_refused", {})
+    monkeypatch.setattr(disk, "_warned", set())
+    monkeypatch.setattr(sys, "platform", "linux")
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home" / ".cache" / "mindgrad"
+
+
+def test_programs_are_kept_in_the_users_cache_folder(default):
+    assert result(start(DEFAULT_PROGRAM)) == f"{default} |  |\n"
+    (file,) = stored(default)
+    assert (default.stat().st_mode & 0o777, file.stat().st_mode & 0o777) == (0o700, 0o600)
+    run, x, expected = compiled_of(7.25)
+    assert run(x).item() == expected
+    assert len(stored(default)) == 2
+
+
+def test_where_the_users_cache_folder_is(default, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # which the specification has ignored
+    assert disk.directory() == default
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert disk.directory() == tmp_path / "home" / "Library" / "Caches" / "mindgrad"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    assert disk.directory() == tmp_path / "caches" / "mindgrad"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (disk.DIRECTORY_VARIABLE, ""),
+        (disk.SIZE_VARIABLE, "0"),
+        (disk.SIZE_VARIABLE, "0 MiB"),
+    ],
+)
+def test_variables_turn_the_cache_off(default, monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
     run, x, expected = compiled_of(7.5)
     assert run(x).item() == expected
-    assert list(tmp_path.iterdir()) == []
+    assert list(default.parents[1].iterdir()) == []
+    assert disk.directory() is None
+    assert name in disk.reason_off()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_folder_that_nobody_named_is_left_alone_without_a_word(default, monkeypatch):
+    def unused(reason):
+        monkeypatch.setattr(disk, "_refused", {})
+        run, x, expected = compiled_of(7.75)
+        assert run(x).item() == expected
+        assert disk.directory() is None, "not tried again"
+        assert reason in disk.reason_off()
+
+    default.parent.write_text("no folder")
+    unused("File exists")
+    default.parent.unlink()
+    default.mkdir(parents=True, mode=0o700)
+    if hasattr(os, "geteuid"):
+        default.chmod(0o777)
+        unused("other users have access")
+        default.chmod(0o700)
+        real = os.geteuid()
+        with monkeypatch.context() as another:
+            another.setattr(trust.os, "geteuid", lambda: real + 54321)  # one that has no name
+            unused("no home folder")
+        key = default.parents[1] / ".local"
+        key.write_text("no folder")
+        unused("Not a directory")
+    assert stored(default) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="access is decided by lists on this system")
+def test_root_makes_no_folder_in_the_home_of_another_user(default, monkeypatch, tmp_path):
+    monkeypatch.setattr(disk.os, "geteuid", lambda: 0)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    if tmp_path.stat().st_uid == 0:
+        assert disk.directory() == tmp_path / "caches" / "mindgrad"
+        os.chown(tmp_path, 54321, -1)
+    try:
+        assert disk.directory() is None
+        assert "belongs to another user" in disk.reason_off()
+    finally:
+        monkeypatch.undo()
+        if os.geteuid() == 0:
+            os.chown(tmp_path, 0, -1)
+
+
+def test_sizes(monkeypatch):
+    monkeypatch.setattr(disk, "_warned", set())
+    sizes = {"": 1 << 30, "1000": 1000, "1.5K": 1536, "20 MiB": 20 << 20, "2gb": 2 << 30, "0": 0}
+    for text, size in sizes.items():
+        monkeypatch.setenv(disk.SIZE_VARIABLE, text)
+        assert disk.limit() == size
+    monkeypatch.setenv(disk.SIZE_VARIABLE, "plenty")
+    with pytest.warns(UserWarning, match="MINDGRAD_CACHE_SIZE='plenty' is no size: write bytes"):
+        assert disk.limit() == 1 << 30
 
 
 def test_a_loaded_step_takes_over_memory_too(place):

@@ -1,7 +1,12 @@
 """``explain``: what the rewrites did, and what a program costs."""
 
+import io
+import json
+import re
+
 import numpy as np
 import pytest
+from rich.console import Console
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
@@ -15,6 +20,7 @@ from mindgrad.ir.types import tensor_type
 from mindgrad.optimize import pipeline
 from mindgrad.rows.elementwise import exp, log
 from mindgrad.tools.cost import Cost, cost
+from mindgrad.tools.explain_command import main
 
 X = Tensor(np.array([1.0, 2.0, 3.0], np.float32))
 
@@ -62,9 +68,12 @@ def test_the_table(inverse):
     text = str(ms.explain(named)(X))
     assert repr(ms.explain(named)(X)) == text
     assert "graph(" not in text
-    assert "graph(a: Float32[3])" in ms.explain(named)(X).table(graph=True)
+    assert "graph(x: Float32[3])" in ms.explain(named)(X).table(graph=True)
     lines = [line.split() for line in text.splitlines()]
-    assert lines[0] == ["named:"]
+    assert lines[0] == [
+        "named:",
+        *["The", "rewrite", "'inverse'", "was", "applied:", "no", "operations,", "no", "bytes", "read", "and", "written."],
+    ]
     assert ["equations", "2", "0", "0.00", "×"] in lines
     assert ["bytes", "48", "0", "0.00", "×"] in lines
     assert ["inverse", "1", "×", "exp(log", "x)", "=", "x"] in lines
@@ -76,7 +85,7 @@ def named(x):
 
 
 def test_nothing_fires_where_nothing_applies_and_where_rewrites_are_off(inverse):
-    assert "no rewrite applies" in str(ms.explain(lambda x: x * 2.0)(X))
+    assert "No rewrite applies" in str(ms.explain(lambda x: x * 2.0)(X))
     settings.store("rewrites", False)
     try:
         actual = ms.explain(named)(X)
@@ -118,7 +127,7 @@ def test_functions_cells_gradients_and_compiled_functions_by_their_names():
         "GradOperation_of_Net": ms.explain(ops.GradOperation(get_all=True)(net))(X),
     }
     for name, found in explained.items():
-        assert str(found).startswith(f"{name}:\n")
+        assert str(found).startswith(f"{name}: ")
         assert found.after.equations == len(found.graph) > 0
     assert net.w.asnumpy().tolist() == [1, 1, 1], "nothing ran"
     assert explained["grad_of_f"].graph.count() != explained["f"].graph.count()
@@ -212,3 +221,76 @@ def test_a_while_is_counted_with_one_trip_and_told():
     assert (tanh.times, tanh.is_known) == (1, True)
     back = [run for run in runs(ms.explain(ms.grad(halved))(X).graph, trips=50) if run.times == 50]
     assert any(run.equation.primitive.name in ("mul", "div") for run in back)
+
+
+def test_the_sentence_says_what_was_done_and_what_it_saved():
+    bend = ms.grad(ms.grad(lambda t: ops.tanh(ops.sin(t) * t)))
+    found = ms.explain(bend)(ops.ones((100, 1)))
+    assert "nested derivatives were computed as one Taylor series" in found.sentence
+    assert re.search(
+        r": \d+\N{NO-BREAK SPACE}% fewer operations, \d+\N{NO-BREAK SPACE}% fewer bytes", found.sentence
+    )
+
+
+def test_every_rewrite_has_words():
+    examples = ("halves of an example", "inverse")  # of a docstring, and of this file
+    assert [name for name, rewrite in REWRITES.items() if not rewrite.words and name not in examples] == []
+
+
+def test_lines_have_the_work_of_values_and_derivatives():
+    def u(x):
+        h = ops.tanh(x)
+        return (h * h).sum()
+
+    lines = ms.explain(ms.value_and_grad(u))(X).lines()
+    first = u.__code__.co_firstlineno
+    found = {(cost.line - first, cost.is_derivative) for cost in lines}
+    assert {(1, False), (2, False), (1, True)} <= found
+    assert sum(cost.equations for cost in lines) == ms.explain(ms.value_and_grad(u))(X).after.equations
+    assert any(cost.label.endswith("h = ops.tanh(x)") for cost in lines)
+
+
+def test_nested_derivatives_belong_to_lines():
+    """The Taylor series and the forward Laplacian of a line are derivatives of that line."""
+    bend = ms.grad(ms.grad(lambda t: ops.tanh(ops.sin(t) * t)))
+    laplacian = lambda x: ms.laplacian(lambda x: ops.tanh(ops.sin(x)).sum(-1, keepdims=True))(x)
+    for f, least in ((bend, 0.95), (laplacian, 0.4)):
+        lines = ms.explain(f)(ops.ones((100, 4))).lines()
+        known = sum(cost.flops for cost in lines if cost.file)
+        assert known >= least * sum(cost.flops for cost in lines)
+
+
+def test_compilations_are_those_of_xla():
+    found = ms.explain(lambda x: ops.matmul(x, x), compiled=True)(ops.ones((8, 8)))
+    without, used = found.compilations
+    assert used.seconds > 0
+    assert used.temporary_bytes == without.temporary_bytes >= 0
+    assert used.flops >= 2 * 8**3
+    assert "XLA: memory of a call" in str(found)
+
+
+def test_json_html_and_rich_hold_the_same(capsys):
+    found = ms.explain(ms.grad(f))(X)
+    read = json.loads(found.json())
+    assert read["sentence"] == found.sentence
+    assert read["after"]["equations"] == found.after.equations
+    assert [line["label"] for line in read["lines"]] == [cost.label for cost in found.lines()]
+    page = found._repr_html_()
+    assert "<table>" in page
+    assert "<lambda>" not in ms.explain(lambda x: x)(X)._repr_html_(), "escaped"
+    console = Console(width=200, file=io.StringIO())
+    console.print(found)
+    assert "without rewrites" in console.file.getvalue()
+    found.show()
+    assert capsys.readouterr().out == f"{found}\n", "plain text in a pipe"
+
+
+def test_the_command(tmp_path, capsys):
+    script = tmp_path / "wave.py"
+    script.write_text("from mindgrad import ops\n\ndef u(x):\n    return ops.sin(x).sum()\n")
+    assert main([f"{script}:u", "Tensor([1.0])", "--order", "2"]) == 0
+    assert capsys.readouterr().out.startswith("grad_of_grad_of_u: ")
+    assert main([f"{script}:u", "Tensor([1.0])", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["function"] == "u"
+    assert main([f"{script}:u", "Tensor([1.0])", "--graph"]) == 0
+    assert "graph(x: Float32[1])" in capsys.readouterr().out

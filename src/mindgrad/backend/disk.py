@@ -2,16 +2,24 @@
 
     file name = SHA-256 of (program text, kinds of device and CPU, versions, flags, compile options)
 
-It is off unless a directory is named: by ``set_context(enable_compile_cache=True,
-compile_cache_path=...)``, or by the environment variable ``MINDGRAD_CACHE_DIR``. What is stored are the
-executables that jax serialises through its public ``jax.experimental.serialize_executable``, one file
-each. jax's own compilation cache is not used: it is one setting of the whole process, which would write the
-user's own jax programs too; its entries are not written in one step, and a damaged one stays.
+What is stored are the executables that jax serialises through its public
+``jax.experimental.serialize_executable``, one file each. jax's own compilation cache is not used: it is one
+setting of the whole process, which would write the user's own jax programs too; its entries are not written
+in one step, and a damaged one stays.
 
 A file is written under another name and renamed, so that readers see all of it or nothing, whoever
 writes at the same time or is killed meanwhile. It begins with a signature (``backend.trust``): a damaged
 file, or one that this user has not written, is deleted unread, and the program compiled and stored anew. A
-directory that cannot be used, or that others can write to, costs a warning, no program.
+folder that cannot be used, or that others can write to, costs no program. Above a limit, the entries that
+were not used for longest are removed.
+
+Its folder is the user's cache folder, unless a setting names another one or none:
+
+    set_context(compile_cache_path=…) > MINDGRAD_CACHE_DIR > $XDG_CACHE_HOME/mindgrad > ~/.cache/mindgrad
+
+A folder that somebody named and that cannot be used costs a warning, once. The folder that nobody named is
+left alone without a word: its user has not asked for it. It is not made where it would belong to another user
+than the folder around it, as after ``sudo``.
 """
 
 from __future__ import annotations
@@ -22,43 +30,196 @@ import hmac
 import importlib
 import os
 import platform
+import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindgrad._base.location import warn_user
 from mindgrad._base.replacing import remove_abandoned, temporary
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import compiled_with
-from mindgrad.backend.trust import SIGNATURE_BYTES, check_folder, read_own, signature
+from mindgrad.backend.trust import SIGNATURE_BYTES, Distrusted, check_folder, home, read_own, signature
 from mindgrad.ir import settings
 
-__all__ = ["DIRECTORY_VARIABLE", "LARGEST", "compiled", "directory"]
+__all__ = [
+    "DEFAULT_LIMIT", "DIRECTORY_VARIABLE", "MOST", "SIZE_VARIABLE", "Entries", "clear", "compiled",
+    "directory", "entries", "limit", "readable_size", "reason_off",
+]  # fmt: skip
 
 DIRECTORY_VARIABLE = "MINDGRAD_CACHE_DIR"
-#: above this many bytes in all, the files that were not used for longest are deleted
-LARGEST = 1 << 30
+SIZE_VARIABLE = "MINDGRAD_CACHE_SIZE"
+#: above this many bytes in all, the entries that were not used for longest are removed
+DEFAULT_LIMIT = 1 << 30
 
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+
+#: folders that could not be used in this process, and why
+_refused: dict[str, str] = {}
+_warned: set[str] = set()
 _MAGIC = b"mindgrad executable 2\n"
 _SUFFIX = ".executable"
+#: entries of a folder, which is read as a whole to find the oldest
+MOST = 4096
+#: the part of the limit that a process writes before it looks for entries to remove again
+_UNSEEN = 1 / 64
+#: bytes that this process has written since it last looked, by folder
+_written: dict[Path, int] = {}
 
-_warned: set[str] = set()
+
+# --- the folder ---
 
 
 def directory() -> Path | None:
-    """The folder of the compile cache; ``None``: there is none."""
+    """The folder of the compile cache; ``None``: there is none, :func:`reason_off` says why."""
+    folder = _chosen()[0]
+    return None if folder is None or (str(folder) in _refused and not _is_named()) else folder
+
+
+def reason_off() -> str:
+    """The reason why nothing is kept on disk, ``""`` where something is."""
+    folder, reason = _chosen()
+    return reason or _refused.get(str(folder), "")
+
+
+def limit() -> int:
+    """The number of bytes that the entries may have in all; 0 turns the cache off."""
+    text = os.environ.get(SIZE_VARIABLE, "").strip()
+    if not text:
+        return DEFAULT_LIMIT
+    size = _SIZE.fullmatch(text)
+    if size is not None:
+        return int(float(size[1]) * (1 << _UNITS[size[2].upper()]))
+    _warn_once(
+        SIZE_VARIABLE,
+        f"{SIZE_VARIABLE}={text!r} is no size: write bytes or a number with K, M or G, such as 500M; 0 turns "
+        f"the compile cache off. It stays below {readable_size(DEFAULT_LIMIT)}.",
+    )
+    return DEFAULT_LIMIT
+
+
+def readable_size(size: float) -> str:
+    """A number of bytes with a unit, as :data:`SIZE_VARIABLE` takes it.
+
+    >>> readable_size(3 << 20)
+    '3.0 MiB'
+    """
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            break
+        size /= 1024
+    return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def _refuse(folder: Path, error: Exception) -> None:
+    """Note that ``folder`` cannot be used; a warning, once, if somebody named it."""
+    _refused[str(folder)] = str(error)
+    if _is_named():
+        _warn_once(
+            str(folder),
+            f"the compile cache in {folder} cannot be used: {error}. Programs are compiled without it.",
+        )
+
+
+def _warn_once(subject: str, text: str) -> None:
+    if subject not in _warned:
+        _warned.add(subject)
+        warn_user(text)
+
+
+def _is_named() -> bool:
+    return bool(settings.get("enable_compile_cache") or os.environ.get(DIRECTORY_VARIABLE))
+
+
+def _chosen() -> tuple[Path | None, str]:
+    """The folder that the settings choose; otherwise the reason why there is none."""
     is_enabled = settings.get("enable_compile_cache")
     if is_enabled is not None and not is_enabled:
-        return None
-    named = (settings.get("compile_cache_path") if is_enabled else None) or os.environ.get(DIRECTORY_VARIABLE)
-    if named or is_enabled:
-        path = str(named or "~/.cache/mindgrad")
-        try:
-            return Path(path).expanduser()
-        except RuntimeError as error:  # there is no home
-            _report(Path(path), error)
-    return None
+        return None, "set_context(enable_compile_cache=False)"
+    if not limit():
+        return None, f"{SIZE_VARIABLE}={os.environ[SIZE_VARIABLE]}"
+    variable = os.environ.get(DIRECTORY_VARIABLE)
+    named = (settings.get("compile_cache_path") if is_enabled else None) or variable
+    if not named and variable is not None and not is_enabled:
+        return None, f"{DIRECTORY_VARIABLE} is set to nothing"
+    try:
+        return (Path(str(named)).expanduser() if named else _default()), ""
+    except (OSError, RuntimeError) as error:  # there is no home
+        _refuse(Path(str(named or "~/.cache/mindgrad")), error)
+        return None, str(error)
+
+
+def _default() -> Path:
+    """The user's cache folder for this package.
+
+    Raises:
+        OSError: the user has none, or it is another user's.
+    """
+    around = os.environ.get("XDG_CACHE_HOME", "")
+    if os.name == "nt":
+        around = os.environ.get("LOCALAPPDATA", "")
+    if os.path.isabs(around):
+        folder = Path(around) / "mindgrad"
+    elif sys.platform == "darwin":
+        folder = home() / "Library" / "Caches" / "mindgrad"
+    else:
+        folder = home() / ".cache" / "mindgrad"
+    if hasattr(os, "geteuid") and os.geteuid() == 0:  # who may write everywhere leaves no folders with others
+        above = next(path for path in (folder, *folder.parents) if path.exists())
+        if above.stat().st_uid != 0:
+            raise Distrusted(f"'{above}' belongs to another user (number {above.stat().st_uid})")
+    return folder / "executables" if os.name == "nt" else folder
+
+
+# --- the programs ---
+
+
+class Entries(NamedTuple):
+    """The size of a compile cache.
+
+    Attributes:
+        number: how many programs it holds.
+        size: bytes in all.
+        oldest: seconds since 1970 when the one was used that was not used for longest; 0 of none.
+    """
+
+    number: int
+    size: int
+    oldest: float
+
+
+def entries(folder: Path) -> Entries:
+    """The number, size and age of the programs in ``folder``.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    try:
+        statuses = [status for _, status in _files(folder)]
+    except FileNotFoundError:
+        statuses = []
+    times = [status.st_mtime for status in statuses]
+    return Entries(len(statuses), sum(status.st_size for status in statuses), min(times, default=0.0))
+
+
+def clear(folder: Path) -> Entries:
+    """Remove all programs in ``folder``, and what killed writers left there; nothing else.
+
+    Returns:
+        What was removed.
+
+    Raises:
+        OSError: one cannot be removed.
+    """
+    content = entries(folder)
+    if content.number:
+        for file, _ in list(_files(folder)):
+            file.unlink(missing_ok=True)
+    remove_abandoned(folder)
+    return content
 
 
 def compiled(lowered: Any, device: Any, options: Mapping[str, str]) -> Callable[..., Any]:
@@ -125,7 +286,7 @@ def _load(file: Path, lowered: Any, device: Any) -> Callable[..., Any] | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        _report(file.parent, error)
+        _refuse(file.parent, error)
         return None
     if hmac.compare_digest(data[:start], signed):
         serialize = jax_module("jax.experimental.serialize_executable")
@@ -145,19 +306,18 @@ def _load(file: Path, lowered: Any, device: Any) -> Callable[..., Any] | None:
 def _store(file: Path, executable: Any) -> None:
     serialize = jax_module("jax.experimental.serialize_executable")
     try:
-        payload = serialize.serialize(executable)[0]
-    except Exception:  # a program that calls back into Python cannot be stored
-        return
-    try:
         _make(file.parent)
         check_folder(file.parent)
-        remove_abandoned(file.parent)
+        try:
+            payload = serialize.serialize(executable)[0]
+        except Exception:  # a program that calls back into Python cannot be stored
+            return
         with temporary(file.parent, 0o600) as new:
             new.write_bytes(_MAGIC + signature(file.name, payload) + payload)
             new.replace(file)
-        _trim(file.parent)
+        _trim(file.parent, len(payload))
     except OSError as error:
-        _report(file.parent, error)
+        _refuse(file.parent, error)
 
 
 def _make(folder: Path) -> None:
@@ -166,20 +326,30 @@ def _make(folder: Path) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def _trim(place: Path) -> None:
-    """Delete the oldest files of too many."""
-    held = [(status.st_mtime, status.st_size, path) for path, status in _files(place)]
-    total = sum(size for _, size, _ in held)
-    for _, size, path in sorted(held):
-        if total <= LARGEST:
+def _trim(folder: Path, size: int) -> None:
+    """Delete what was not used for longest of too much, and what killed writers left behind.
+
+    Reading a folder of thousands of files costs as much as a small program: it is done for the first entry
+    that a process writes, and after a part of the limit again.
+    """
+    largest = limit()
+    if folder in _written and _written[folder] + size <= _UNSEEN * largest:
+        _written[folder] += size
+        return
+    _written[folder] = 0
+    remove_abandoned(folder)
+    by_age = sorted((status.st_mtime, status.st_size, path) for path, status in _files(folder))
+    total = sum(size for _, size, _ in by_age)
+    for number, (_, size, path) in enumerate(by_age):
+        if total <= largest and len(by_age) - number <= MOST:
             return
         _delete(path)
         total -= size
 
 
-def _files(place: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    with os.scandir(place) as entries:
-        for entry in entries:
+def _files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    with os.scandir(folder) as listed:
+        for entry in listed:
             if entry.name.endswith(_SUFFIX):
                 with suppress(OSError):  # another process deleted it
                     yield Path(entry.path), entry.stat(follow_symlinks=False)
@@ -194,11 +364,4 @@ def _delete(file: Path) -> None:
     try:
         file.unlink(missing_ok=True)
     except OSError as error:
-        _report(file.parent, error)
-
-
-def _report(folder: Path, error: Exception) -> None:
-    """Warn once per directory that cannot be used."""
-    if str(folder) not in _warned:
-        _warned.add(str(folder))
-        warn_user(f"the compile cache in {folder} cannot be used: {error}. Programs are compiled without it.")
+        _refuse(file.parent, error)

@@ -23,7 +23,7 @@ from mindgrad._base.replacing import remove_abandoned, temporary
 with contextlib.suppress(ImportError):  # which Windows does not have
     import pwd
 
-__all__ = ["SIGNATURE_BYTES", "Distrusted", "check_folder", "read_own", "signature"]
+__all__ = ["SIGNATURE_BYTES", "Distrusted", "check_folder", "home", "read_own", "signature"]
 
 SIGNATURE_BYTES = hashlib.sha256().digest_size
 _SECRET_BYTES = 32
@@ -68,6 +68,21 @@ def signature(name: str, content: bytes) -> bytes:
     )
 
 
+def home() -> Path:
+    """The home folder of this user, also after ``sudo``, which may leave ``$HOME`` as it was.
+
+    Raises:
+        OSError: there is none.
+    """
+    try:
+        folder = Path.home()
+        if hasattr(os, "geteuid") and folder.stat().st_uid != os.geteuid():
+            folder = Path(pwd.getpwuid(os.geteuid()).pw_dir)
+    except (RuntimeError, KeyError):
+        raise Distrusted("the user has no home folder") from None
+    return folder
+
+
 def _check(path: Path, status: os.stat_result, others: int) -> None:
     if not hasattr(os, "geteuid"):
         return  # Windows: a user's folders are closed to others by access lists
@@ -86,12 +101,9 @@ def _state_folder() -> Path:
     if named and os.path.isabs(named):
         return Path(named) / "mindgrad"
     try:
-        home = Path.home()
-        if hasattr(os, "geteuid") and home.stat().st_uid != os.geteuid():
-            home = Path(pwd.getpwuid(os.geteuid()).pw_dir)  # after ``sudo``, which may leave $HOME as it was
-    except (RuntimeError, KeyError):
+        return home() / ".local" / "state" / "mindgrad"
+    except Distrusted:
         raise Distrusted("the user has no home folder for a secret; set XDG_STATE_HOME") from None
-    return home / ".local" / "state" / "mindgrad"
 
 
 @functools.lru_cache(maxsize=4)

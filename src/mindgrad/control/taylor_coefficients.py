@@ -33,7 +33,11 @@ from mindgrad.transforms.taylor import taylor
 
 __all__ = ["taylor_coefficients", "expanded"]
 
-SERIES = Rewrite("series", "D_d of the k-th Taylor coefficient along d = (k + 1) times the next one")
+SERIES = Rewrite(
+    "series",
+    "D_d of the k-th Taylor coefficient along d = (k + 1) times the next one",
+    "nested derivatives were computed as one Taylor series",
+)
 
 
 @memoized

@@ -34,6 +34,7 @@ from mindgrad.execution.cache import (
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.execution.donation import Donation, run_and_store, settled
 from mindgrad.execution.finite_results import checked, traced_plainly
+from mindgrad.execution.observers import observe
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant, is_constant
 from mindgrad.ir.graph import Graph
@@ -98,6 +99,7 @@ class _Program:
         traced = trace_of(function, leaves, structure, numbers, tensors)
         parameters, written = traced.parameters, traced.written
         graph = before_compilation(traced.graph)
+        observe(getattr(function, "__name__", type(function).__name__), graph, [p.name for p in parameters])
         self.function = function
         self.key = key
         self._structure = traced.structure

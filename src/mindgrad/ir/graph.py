@@ -11,7 +11,9 @@ reads as a formula; an operator emits an equation into the builder of this threa
 from __future__ import annotations
 
 import cmath
+import itertools
 from collections.abc import Callable, Iterable, Sequence
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -253,7 +255,11 @@ class Graph:
         return len(self.equations)
 
     def __str__(self) -> str:
-        return "\n".join(_render(self))
+        return self.text()
+
+    def text(self, names: Sequence[str] = ()) -> str:
+        """The program as text, with ``names`` for its inputs."""
+        return "\n".join(_render(self, names))
 
     def has_halves(self) -> bool:
         """Whether a value of half precision is computed."""
@@ -346,13 +352,14 @@ def _letters(index: int) -> str:
     return name
 
 
-def _render(graph: Graph) -> Iterable[str]:
-    names: dict[Atom, str] = {}
+def _render(graph: Graph, named: Sequence[str] = ()) -> Iterable[str]:
+    names: dict[Atom, str] = dict(zip(graph.inputs, named, strict=False))
+    letters = filter(lambda name: not iskeyword(name) and name not in named, map(_letters, itertools.count()))
 
     def name(atom: Atom) -> str:
         if isinstance(atom, Constant):
             return str(atom.value) if atom.is_splat else f"<{atom.type}>"
-        return names.setdefault(atom, _letters(len(names)))
+        return names.get(atom) or names.setdefault(atom, next(letters))
 
     yield f"graph({', '.join(f'{name(v)}: {v.type}' for v in graph.inputs)})"
     for equation in graph.equations:

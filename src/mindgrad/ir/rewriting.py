@@ -33,18 +33,19 @@ _local = _Local()
 
 @dataclass(frozen=True)
 class Rewrite:
-    """One rewrite: its name, and its law as an equation that a reader can check.
+    """One rewrite: its name, its law as an equation that a reader can check, and what it did in words.
 
     >>> from mindgrad.ir.rewriting import Rewrite, watching
-    >>> halves = Rewrite("halves", "x / 2 + x / 2 = x")
+    >>> halves = Rewrite("halves of an example", "x / 2 + x / 2 = x")
     >>> with watching() as counts:
     ...     halves.fired()
     >>> counts
-    Counter({'halves': 1})
+    Counter({'halves of an example': 1})
     """
 
     name: str
     law: str
+    words: str = ""
 
     def __post_init__(self) -> None:
         REWRITES[self.name] = self

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from inspect import CO_GENERATOR
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,10 +22,15 @@ from mindgrad.ir.dtype import DType, as_dtype
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.types import TensorType, type_of
 
+if TYPE_CHECKING:  # a stub that scripts/stubs.py writes from the table of methods
+    from mindgrad.ir.tensor_members import TensorMembers
+else:
+    TensorMembers = object
+
 __all__ = ["MARK", "Number", "Tensor", "assign", "make_number", "make_tensor", "marked", "scalar_tensor"]
 
 
-class Tensor:
+class Tensor(TensorMembers):
     """An n-dimensional array of one element type, differentiable.
 
     Args:

@@ -50,6 +50,7 @@ def also_named(**names: str) -> Callable[[Callable[..., Any]], Callable[..., Any
                 kwargs = {names.get(name, name): value for name, value in kwargs.items()}
             return function(*args, **kwargs)
 
+        vars(renaming)["second_names"] = {**vars(renaming).get("second_names", {}), **names}
         return renaming
 
     return decorated

@@ -35,6 +35,7 @@ def _synonyms(method: Callable[..., Any]) -> Callable[..., Any]:
             kwargs = {_SYNONYMS.get(name, name): value for name, value in kwargs.items()}
         return method(self, *args, **kwargs)
 
+    vars(translated)["second_names"] = _SYNONYMS
     return translated
 
 

@@ -38,7 +38,9 @@ from mindgrad.rows.structural import broadcast_in_dim, reshape, transpose
 __all__ = ["BLOCK", "WORTH", "in_blocks", "keeps_rows_apart"]
 
 BLOCKS = Rewrite(
-    "blocks", "Σ over all rows = Σ over blocks of Σ over the rows of a block, whose stacks are small"
+    "blocks",
+    "Σ over all rows = Σ over blocks of Σ over the rows of a block, whose stacks are small",
+    "the sum over rows was computed in blocks that fit the cache",
 )
 
 #: bytes of the largest value in a block, and how many times as many it must have in full

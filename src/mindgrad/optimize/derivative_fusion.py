@@ -42,8 +42,16 @@ from mindgrad.transforms.reverse import reverse
 
 __all__ = ["COLLAPSE", "COLUMNS", "joined"]
 
-COLUMNS = Rewrite("columns", "first derivatives along several columns of x = columns of one gradient")
-COLLAPSE = Rewrite("collapse", "Σ_j c_j ∂_j² y = one second-order term for all j: the forward Laplacian")
+COLUMNS = Rewrite(
+    "columns",
+    "first derivatives along several columns of x = columns of one gradient",
+    "derivatives along several columns were read from one gradient",
+)
+COLLAPSE = Rewrite(
+    "collapse",
+    "Σ_j c_j ∂_j² y = one second-order term for all j: the forward Laplacian",
+    "a sum of second derivatives was computed as one forward Laplacian",
+)
 
 Read = Callable[[Any], Any]
 

@@ -61,12 +61,18 @@ from mindgrad.rows.structural import broadcast_in_dim, reshape, stop_gradient, t
 
 __all__ = ["distributed"]
 
-DISTRIBUTION = Rewrite("distribution", "A · (u ± v) = A · (u − c) ± A · (v ± c), u and v smaller than u ± v")
+DISTRIBUTION = Rewrite(
+    "distribution",
+    "A · (u ± v) = A · (u − c) ± A · (v ± c), u and v smaller than u ± v",
+    "products of sums were taken of their small parts",
+)
 REPETITION = Rewrite(
-    "repetition", "Σ_j A[b,i,j] x[j] for every b = (A as one matrix) · x; Σ_j A[i,j] x = (Σ_j A[i,j]) x"
+    "repetition",
+    "Σ_j A[b,i,j] x[j] for every b = (A as one matrix) · x; Σ_j A[i,j] x = (Σ_j A[i,j]) x",
+    "operands that repeat were multiplied once",
 )
 
-MERGING = Rewrite("merging", "A u + r = [A, r] · [u, 1]")
+MERGING = Rewrite("merging", "A u + r = [A, r] · [u, 1]", "a sum of products became one product")
 
 #: floating-point operations that take as long as moving a byte
 _OPERATIONS_PER_BYTE = 8

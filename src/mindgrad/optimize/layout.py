@@ -56,8 +56,16 @@ from mindgrad.rows.structural import broadcast_in_dim, convert, reshape, transpo
 
 __all__ = ["narrow_products_turned", "transposes_carried"]
 
-LAYOUT = Rewrite("layout", "f(xᵀ) = f(x)ᵀ for pointwise operators, sums and products")
-NARROW = Rewrite("narrow", "x · W = (Wᵀ · xᵀ)ᵀ for a long x and a small W")
+LAYOUT = Rewrite(
+    "layout",
+    "f(xᵀ) = f(x)ᵀ for pointwise operators, sums and products",
+    "arrays were turned so that their long axes lie last",
+)
+NARROW = Rewrite(
+    "narrow",
+    "x · W = (Wᵀ · xᵀ)ᵀ for a long x and a small W",
+    "products of a long and a small matrix were turned",
+)
 
 #: transposed values of fewer elements are left alone
 _ELEMENTS = 4096

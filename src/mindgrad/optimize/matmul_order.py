@@ -34,7 +34,11 @@ from mindgrad.rows.structural import broadcast_in_dim, reshape, transpose
 
 __all__ = ["products_ordered"]
 
-CHAIN = Rewrite("chain", "(A B) v = A (B v), and every other order of a tree of products")
+CHAIN = Rewrite(
+    "chain",
+    "(A B) v = A (B v), and every other order of a tree of products",
+    "products of matrices were put in a cheaper order",
+)
 
 #: leaves of which all trees are looked at, and of which any are
 _ALL, _MOST = 6, 24

@@ -51,7 +51,11 @@ __all__ = ["MOST", "as_series", "in_columns", "of_vector", "pulled_along"]
 #: derivatives become columns of one gradient if they are left alone
 _COLUMNS, MOST = 4, 128
 
-DIAGONAL = Rewrite("diagonal", "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is diagonal across the rows of a batch")
+DIAGONAL = Rewrite(
+    "diagonal",
+    "Jᵀ ct = Σ_j e_j (ct ∘ J d_j) where J is diagonal across the rows of a batch",
+    "the gradient of rows that do not mix was computed in forward mode",
+)
 
 
 class _Cut(NamedTuple):

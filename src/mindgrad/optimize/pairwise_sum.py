@@ -33,7 +33,9 @@ from mindgrad.rows.structural import reshape
 __all__ = ["halved"]
 
 HALVES = Rewrite(
-    "halves", "Σ_k x_k = Σ_k (x_k + x_{k + K/2}) over half as many k, for sums over axes in front of others"
+    "halves",
+    "Σ_k x_k = Σ_k (x_k + x_{k + K/2}) over half as many k, for sums over axes in front of others",
+    "long sums were added up in halves",
 )
 
 #: terms of a sum, and results side by side

@@ -36,8 +36,16 @@ from mindgrad.rows.structural import broadcast_in_dim, reshape, transpose
 
 __all__ = ["tiled"]
 
-TILES = Rewrite("tiles", "Σ over all rows = Σ over tiles of Σ over the rows of a tile")
-ROWS_LAST = Rewrite("rows last", "a program of rows with the axis of the rows at the end of every value")
+TILES = Rewrite(
+    "tiles",
+    "Σ over all rows = Σ over tiles of Σ over the rows of a tile",
+    "the sum over rows was computed in tiles that fit the cache",
+)
+ROWS_LAST = Rewrite(
+    "rows last",
+    "a program of rows with the axis of the rows at the end of every value",
+    "rows were put last in every value",
+)
 
 #: rows of data that are looked at
 _ROWS = 1024

@@ -3,18 +3,13 @@
 from mindgrad.tools import cost, profile
 from mindgrad.tools.check_finite import check_finite
 from mindgrad.tools.check_grad import check_grad
-from mindgrad.tools.explain import Explanation, explain
+from mindgrad.tools.draw import Drawing, draw
+from mindgrad.tools.explain import explain
+from mindgrad.tools.explanation import Explanation
 from mindgrad.tools.gradient_check import GradientCheck
 from mindgrad.tools.source import Source, source
 
 __all__ = [
-    "Explanation",
-    "GradientCheck",
-    "Source",
-    "check_finite",
-    "check_grad",
-    "cost",
-    "explain",
-    "profile",
-    "source",
-]
+    "Drawing", "Explanation", "GradientCheck", "Source", "check_finite", "check_grad", "cost", "draw",
+    "explain", "profile", "source",
+]  # fmt: skip

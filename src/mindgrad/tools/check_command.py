@@ -1,4 +1,4 @@
-"""The command ``python -m mindgrad check`` checks the derivatives of a script's function."""
+"""The command ``mindgrad check`` checks the derivatives of a script's function."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from mindgrad.tools.command_target import add_target, target_of
 __all__ = ["main"]
 
 _EXAMPLE = """examples:
-  python -m mindgrad check energy.py:energy "Tensor([1.0, 2.0])" 3.0
-  python -m mindgrad check train.py:net "ops.ones((4, 3))" --order 2 --plot errors.png
+  mindgrad check energy.py:energy "Tensor([1.0, 2.0])" 3.0
+  mindgrad check train.py:net "ops.ones((4, 3))" --order 2 --plot errors.png
 
 The arguments are Python expressions; they see the names of the script and those of mindgrad. Without them
 the function is called with its default values. The exit status is 0 if the derivatives agree, 1 if not, and
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str]) -> int:
         SystemExit: the command line is wrong (status 2), or asks for help (0).
     """
     parser = argparse.ArgumentParser(
-        "python -m mindgrad check",
+        "mindgrad check",
         description="Compare the derivatives of a function with differences of its values.",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,

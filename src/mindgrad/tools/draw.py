@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import io
+import itertools
 import linecache
 import os
 from collections import Counter
@@ -72,21 +73,25 @@ class _Row:
 class Drawing:
     """The result of :func:`draw`.
 
+    Args:
+        title: the heading of the picture.
+        graph: the program.
+        inputs, outputs: names of its inputs, and of its outputs as far as they are known.
+
     Attributes:
-        title: what is drawn.
+        title: the heading.
         rows: the number of rows.
         folding: what a row stands for: ``"line"``, ``"block of lines"``, ``"function"`` or ``"file"``.
     """
 
-    def __init__(self, program: TracedProgram) -> None:
-        self.title = program.title
-        self._inputs = [*program.argument_paths, *[p.name for p in program.parameters]]
-        outputs = [f"new {p.name}" for p in program.written] + [name or "" for name in program.result_names]
+    def __init__(self, title: str, graph: Graph, inputs: Sequence[str], outputs: Sequence[str] = ()) -> None:
+        self.title = title
+        self._inputs = inputs
         self._outputs = outputs
         self._blocks: dict[Source, tuple[int, int]] = {}
         for folding in ("line", "block of lines", "function", "file"):
             self.folding = folding
-            self._layout(program.graph)
+            self._layout(graph)
             if len(self._rows) <= _MOST_ROWS:
                 break
             if folding == "line":
@@ -129,7 +134,8 @@ class Drawing:
         self._feeds: dict[_Box, dict[str, None]] = {}
         origins: dict[Any, Any] = dict(zip(graph.inputs, self._inputs, strict=True))
         self._walk(graph, origins)
-        for y, name in zip(graph.outputs, self._outputs, strict=False):
+        names = itertools.chain(self._outputs, itertools.repeat(""))
+        for y, name in zip(graph.outputs, names, strict=False):
             box = origins.get(y)
             if isinstance(box, _Box):
                 self._feeds.setdefault(box, {})[name or repr(y.type)] = None
@@ -424,6 +430,12 @@ def draw(fn: Callable[..., Any], *args: Any, order: int = 0, rewrites: bool = Tr
     for _ in range(order):
         fn = grad(fn)
     if rewrites:
-        return Drawing(TracedProgram(fn, args, kwargs))
+        return _drawn(TracedProgram(fn, args, kwargs))
     with without_rewrites():
-        return Drawing(TracedProgram(fn, args, kwargs))
+        return _drawn(TracedProgram(fn, args, kwargs))
+
+
+def _drawn(program: TracedProgram) -> Drawing:
+    inputs = [*program.argument_paths, *[p.name for p in program.parameters]]
+    outputs = [f"new {p.name}" for p in program.written] + [name or "" for name in program.result_names]
+    return Drawing(program.title, program.graph, inputs, outputs)

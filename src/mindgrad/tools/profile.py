@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindgrad.backend.options import compiled_with, options_of
 from mindgrad.backend.xla import lower_ahead
 from mindgrad.execution.compiled import trace
+from mindgrad.ir.graph import Graph
 
-__all__ = ["Profile", "measure"]
+__all__ = ["Compilation", "Profile", "compilation", "measure"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,35 @@ class Profile:
     lower_seconds: float | None = None
     compile_seconds: float | None = None
     temporary_bytes: int | None = None
+
+
+class Compilation(NamedTuple):
+    """The compilation of a program by XLA, with what XLA says of it.
+
+    Attributes:
+        seconds: from the graph to machine code.
+        temporary_bytes: the memory that a call needs besides its arguments and results.
+        flops, bytes: arithmetic operations, and bytes read and written; ``None`` where XLA does not count.
+    """
+
+    seconds: float
+    temporary_bytes: int
+    flops: float | None
+    bytes: float | None
+
+
+def compilation(graph: Graph) -> Compilation:
+    """The compilation of ``graph``, for types like those of its inputs; nothing is kept or run."""
+    start = time.perf_counter()
+    compiled = compiled_with(lower_ahead(graph), options_of(graph, None))
+    seconds = time.perf_counter() - start
+    analysis = compiled.cost_analysis() or {}
+    return Compilation(
+        seconds,
+        int(compiled.memory_analysis().temp_size_in_bytes),
+        analysis.get("flops"),
+        analysis.get("bytes accessed"),
+    )
 
 
 def measure(function: Callable[..., Any], *args: Any, lower: bool = False, compile: bool = False) -> Profile:

@@ -166,7 +166,7 @@ def source(
 
 
 def _written(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], target: Any) -> Source:
-    program = TracedProgram(fn, args, kwargs)
+    program = TracedProgram(fn, args, kwargs, with_floats=True)
     signature = Signature(
         name=program.name,
         arguments=program.argument_paths,

@@ -30,6 +30,7 @@ class TracedProgram:
     Args:
         fn: a function, Cell, gradient function or compiled function.
         args, kwargs: what it is called with.
+        with_floats: whether floats are inputs too, where their values decide nothing.
 
     Attributes:
         graph: inputs are arguments, then Parameters; outputs new values of Parameters, results, then what the
@@ -44,9 +45,14 @@ class TracedProgram:
         arguments: the arguments with Tensors in them, by name, as arrays.
     """
 
-    def __init__(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], with_floats: bool = False
+    ) -> None:
         leaves, structure = flatten((args, kwargs))
-        self._trace, leaves = _traced(fn, leaves, structure)
+        if with_floats:
+            self._trace, leaves = _traced(fn, leaves, structure)
+        else:
+            self._trace = trace_of(fn, leaves, structure)
         self.graph = before_compilation(self._trace.graph)
         where = argument_paths(structure, arity(fn).names)
         self.argument_paths = [path for path, x in zip(where, leaves, strict=True) if _is_input(x)]

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mindgrad.ir.build import POINTWISE, Builder, building
+from mindgrad.ir.build import POINTWISE, Builder, building, current
 from mindgrad.ir.graph import Equation, Graph, Variable
 from mindgrad.ir.types import tensor_type
 from mindgrad.rows.batching import aligned, at_front, inserted
@@ -73,10 +73,14 @@ def push_batch(
     def read(atom: Any) -> tuple[Any, int | None]:
         return values[atom] if type(atom) is Variable else (atom, None)
 
+    builder = current()
+    outer = builder.source
     for equation in graph.equations:
+        builder.source = outer if equation.source is None else equation.source
         operands = [read(atom) for atom in equation.inputs]
         found = _batched(equation, [x for x, _ in operands], [axis for _, axis in operands], size)
         values.update(zip(equation.outputs, found, strict=True))
+    builder.source = outer
     outputs = [read(atom) for atom in graph.outputs]
     return [y for y, _ in outputs], [axis for _, axis in outputs]
 

@@ -54,12 +54,12 @@ def _push(equation: Equation, xs: Sequence[Any], ys: Sequence[Any], tangents: di
     if primitive.jvp is None or not any(t is not None for t in ts):
         return
     builder = current()
-    builder.source = derivative_of(equation.source)
+    outer, builder.source = builder.source, derivative_of(equation.source)
     if primitive.multiple:
         _note(equation, primitive.jvp(ys, xs, ts, **equation.parameters), tangents)
     else:
         _note(equation, [primitive.jvp(ys[0], xs, ts, **equation.parameters)], tangents)
-    builder.source = None
+    builder.source = outer
 
 
 def _note(equation: Equation, ts: Sequence[Any], tangents: dict[Any, Any]) -> None:

@@ -31,7 +31,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.ir.build import Builder, building, current
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable, derivative_of
 from mindgrad.rows.batching import aligned, past, placed
 from mindgrad.rows.contraction import dot
 from mindgrad.rows.kinds import accumulate, product, zeros
@@ -177,6 +177,13 @@ class Collapse:
         if equation.primitive.kind == "control":
             self._control(equation)
             return
+        builder = current()
+        outer, builder.source = builder.source, derivative_of(equation.source)
+        self._emit(equation)
+        builder.source = outer
+
+    def _emit(self, equation: Equation) -> None:
+        """The first and second order of the outputs of an equation."""
         xs = [self.value(x) for x in equation.inputs]
         ys = [self.value(y) for y in equation.outputs]
         moved = [k for k, x in enumerate(equation.inputs) if x in self.left]

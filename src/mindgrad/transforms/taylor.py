@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable, silent
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable, derivative_of, silent
 from mindgrad.rows.arithmetic import absorb, div, mul
 from mindgrad.rows.kinds import accumulate, product, zeros
 
@@ -115,8 +115,18 @@ class _Series:
             return atom
         key = (atom, k)
         if key not in self._known:
-            self._known[key] = self._make(atom, k) if self._varies(atom) else None
+            self._known[key] = self._located(atom, k) if self._varies(atom) else None
         return self._known[key]
+
+    def _located(self, atom: Variable, k: int) -> Any:
+        """A coefficient, computed by equations of the line of the user's that ``atom`` is of."""
+        builder, equation = self._builder, atom.made_by
+        outer = builder.source
+        if equation is not None and equation.source is not None:
+            builder.source = derivative_of(equation.source) if k else equation.source
+        coefficient = self._make(atom, k)
+        builder.source = outer
+        return coefficient
 
     def _varies(self, atom: Any) -> bool:
         """Whether the series of ``atom`` has more than its first coefficient."""

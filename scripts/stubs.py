@@ -1,0 +1,241 @@
+"""The types of what is made from tables are written for type checkers and editors.
+
+Tensor's operators and methods: ``src/mindgrad/ir/tensor_members.pyi``, a base class of Tensor that is there
+for them only. The elementwise functions of ``mindgrad.numpy``: ``numpy/pointwise.pyi``. Where each name of
+``mindgrad.nn`` is defined, for mypy does not follow lists of names that are sums: ``nn/__init__.pyi``.
+
+python scripts/stubs.py            writes the files
+python scripts/stubs.py --check    exits with 1 if one would be another one
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from mindgrad import nn
+from mindgrad.ir.tensor import Tensor
+from mindgrad.numpy import pointwise
+from mindgrad.ops.methods import METHODS, OPERATORS, PROPERTIES
+
+SOURCE = Path(__file__).parents[1] / "src" / "mindgrad"
+
+HEAD = '''"""The operators and methods of Tensor, for type checkers and editors.
+
+Written by `scripts/stubs.py` from the tables in `mindgrad/ops/methods.py`; do not edit. When a program runs,
+there is no such module: `mindgrad.ir.tensor` names it for type checkers only.
+"""
+
+from builtins import bool as _bool
+from builtins import complex as _complex
+from builtins import float as _float
+from builtins import int as _int
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from mindgrad.ir.dtype import DType
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace.tensor_hooks import HookHandle
+
+#: what stands on the other side of an operator
+Operand: TypeAlias = Tensor | _complex | np.ndarray[Any, Any] | np.generic | Sequence[Any]
+
+class TensorMembers:
+'''
+
+POINTWISE_HEAD = '''"""Elementwise functions of NumPy, for type checkers and editors.
+
+Written by `scripts/stubs.py` from the table in `mindgrad/numpy/pointwise.py`; do not edit.
+"""
+
+from typing import Any
+
+from mindgrad.ir.tensor import Tensor
+
+'''
+
+LAYERS_HEAD = '''"""Cells and layers, for type checkers and editors.
+
+Written by `scripts/stubs.py` from the names of `mindgrad.nn`; do not edit.
+"""
+
+'''
+
+#: operators whose result is no tensor, or that take something else than an operand
+SPECIAL = {
+    "__array_function__": "self, func: Any, types: Any, args: Any, kwargs: Any) -> Any",
+    "__contains__": "self, value: Operand) -> _bool",
+    "__divmod__": "self, other: Operand) -> tuple[Tensor, Tensor]",
+    "__eq__": "self, other: object) -> Tensor",
+    "__ne__": "self, other: object) -> Tensor",
+    "__getitem__": "self, index: Any) -> Tensor",
+    "__iter__": "self) -> Iterator[Tensor]",
+    "__round__": "self, digits: _int | None = None) -> Tensor",
+    "__setitem__": "self, index: Any, value: Operand) -> None",
+}
+UNARY = ("__neg__", "__pos__", "__abs__", "__invert__")
+#: methods of which a function in ``ops`` says ``Any``, because it takes lists too
+RESULTS = {"clamp": "Tensor", "clip": "Tensor", "flip": "Tensor", "tile": "Tensor", "nonzero": "Tensor"}
+#: names that annotations may have; others become ``Any``
+KNOWN = {"Any", "Callable", "DType", "HookHandle", "None", "Sequence", "Tensor"}
+KNOWN |= {"bool", "complex", "float", "int", "list", "object", "str", "tuple"}
+_SHADOWED = ("bool", "complex", "float", "int")
+Parameter = inspect.Parameter
+
+
+def annotation(value: Any, unknown: str) -> str:
+    """An annotation as text in which names that Tensor's methods have are those of Python."""
+    text = value if isinstance(value, str) else getattr(value, "__name__", "")
+    if value is Parameter.empty or set(re.findall(r"[A-Za-z_]\w*", text)) - KNOWN:
+        return unknown
+    return re.sub(rf"\b({'|'.join(_SHADOWED)})\b", r"_\1", text)
+
+
+def second_names(function: Callable[..., Any], first: str) -> dict[str, str]:
+    """The second names of arguments that decorators have noted, and the parameters that they stand for."""
+    names: dict[str, str] = getattr(function, "second_names", {})
+    known = inspect.signature(function).parameters
+    return {new: old for new, old in names.items() if old in known and new not in known and old != first}
+
+
+def default(value: Any) -> str:
+    """The default of a parameter as text: a literal, or the dots that stub files use."""
+    return repr(value) if value is None or type(value) in (int, float, str, builtins.bool) else "..."
+
+
+def parameters(function: Callable[..., Any]) -> Iterator[str]:
+    """The parameters behind the tensor itself."""
+    listed = list(inspect.signature(function).parameters.values())
+    if listed and listed[0].kind is Parameter.VAR_POSITIONAL:
+        listed.insert(0, listed[0].replace(kind=Parameter.POSITIONAL_ONLY, name="self"))
+    seconds = second_names(function, listed[0].name)
+    has_star = False
+    further = [f"{name}: Any = ..." for name in seconds]
+    keywords = None
+    is_optional = False
+    yield "self"
+    for p in listed[1:]:
+        is_optional = (
+            p.default is not Parameter.empty
+            or p.name in seconds.values()
+            or (is_optional and p.kind is Parameter.POSITIONAL_OR_KEYWORD)
+        )
+        hint = annotation(p.annotation, "Any")
+        if p.kind is Parameter.VAR_POSITIONAL:
+            yield f"*{p.name}: {hint}"
+            has_star = True
+        elif p.kind is Parameter.VAR_KEYWORD:
+            keywords = f"**{p.name}: {hint}"
+        else:
+            if p.kind is Parameter.KEYWORD_ONLY and not has_star:
+                yield "*"
+                has_star = True
+            own = "..." if p.default is Parameter.empty else default(p.default)
+            yield f"{p.name}: {hint}" + (f" = {own}" if is_optional else "")
+    if further and not keywords:
+        if not has_star:
+            yield "*"
+        yield from further
+    if keywords:
+        yield keywords
+
+
+def summary(function: Callable[..., Any]) -> str:
+    """The first sentence of the documentation."""
+    text = " ".join((inspect.getdoc(function) or "").split("\n\n")[0].split())
+    text = (
+        re.sub(r":(?:func|class|attr):`~?([\w.]+)`", r"`\1`", text)
+        .replace("\\", "\\\\")
+        .replace('"""', "'''")
+    )
+    return f'"""{text}"""' if text and not text.endswith('"') else ""
+
+
+def method(name: str, function: Callable[..., Any]) -> str:
+    """A method as a stub, with its first sentence, which editors show."""
+    result = RESULTS.get(name) or annotation(inspect.signature(function).return_annotation, "Tensor")
+    head = f"    def {name}({', '.join(parameters(function))}) -> {result}:"
+    documented = summary(function)
+    return f"{head}\n        {documented}" if documented else f"{head} ..."
+
+
+def operator(name: str) -> str:
+    """An operator as a stub."""
+    signature = SPECIAL.get(name)
+    if signature is None:
+        signature = "self) -> Tensor" if name in UNARY else "self, other: Operand) -> Tensor"
+    ignored = "  # type: ignore[override]" if name in ("__eq__", "__ne__") else ""
+    return f"    def {name}({signature}: ...{ignored}"
+
+
+def text() -> str:
+    """The stub file."""
+    lines = [operator(name) for name in OPERATORS if name != "__array_ufunc__"]
+    for name, function in sorted(PROPERTIES.items()):
+        result = annotation(inspect.signature(function).return_annotation, "Any")
+        lines += ["    @property", f"    def {name}(self) -> {result}: ..."]
+    own = {name for name in vars(Tensor) if name not in METHODS}
+    lines += [method(name, function) for name, function in sorted(METHODS.items()) if name not in own]
+    lines += ["    @staticmethod", "    def from_numpy(array: np.ndarray[Any, Any]) -> Tensor: ..."]
+    return HEAD + "\n".join(lines) + "\n"
+
+
+def elementwise() -> str:
+    """The stub file of NumPy's elementwise functions."""
+    names = [name for name in pointwise.__all__ if name in pointwise._TABLE]
+    lines = [f"__all__ = {pointwise.__all__!r}", ""]
+    for name in names:
+        function = vars(pointwise)[name]
+        listed = inspect.signature(function).parameters.values()
+        written = [
+            p.name + (": Any" if p.default is Parameter.empty else f": Any = {default(p.default)}")
+            for p in listed
+        ]
+        lines += [f"def {name}({', '.join(written)}) -> Tensor:", f"    {summary(function) or '...'}"]
+    return POINTWISE_HEAD + "\n".join(lines) + "\n"
+
+
+def layers() -> str:
+    """The stub file of ``mindgrad.nn``: an import of each name from the module that defines it."""
+    modules = sorted(module.name for module in pkgutil.iter_modules(nn.__path__))
+    lines = [f"from mindgrad.nn import {name} as {name}" for name in modules]
+    lines.append("from mindgrad.nn import init_parameters as utils")
+    for name in sorted(nn.__all__):
+        value = getattr(nn, name)
+        if not isinstance(value, ModuleType):
+            module = value.__module__
+            if getattr(sys.modules[module], name, None) is not value:
+                module = next(m for m in sorted(sys.modules) if m[:11] == "mindgrad.nn" and m != "mindgrad.nn"
+                              and vars(sys.modules[m]).get(name) is value)  # fmt: skip
+            lines.append(f"from {module} import {name} as {name}")
+    return LAYERS_HEAD + "\n".join(lines) + "\n"
+
+
+FILES = {
+    SOURCE / "ir" / "tensor_members.pyi": text,
+    SOURCE / "nn" / "__init__.pyi": layers,
+    SOURCE / "numpy" / "pointwise.pyi": elementwise,
+}
+
+
+def main() -> int:
+    different = 0
+    for file, write in FILES.items():
+        written = write()
+        different |= not file.is_file() or file.read_text(encoding="utf-8") != written
+        if "--check" not in sys.argv:
+            file.write_text(written, encoding="utf-8")
+    return int(different) if "--check" in sys.argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""The environment variables that the package reads, with their values and meanings.
+
+A variable that is read anywhere in the package stands here; ``mindgrad doctor`` checks those that are set.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+__all__ = ["PREFIX", "VARIABLES", "Variable", "mistakes"]
+
+PREFIX = "MINDGRAD_"
+
+
+class Variable(NamedTuple):
+    """An environment variable.
+
+    Attributes:
+        values: a regular expression of the values that mean something.
+        example: values as a person would write them.
+        meaning: what it does.
+    """
+
+    values: str
+    example: str
+    meaning: str
+
+
+VARIABLES = {
+    "MINDGRAD_CACHE_DIR": Variable(
+        ".*", "a folder, or nothing", "where compiled programs are kept; nothing: nowhere"
+    ),
+    "MINDGRAD_CACHE_SIZE": Variable(
+        r"\s*(\d+(\.\d+)?\s*([KMGTkmgt]?)([iI]?[bB])?)?\s*",
+        "500M, 2G or 0",
+        "how much the cache may hold; 0: nothing",
+    ),
+    "MINDGRAD_DEBUG_NANS": Variable("[01]?", "1", "an operator that makes a NaN or infinity is an error"),
+    "MINDGRAD_EAGER": Variable(
+        "|numpy|compiled|deferred", "numpy", "numpy: eager calls never become programs"
+    ),
+    "MINDGRAD_LOG": Variable("|eager", "eager", "prints when an eager call changes its tier"),
+    "MINDGRAD_OPT": Variable("[01]?", "0", "0: programs are compiled without rewrites"),
+    "MINDGRAD_STRICT_DEVICE": Variable("[01]?", "1", "a device that is not there is an error"),
+    "MINDGRAD_TRACEBACK": Variable("|full", "full", "tracebacks show the frames of this package too"),
+    "MINDGRAD_VERIFY": Variable("[01]?", "1", "every graph is verified as it is made"),
+}
+
+
+def mistakes(environment: Mapping[str, str]) -> dict[str, str]:
+    """The mistakes among the variables of this package that are set, by their names.
+
+    >>> mistakes({"MINDGRAD_OTP": "0", "MINDGRAD_OPT": "1", "HOME": "/root"})
+    {'MINDGRAD_OTP': "no such variable; nearest: 'MINDGRAD_OPT'"}
+    >>> mistakes({"MINDGRAD_EAGER": "off"})
+    {'MINDGRAD_EAGER': "'off' has no meaning; write numpy"}
+    """
+    wrong = {}
+    for name, value in sorted(environment.items()):
+        if not name.startswith(PREFIX):
+            continue
+        if name not in VARIABLES:
+            near = difflib.get_close_matches(name, VARIABLES, 1)
+            wrong[name] = "no such variable" + (f"; nearest: {near[0]!r}" if near else "")
+        elif not re.fullmatch(VARIABLES[name].values, value):
+            wrong[name] = f"{value!r} has no meaning; write {VARIABLES[name].example}"
+    return wrong

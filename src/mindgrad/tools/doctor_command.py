@@ -1,0 +1,266 @@
+"""The command ``mindgrad doctor`` checks an installation, and says what to do about each problem."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mindgrad._base.environment import PREFIX, VARIABLES, mistakes
+from mindgrad.backend.device import device_count, device_kind, select_device
+from mindgrad.backend.disk import DIRECTORY_VARIABLE, SIZE_VARIABLE, readable_size
+from mindgrad.common.installation import run_check
+from mindgrad.tools.cache_command import cache_facts
+from mindgrad.tools.terminal import print_json, print_lines, print_table, print_title
+
+__all__ = ["Finding", "findings", "main", "probe"]
+
+_EXAMPLE = """examples:
+  mindgrad doctor           a table; what to do about each problem beneath it
+  mindgrad doctor --json    for programs, and for reports of bugs
+
+The exit status is 0, or 1 if there is a problem."""
+_REQUIRED = ("numpy", "scipy", "ml_dtypes", "safetensors", "jax", "jaxlib")
+#: optional packages, and what they are for
+_OPTIONAL = {
+    "rich": "colours and progress bars on a terminal",
+    "matplotlib": "figures",
+    "pillow": "image files in datasets",
+    "IPython": "notebooks",
+}
+#: files that say that there is an NVIDIA GPU
+_NVIDIA = ("/proc/driver/nvidia/version", "/dev/nvidia0", "/dev/nvidiactl")
+_SECONDS = 300
+_PROBE = "from mindgrad.tools.doctor_command import probe; probe()"
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at.
+
+    Attributes:
+        topic: the group it belongs to.
+        name: what was looked at.
+        value: what it is.
+        state: ``"ok"``, ``"note"`` or ``"problem"``.
+        advice: what to do, ``""`` if nothing.
+    """
+
+    topic: str
+    name: str
+    value: str
+    state: str = "ok"
+    advice: str = ""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command.
+
+    Args:
+        arguments: the command line after ``doctor``.
+
+    Returns:
+        The exit status: 0, or 1 if there is a problem.
+
+    Raises:
+        SystemExit: the command line is wrong (status 2), or asks for help (0).
+    """
+    parser = argparse.ArgumentParser(
+        "mindgrad doctor",
+        description="Check versions, devices, the compile cache and settings, and say what to do.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args(arguments)
+    listed = list(findings())
+    problems = [finding for finding in listed if finding.state == "problem"]
+    if options.json:
+        print_json({"problems": len(problems), "findings": [finding._asdict() for finding in listed]})
+        return 1 if problems else 0
+    for topic in dict.fromkeys(finding.topic for finding in listed):
+        print_title(topic)
+        print_table([(f.name, f.state, f.value) for f in listed if f.topic == topic])
+        print()
+    for finding in listed:
+        if finding.advice:
+            print_title(f"{finding.state}: {finding.name}: {finding.value}")
+            print_lines([finding.advice])
+    print_title(f"{len(problems)} problem{'s' * (len(problems) != 1)}" if problems else "no problems")
+    return 1 if problems else 0
+
+
+def findings() -> Iterator[Finding]:
+    """Everything that the command looks at, in its order."""
+    yield from _versions()
+    yield from _devices()
+    yield from _cache()
+    yield from _settings()
+
+
+def probe() -> None:
+    """Print the devices, and whether a program and its derivative are right, as JSON.
+
+    It runs in a process of its own: XLA ends a process over an option that it does not know.
+    """
+    devices = []
+    for target in ("CPU", "GPU"):
+        for number in range(device_count(target)):
+            devices.append((f"{target} {number}", device_kind(target, number)))
+    if device_count("GPU"):
+        select_device("GPU")
+    run_check()
+    print(json.dumps(devices))
+
+
+def _versions() -> Iterator[Finding]:
+    topic = "versions"
+    package: Any = sys.modules["mindgrad"]
+    yield Finding(topic, "mindgrad", f"{package._OWN_VERSION} in {Path(package.__file__).parent}")
+    yield Finding(topic, "python", f"{platform.python_version()}, {platform.platform()}")
+    bounds_of = _requirements()
+    for name in _REQUIRED:
+        version = _version_of(name)
+        if version is None:
+            advice = (
+                f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(name + bounds_of.get(name, ''))}"
+            )
+            yield Finding(topic, name, "not installed", "problem", advice)
+        elif not _satisfies(version, bounds_of.get(name, "")):
+            advice = f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(name + bounds_of[name])}"
+            yield Finding(topic, name, f"{version}, but {bounds_of[name]} is needed", "problem", advice)
+        else:
+            yield Finding(topic, name, version)
+    jax, jaxlib = _version_of("jax"), _version_of("jaxlib")
+    if jax and jaxlib and jax.split(".")[:2] != jaxlib.split(".")[:2]:
+        advice = f"{shlex.quote(sys.executable)} -m pip install jax=={jax} jaxlib=={jax}"
+        yield Finding(
+            topic, "jax and jaxlib", f"{jax} and {jaxlib} do not belong together", "problem", advice
+        )
+    for name, purpose in _OPTIONAL.items():
+        version = _version_of(name)
+        yield Finding(
+            topic, name, version or f"not installed; optional: {purpose}", "ok" if version else "note"
+        )
+    mindspore = _version_of("mindspore")
+    if mindspore:
+        yield Finding(
+            topic, "mindspore", f"{mindspore}, which `mindgrad run` and install() leave alone", "note"
+        )
+
+
+def _version_of(name: str) -> str | None:
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _requirements() -> dict[str, str]:
+    """The versions that the installed package asks for, by name; jaxlib's are jax's."""
+    try:
+        lines = importlib.metadata.requires("mindgrad") or []
+    except importlib.metadata.PackageNotFoundError:  # it runs from a checkout
+        lines = []
+    bounds_of = {}
+    for line in lines:
+        requirement, _, marker = line.partition(";")
+        if "extra" not in marker:
+            name = requirement.strip()
+            end = next((k for k, letter in enumerate(name) if letter in "<>=!~ ["), len(name))
+            bounds_of[name[:end].replace("-", "_")] = name[end:].strip()
+    return bounds_of
+
+
+def _satisfies(version: str, bounds: str) -> bool:
+    """Whether a version is within bounds such as ``>=0.10,<0.12``; other forms of bounds count as met."""
+    for bound in filter(None, bounds.split(",")):
+        limit = _numbers(bound.lstrip("<>= "))
+        if bound.startswith(">=") and _numbers(version) < limit:
+            return False
+        if bound.startswith("<") and not bound.startswith("<=") and _numbers(version) >= limit:
+            return False
+    return True
+
+
+def _numbers(version: str) -> list[int]:
+    digits = ("".join(letter for letter in part if letter.isdigit()) for part in version.split("."))
+    return [int(part) for part in digits if part]
+
+
+def _devices() -> Iterator[Finding]:
+    topic = "devices"
+    yield Finding(topic, "processor", f"{os.cpu_count()} cores, {platform.machine()}")
+    try:
+        run = subprocess.run(
+            [sys.executable, "-c", _PROBE], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+        output, errors, status = run.stdout, run.stderr, run.returncode
+    except subprocess.TimeoutExpired:
+        advice = "Another process may hold the device; nvidia-smi shows which."
+        yield Finding(topic, "jax", f"no answer within {_SECONDS} seconds", "problem", advice)
+        return
+    if status:
+        last = [line for line in errors.splitlines() if line.strip()][-1:] or [f"exit status {status}"]
+        advice = "Look at what XLA_FLAGS and JAX_* variables say (below), or install jax and jaxlib anew."
+        if "Unknown flag" in errors:
+            last = [
+                line[line.index("Unknown flag") :] for line in errors.splitlines() if "Unknown flag" in line
+            ]
+            advice = "unset XLA_FLAGS, or remove the flag that this version of XLA does not know"
+        yield Finding(topic, "jax", last[0][-200:], "problem", advice)
+        return
+    devices = json.loads(output.splitlines()[-1])
+    for name, kind in devices:
+        yield Finding(topic, name, kind)
+    has_gpu = any(name.startswith("GPU") for name, _ in devices)
+    if not has_gpu and any(os.path.exists(file) for file in _NVIDIA):
+        advice = f"{shlex.quote(sys.executable)} -m pip install 'mindgrad[gpu]'"
+        yield Finding(topic, "GPU", "there is an NVIDIA GPU that jax does not see", "problem", advice)
+    yield Finding(topic, "a derivative", "right, eager and compiled")
+
+
+def _cache() -> Iterator[Finding]:
+    topic = "compiled programs on disk"
+    try:
+        facts = cache_facts()
+    except OSError as error:
+        yield Finding(topic, "folder", str(error), "problem", f"let {DIRECTORY_VARIABLE} name another folder")
+        return
+    if facts["folder"] is not None:
+        folder = Path(facts["folder"])
+        while not folder.exists():
+            folder = folder.parent
+        if not os.access(folder, os.W_OK):
+            advice = f"let {DIRECTORY_VARIABLE} name a folder that you can write to"
+            yield Finding(topic, "folder", f"{folder} cannot be written", "problem", advice)
+            return
+        yield Finding(topic, "folder", facts["folder"])
+        size = f"{readable_size(facts['bytes'])} of {readable_size(facts['limit_bytes'])}"
+        yield Finding(topic, "size", f"{facts['programs']} programs, {size}")
+    elif any(name in facts["off"] for name in (DIRECTORY_VARIABLE, SIZE_VARIABLE)):
+        yield Finding(topic, "cache", f"off: {facts['off']}", "note")
+    else:
+        advice = f"let {DIRECTORY_VARIABLE} name a folder of yours; every start compiles anew without it"
+        yield Finding(topic, "cache", f"off: {facts['off']}", "problem", advice)
+
+
+def _settings() -> Iterator[Finding]:
+    topic = "environment"
+    wrong = mistakes(os.environ)
+    for name, value in sorted(os.environ.items()):
+        if name in wrong:
+            yield Finding(topic, name, wrong[name], "problem", f"unset {name}, or correct it")
+        elif name.startswith(PREFIX):
+            yield Finding(topic, name, f"{value!r}: {VARIABLES[name].meaning}", "note")
+        elif name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS") or name.startswith("JAX_"):
+            yield Finding(topic, name, repr(value), "note")
+    if not any(name.startswith((PREFIX, "JAX_", "XLA_FLAGS")) for name in os.environ):
+        yield Finding(topic, "variables", "none of MINDGRAD_*, JAX_* and XLA_FLAGS is set")

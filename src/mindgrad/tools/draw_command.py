@@ -1,0 +1,62 @@
+"""The command ``mindgrad draw`` draws a script's function and its derivative."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from mindgrad.tools.command_target import add_target, target_of
+from mindgrad.tools.draw import draw
+
+__all__ = ["main"]
+
+_EXAMPLE = """examples:
+  mindgrad draw energy.py:energy "Tensor([1.0, 2.0])" --order 1 -o energy.svg
+  mindgrad draw train.py:net "ops.ones((4, 3))" -o net.png
+
+The arguments are Python expressions; they see the names of the script and those of mindgrad. Without them
+the function is called with its default values. The exit status is 0, 1 if matplotlib is not installed, and
+2 for a wrong command line."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command.
+
+    Args:
+        arguments: the command line after ``draw``.
+
+    Returns:
+        The exit status: 0, or 1 if matplotlib is not installed.
+
+    Raises:
+        SystemExit: the command line is wrong (status 2), or asks for help (0).
+    """
+    parser = argparse.ArgumentParser(
+        "mindgrad draw",
+        description="Draw a function and its derivative, side by side, a row for each line.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_target(parser)
+    parser.add_argument(
+        "--order", type=int, default=1, help="the order of the derivative; 0: the function alone"
+    )
+    parser.add_argument(
+        "--as-written", action="store_true", help="without the rewrites that the compiler makes"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="the picture: .svg, .png or .pdf"
+    )
+    options = parser.parse_args(arguments)
+    if options.order < 0:
+        parser.error(f"--order must be at least 0, but is {options.order}")
+    fn, values, _ = target_of(options, parser)
+    drawing = draw(fn, *values, order=options.order, rewrites=not options.as_written)
+    try:
+        drawing.save(options.output)
+    except ValueError as error:
+        parser.error(str(error))
+    except ModuleNotFoundError as error:
+        parser.exit(1, f"{error}\n")
+    print(f"{options.output}: {drawing.rows} rows, one for each {drawing.folding}")
+    return 0

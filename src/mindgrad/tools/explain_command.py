@@ -1,0 +1,63 @@
+"""The command ``mindgrad explain`` tells what the compiler did to a script's function."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from mindgrad.api.gradient import grad
+from mindgrad.tools.command_target import add_target, target_of
+from mindgrad.tools.explain import explain
+
+__all__ = ["main"]
+
+_EXAMPLE = """examples:
+  mindgrad explain energy.py:energy "Tensor([1.0, 2.0])" --order 2
+  mindgrad explain train.py:net "ops.ones((4, 3))" --compiled
+  mindgrad explain wave.py:loss "ops.ones((100, 2))" --json
+
+The arguments are Python expressions; they see the names of the script and those of mindgrad. Without them
+the function is called with its default values. The exit status is 0, and 2 for a wrong command line."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command.
+
+    Args:
+        arguments: the command line after ``explain``.
+
+    Returns:
+        The exit status, 0.
+
+    Raises:
+        SystemExit: the command line is wrong (status 2), or asks for help (0).
+    """
+    parser = argparse.ArgumentParser(
+        "mindgrad explain",
+        description="Tell which rewrites the compiler applies to a function, and what they save.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_target(parser)
+    parser.add_argument(
+        "--order", type=int, default=0, help="the order of the derivative; 0, the default: the function"
+    )
+    parser.add_argument(
+        "--compiled", action="store_true", help="compile it too: time and memory as XLA has them"
+    )
+    parser.add_argument("--graph", action="store_true", help="with the program as it is compiled")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    options = parser.parse_args(arguments)
+    if options.order < 0:
+        parser.error(f"--order must be at least 0, but is {options.order}")
+    fn, values, _ = target_of(options, parser)
+    for _ in range(options.order):
+        fn = grad(fn)
+    explanation = explain(fn, compiled=options.compiled)(*values)
+    if options.json:
+        print(explanation.json())
+    elif options.graph:
+        print(explanation.table(graph=True))
+    else:
+        explanation.show()
+    return 0

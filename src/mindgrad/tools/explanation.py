@@ -1,0 +1,309 @@
+"""Explanations of what the compiler did to a function: a sentence, tables, JSON and HTML."""
+
+from __future__ import annotations
+
+import html
+import json
+import linecache
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from mindgrad.control.trip_counts import runs
+from mindgrad.ir.graph import DerivativeOf, Graph
+from mindgrad.ir.rewriting import REWRITES
+from mindgrad.tools.cost import Cost, bytes_of, flops_of
+from mindgrad.tools.profile import Compilation
+
+__all__ = ["Explanation", "Fired", "LineCost"]
+
+#: lines of the user's that a table has
+_MOST_LINES = 12
+#: rewrites that a sentence names
+_MOST_NAMED = 3
+
+
+class Fired(NamedTuple):
+    """A rewrite that was applied.
+
+    Attributes:
+        name: its name.
+        law: the equation that it uses.
+        times: how often it was applied, to programs in between included.
+    """
+
+    name: str
+    law: str
+    times: int
+
+
+class LineCost(NamedTuple):
+    """The estimated work of one line of the user's, in the program as it is compiled.
+
+    Attributes:
+        file, line: the line; no file and 0 for what belongs to none.
+        is_derivative: whether it is the derivative of that line.
+        equations: the number of equations.
+        flops, bytes: arithmetic operations, and bytes read and written.
+    """
+
+    file: str
+    line: int
+    is_derivative: bool
+    equations: int
+    flops: int
+    bytes: int
+
+    @property
+    def label(self) -> str:
+        """The line as text: ``train.py:12: h = ops.tanh(x)``."""
+        if not self.file:
+            return "the compiler's own"
+        text = linecache.getline(self.file, self.line).strip()
+        text = text if len(text) <= 60 else text[:59] + "…"
+        prefix = "derivative of " if self.is_derivative else ""
+        return f"{prefix}{os.path.basename(self.file)}:{self.line}" + (f": {text}" if text else "")
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """The result of ``explain``; as text a table.
+
+    Attributes:
+        function: the name of the function.
+        fired: the rewrites that were applied, in the order of their first application.
+        before: the cost of the program without rewrites.
+        after: the cost of the program as it is compiled.
+        graph: the program as it is compiled.
+        graph_before: the program without rewrites.
+        is_rewriting: whether programs are rewritten at all.
+        eager: for each kind of call that was made in PYNATIVE_MODE its tier, and why it is in it.
+        names: the names of the program's inputs: arguments, then Parameters.
+        compilations: those of both programs by XLA, if they were asked for.
+    """
+
+    function: str
+    fired: tuple[Fired, ...]
+    before: Cost
+    after: Cost
+    graph: Graph = field(compare=False)
+    graph_before: Graph = field(compare=False)
+    is_rewriting: bool = True
+    eager: tuple[str, ...] = field(default=(), compare=False)
+    names: tuple[str, ...] = field(default=(), compare=False)
+    compilations: tuple[Compilation, Compilation] | None = field(default=None, compare=False)
+
+    # -- what it says ---------------------------------------------------------------------------
+
+    @property
+    def sentence(self) -> str:
+        """What was done, and what it saved, in words."""
+        if not self.is_rewriting:
+            return "Rewrites are turned off (MINDGRAD_OPT=0): the program is compiled as it was written."
+        if not self.fired:
+            return "No rewrite applies: the program is compiled as it was written."
+        deeds = [REWRITES[each.name].words or f"the rewrite '{each.name}' was applied" for each in self.fired]
+        if len(deeds) > _MOST_NAMED:
+            deeds[_MOST_NAMED:] = [f"{len(deeds) - _MOST_NAMED} further rewrites were applied"]
+        text = ", ".join(deeds[:-1]) + (" and " if len(deeds) > 1 else "") + deeds[-1]
+        return f"{text[0].upper()}{text[1:]}: {', '.join(self._savings())}."
+
+    def _savings(self) -> list[str]:
+        savings = [
+            _saving(self.before.flops, self.after.flops, "operations"),
+            _saving(self.before.bytes, self.after.bytes, "bytes read and written"),
+        ]
+        if self.compilations is not None:
+            without, used = self.compilations
+            savings.append(
+                _saving(without.temporary_bytes, used.temporary_bytes, "memory beside the results")
+            )
+        return savings
+
+    def lines(self) -> list[LineCost]:
+        """The work of each line of the user's, the most first."""
+        costs: dict[tuple[str, int, bool], list[int]] = {}
+        for run in runs(self.graph):
+            source = run.equation.source
+            file, line = ("", 0) if source is None else source
+            entry = costs.setdefault((file, line, type(source) is DerivativeOf), [0, 0, 0])
+            entry[0] += 1
+            entry[1] += run.times * flops_of(run.equation)
+            entry[2] += run.times * bytes_of(run.equation)
+        listed = [LineCost(*key, *numbers) for key, numbers in costs.items()]
+        return sorted(listed, key=lambda cost: (-cost.flops, -cost.bytes))
+
+    def tables(self) -> list[tuple[str, Sequence[str], list[tuple[str, ...]]]]:
+        """Tables: title, alignment of columns, and rows; a first row that begins empty is a head."""
+        costs = [
+            ("", "without rewrites", "as compiled", ""),
+            _row("equations", self.before.equations, self.after.equations, str),
+            _row("operations", self.before.flops, self.after.flops, _short),
+            _row("bytes", self.before.bytes, self.after.bytes, _short),
+        ]
+        if self.compilations is not None:
+            costs += _compiled_rows(*self.compilations)
+        tables: list[tuple[str, Sequence[str], list[tuple[str, ...]]]] = [("", "<>>>", costs)]
+        if self.fired:
+            rewrites: list[tuple[str, ...]] = [
+                (each.name, f"{each.times} ×", each.law) for each in self.fired
+            ]
+            tables.append(("rewrites", "<><", rewrites))
+        listed = self.lines()
+        if len(listed) > 1:
+            rows = [(cost.label, _short(cost.flops), _short(cost.bytes)) for cost in listed[:_MOST_LINES]]
+            if len(listed) > _MOST_LINES:
+                rest = listed[_MOST_LINES:]
+                flops, moved = sum(cost.flops for cost in rest), sum(cost.bytes for cost in rest)
+                rows.append((f"{len(rest)} further lines", _short(flops), _short(moved)))
+            tables.append(("lines", "<>>", [("", "operations", "bytes"), *rows]))
+        return tables
+
+    def _notes(self) -> list[str]:
+        notes = []
+        if not (self.before.is_known and self.after.is_known):
+            notes.append("A loop whose number of trips depends on the data is counted with one trip.")
+        return notes
+
+    # -- how it is shown ------------------------------------------------------------------------
+
+    def table(self, graph: bool = False) -> str:
+        """The explanation as text, with the program as it is compiled beneath it if that is asked for."""
+        lines = textwrap.wrap(f"{self.function}: {self.sentence}", 110)
+        for title, sides, rows in self.tables():
+            lines += ["", *([title] if title else []), *_columns(rows, sides)]
+        for note in self._notes():
+            lines += ["", note]
+        if self.eager:
+            lines += ["", "eager mode", *self.eager]
+        if graph:
+            lines += ["", self.graph.text(self.names)]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    __repr__ = __str__
+
+    def json(self) -> str:
+        """The explanation as JSON: the sentence, both costs, rewrites, lines, and compilations."""
+        compilations = self.compilations
+        return json.dumps(
+            {
+                "function": self.function,
+                "sentence": self.sentence,
+                "before": vars(self.before),
+                "after": vars(self.after),
+                "rewrites": [each._asdict() for each in self.fired],
+                "lines": [cost._asdict() | {"label": cost.label} for cost in self.lines()],
+                "compiled": None if compilations is None else [each._asdict() for each in compilations],
+                "inputs": list(self.names),
+            },
+            indent=2,
+        )
+
+    def show(self) -> None:
+        """Print the explanation: with rich on a terminal, as plain text elsewhere."""
+        if sys.stdout.isatty():
+            try:
+                import_module("rich").print(self)
+                return
+            except ModuleNotFoundError:
+                pass
+        print(self)
+
+    def __rich__(self) -> Any:
+        group, table_of, text_of = (
+            getattr(import_module(module), name)
+            for module, name in (("rich.console", "Group"), ("rich.table", "Table"), ("rich.text", "Text"))
+        )
+        parts: list[Any] = [text_of.assemble((f"{self.function}: ", "bold"), self.sentence)]
+        for title, sides, rows in self.tables():
+            has_head = rows[0][0] == ""
+            table = table_of(title=title or None, title_justify="left", show_header=has_head)
+            for k, side in enumerate(sides):
+                table.add_column(
+                    rows[0][k] if has_head else "",
+                    justify="right" if side == ">" else "left",
+                    overflow="fold",
+                )
+            for row in rows[1:] if has_head else rows:
+                table.add_row(*[text_of(text) for text in row])
+            parts.append(table)
+        parts += [text_of(note, style="italic") for note in [*self._notes(), *self.eager]]
+        return group(*parts)
+
+    def _repr_html_(self) -> str:
+        """The explanation in a notebook."""
+        parts = [f"<p><b>{html.escape(self.function)}</b>: {html.escape(self.sentence)}</p>"]
+        for title, sides, rows in self.tables():
+            cells = "".join(_html_row(row, sides, k == 0 and row[0] == "") for k, row in enumerate(rows))
+            caption = f"<caption>{html.escape(title)}</caption>" if title else ""
+            parts.append(f"<table>{caption}{cells}</table>")
+        parts += [f"<p><i>{html.escape(note)}</i></p>" for note in [*self._notes(), *self.eager]]
+        return "\n".join(parts)
+
+
+def _html_row(row: Sequence[str], sides: Sequence[str], is_head: bool) -> str:
+    tag = "th" if is_head else "td"
+    aligned = [("right" if side == ">" else "left") for side in sides]
+    cells = [
+        f'<{tag} style="text-align:{side}">{html.escape(text)}</{tag}>'
+        for text, side in zip(row, aligned, strict=True)
+    ]
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _saving(before: float, after: float, what: str) -> str:
+    """A change in words: ``22 % fewer operations``, ``1/26 of the operations``."""
+    if before == after or not before:
+        return f"as many {what}" if what != "memory beside the results" else f"the same {what}"
+    if after and before / after >= 2:
+        return f"1/{before / after:.0f} of the {what}"
+    if not after:
+        return f"no {what}"
+    share = abs(after / before - 1)
+    comparative = ("less" if what.startswith("memory") else "fewer") if after < before else "more"
+    return f"{share:.0%} {comparative} {what}".replace("%", "\N{NO-BREAK SPACE}%")
+
+
+def _compiled_rows(without: Compilation, used: Compilation) -> list[tuple[str, ...]]:
+    rows = [
+        _row("XLA: seconds to compile", without.seconds, used.seconds, lambda x: f"{x:.2f}"),
+        _row("XLA: memory of a call", without.temporary_bytes, used.temporary_bytes, _short),
+    ]
+    if without.flops is not None and used.flops is not None:
+        rows.append(_row("XLA: operations", without.flops, used.flops, _short))
+    if without.bytes is not None and used.bytes is not None:
+        rows.append(_row("XLA: bytes", without.bytes, used.bytes, _short))
+    return rows
+
+
+def _row(name: str, before: float, after: float, shown: Callable[[Any], str]) -> tuple[str, ...]:
+    change = f"{after / before:.2f} ×" if before and after != before else ""
+    return name, shown(before), shown(after), change
+
+
+def _short(number: float) -> str:
+    """Three digits and a factor of 1000: ``4.72 G``."""
+    value, unit = float(number), ""
+    for unit in ("", "k", "M", "G", "T", "P"):
+        if value < 999.5 or unit == "P":
+            break
+        value /= 1000
+    return f"{value:.3g} {unit}".rstrip()
+
+
+def _columns(rows: list[tuple[str, ...]], sides: Sequence[str]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        (
+            "  "
+            + "  ".join(f"{text:{side}{width}}" for text, side, width in zip(row, sides, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

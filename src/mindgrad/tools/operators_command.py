@@ -1,0 +1,357 @@
+"""The command ``mindgrad ops`` shows the row of an operator: kernels, rules, types, corners, public names."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import functools
+import inspect
+import re
+import sys
+import types
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import mindgrad.mint as mint
+import mindgrad.nn as nn
+import mindgrad.numpy as numpy
+import mindgrad.ops as ops
+from mindgrad.ir.primitive import REGISTRY, Primitive
+from mindgrad.ir.tensor import Tensor
+from mindgrad.rows.kinds import ACCEPTS
+from mindgrad.tools.rule_text import cotangent_rule, tangent_rule
+from mindgrad.tools.terminal import print_json, print_lines, print_table, print_title
+
+__all__ = ["describe", "main", "nearest_rows", "public_names"]
+
+_EXAMPLE = """examples:
+  mindgrad ops                 all rows, by kind
+  mindgrad ops tanh            one of them, with its rules
+  mindgrad ops "Tensor.sum"    the rows that a public name applies
+  mindgrad ops tanh --json     for programs
+
+The exit status is 0, or 1 if there is no such row and no public name that applies one."""
+_PUBLIC: dict[str, Any] = {"ops": ops, "mint": mint, "numpy": numpy, "nn": nn}
+#: what the kind of a row says about its derivative
+_KINDS = {
+    "constant": "the derivative is zero",
+    "pointwise constant": "each element by itself; the derivative is zero",
+    "linear": "linear in its operands",
+    "pointwise linear": "linear, each element by itself",
+    "multilinear": "linear in each of its operands",
+    "pointwise multilinear": "linear in each of its operands, each element by itself",
+    "elementwise": "each element by itself, by its partial derivatives",
+    "general": "a forward rule of its own; reverse mode transposes the rows of that rule",
+    "control": "programs are its parameters: its rules are made from theirs",
+}
+#: names of other functions that the text shows
+_SHOWN = 24
+_TAINT = {
+    "starts": "slopes can be infinite: they are multiplied by `absorb`, in which zero wins",
+    "passes": "infinite where an operand's are",
+    "stops": "none",
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command.
+
+    Args:
+        arguments: the command line after ``ops``.
+
+    Returns:
+        The exit status: 0, or 1 for an unknown name.
+
+    Raises:
+        SystemExit: the command line is wrong (status 2), or asks for help (0).
+    """
+    parser = argparse.ArgumentParser(
+        "mindgrad ops",
+        description="Show the row of an operator: kernels, derivatives, batching, corners, public names.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "name", nargs="?", help="a row (tanh) or a public name (ops.tanh); all rows without it"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    options = parser.parse_args(arguments)
+    if options.name is None:
+        _list(options.json)
+        return 0
+    rows = _rows_of(options.name)
+    if not rows:
+        near = nearest_rows(options.name)
+        hint = f"; nearest: {', '.join(near)}" if near else ""
+        print(f"mindgrad: no operator {options.name!r}{hint}. `mindgrad ops` lists all.", file=sys.stderr)
+        return 1
+    described = [describe(row) for row in rows]
+    if options.json:
+        print_json(described[0] if len(described) == 1 else described)
+        return 0
+    for number, row in enumerate(described):
+        if number:
+            print()
+        _show(row)
+    return 0
+
+
+def describe(row: Primitive) -> dict[str, Any]:
+    """Everything that is known about an operator, as strings and lists of strings.
+
+    >>> from mindgrad.ir.primitive import REGISTRY
+    >>> described = describe(REGISTRY["tanh"])
+    >>> described["tangent"], described["cotangents"]
+    (['dy = (1 - y * y) * dx'], ['cotangent of x = (1 - y * y) * ct'])
+    >>> described["names"][:4]
+    ['Tensor.tanh', 'mint.tanh', 'numpy.tanh', 'ops.tanh']
+    """
+    source, location = _definition(row.name)
+    return {
+        "name": row.name,
+        "kind": row.kind,
+        "meaning": _KINDS[row.kind],
+        "location": location,
+        "source": source,
+        "kernels": {"numpy": _kernel(row.numpy), "xla": _kernel(row.xla)},
+        "types": _element_types(row),
+        "tangent": tangent_rule(row),
+        "cotangents": cotangent_rule(row),
+        "batching": _batching(row),
+        "infinities": _TAINT[row.taint] if isinstance(row.taint, str) else "depends on the operands",
+        "conventions": conventions(row.name),
+        "names": public_names().get(row.name, []),
+    }
+
+
+def nearest_rows(name: str) -> list[str]:
+    """Names of rows, and of public functions that apply one, that are spelled much like ``name``."""
+    spellings = [*REGISTRY, *{n for names in public_names().values() for n in names}]
+    short = name.rpartition(".")[2].lower()
+    alike = [n for n in spellings if n.rpartition(".")[2].lower() == short]
+    return list(dict.fromkeys([*alike[:3], *difflib.get_close_matches(name, spellings, 3, 0.7)]))[:4]
+
+
+def _rows_of(name: str) -> list[Primitive]:
+    if name in REGISTRY:
+        return [REGISTRY[name]]
+    name = re.sub(r"^(mindgrad|mindspore|ms)\.", "", name)
+    return [REGISTRY[row] for row, names in public_names().items() if name in names]
+
+
+# --- the parts of a row -------------------------------------------------------------------------------
+
+
+def _definition(name: str) -> tuple[list[str], str]:
+    """The lines that define a row, none where a table defines several, and ``file:line``."""
+    package = Path(inspect.getfile(Primitive)).parents[1]
+    mention = ""
+    for room in ("rows", "control"):
+        for path in sorted((package / room).glob("*.py")):
+            text = path.read_text(encoding="utf-8")
+            if f'"{name}"' not in text:
+                continue
+            line = text[: text.index(f'"{name}"')].count("\n") + 1
+            mention = mention or f"{path}:{line}"
+            for node in ast.walk(ast.parse(text)):
+                if (
+                    isinstance(node, ast.Call)
+                    and node.args
+                    and isinstance(node.func, (ast.Name, ast.Attribute))
+                ):
+                    first = node.args[0]
+                    maker = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+                    is_row = maker in _MAKERS and isinstance(first, ast.Constant) and first.value == name
+                    if is_row and node.end_lineno is not None:
+                        lines = text.splitlines()[node.lineno - 1 : node.end_lineno]
+                        return lines, f"{path}:{node.lineno}"
+    return [], mention
+
+
+#: the functions that make rows
+_MAKERS = ("Primitive", "constant", "elementwise", "general", "linear", "multilinear", "pointwise_constant",
+           "pointwise_linear")  # fmt: skip
+
+
+def _kernel(kernel: Any) -> str:
+    if isinstance(kernel, str):
+        return f"jax.lax.{kernel}"
+    if isinstance(kernel, functools.partial):
+        kernel = kernel.func
+    name = str(getattr(kernel, "__qualname__", None) or getattr(kernel, "__name__", repr(kernel)))
+    module = getattr(kernel, "__module__", None) or ("numpy" if type(kernel).__name__ == "ufunc" else "")
+    if "<lambda>" in name:
+        return "written in the row"
+    return f"{module}.{name}" if module else name
+
+
+def _element_types(row: Primitive) -> str:
+    if row.samples is None:
+        return "those of its programs"
+    accepts = {row.samples[2]} if isinstance(row.samples, tuple) else {case.accepts for case in row.samples}
+    kinds = {kind for name in accepts for kind in ACCEPTS[name]}
+    return ", ".join(kind for kind in ("bool", "int", "uint", "float", "complex") if kind in kinds)
+
+
+def _batching(row: Primitive) -> str:
+    if row.pointwise:
+        return "the row itself, on operands with one more axis"
+    return "a rule of its own" if row.batch is not None else "none: a vmap over it runs one by one"
+
+
+@functools.lru_cache(maxsize=1)
+def _convention_table() -> list[list[str]]:
+    """The rows of docs/conventions.md: expression, point, first and second derivative, reason."""
+    package = Path(inspect.getfile(Primitive)).parents[1]
+    for path in (package / "conventions.md", package.parents[1] / "docs" / "conventions.md"):
+        if path.is_file():
+            lines = path.read_text(encoding="utf-8").splitlines()
+            cells = [
+                [c.strip().strip("`") for c in line.strip("|").split(" | ")]
+                for line in lines
+                if line[:2] == "| "
+            ]
+            return [row for row in cells if len(row) == 5 and row[0] != "expression"]
+    return []
+
+
+def conventions(name: str) -> list[list[str]]:
+    """The documented derivatives of an operator at corners: expression, point, first, second, why."""
+    spelled = {"reduce_max": "max", "reduce_min": "min", "div": "/", "reduce_sum": "sum"}.get(name, name)
+    pattern = re.escape(spelled) if spelled == "/" else rf"(?<![\w.]){re.escape(spelled)}\("
+    return [row for row in _convention_table() if re.search(pattern, row[0])]
+
+
+@functools.lru_cache(maxsize=1)
+def public_names() -> dict[str, list[str]]:
+    """The public functions, methods and classes that apply each row directly, by the row's name."""
+    names: dict[str, set[str]] = {row: set() for row in REGISTRY}
+    for path, function in _public_functions():
+        for row in _applied(function):
+            names[row].add(path)
+    for path, thing in _public_functions():
+        if isinstance(thing, type):  # a class of an operator, or a layer, is named after it
+            row = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", path.rpartition(".")[2]).lower()
+            if row in names and path.startswith(("ops.", "nn.")):
+                names[row].add(path)
+    return {
+        row: sorted(paths, key=lambda n: (n.rpartition(".")[2] != row, n)) for row, paths in names.items()
+    }
+
+
+def _public_functions() -> Iterator[tuple[str, Any]]:
+    for room, module in _PUBLIC.items():
+        for name in module.__all__:
+            yield f"{room}.{name}", getattr(module, name)
+    for name in dir(Tensor):
+        if not name.startswith("_"):
+            yield f"Tensor.{name}", inspect.getattr_static(Tensor, name)
+
+
+def _applied(function: Any, depth: int = 3) -> set[str]:
+    """The rows that a function names in its code or closure; if none, those of its functions."""
+    if isinstance(function, functools.partial):
+        function = function.func
+    function = inspect.unwrap(function) if callable(function) else function
+    if not isinstance(function, types.FunctionType):
+        return set()
+    values = [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
+    named = function.__code__.co_names
+    for name in named:
+        value = function.__globals__.get(name)
+        values.append(value)
+        if isinstance(value, types.ModuleType) and value.__name__.startswith("mindgrad."):
+            values += [vars(value).get(attribute) for attribute in named]
+    rows = {value.name for value in values if isinstance(value, Primitive)}
+    if rows or not depth:
+        return rows
+    public = _public_operators()
+    helpers = [v for v in values if isinstance(v, types.FunctionType)]
+    helpers = [h for h in helpers if h.__module__ == function.__module__ or h in public]
+    return {row for helper in helpers for row in _applied(helper, depth - 1)}
+
+
+@functools.lru_cache(maxsize=1)
+def _public_operators() -> set[Any]:
+    return {
+        function for name in ops.__all__ if isinstance(function := getattr(ops, name), types.FunctionType)
+    }
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:
+        return False
+
+
+# --- as text ------------------------------------------------------------------------------------------
+
+
+def _list(as_json: bool) -> None:
+    kinds: dict[str, list[str]] = {}
+    for row in REGISTRY.values():
+        kinds.setdefault(row.kind, []).append(row.name)
+    if as_json:
+        print_json(kinds)
+        return
+    for number, (kind, names) in enumerate(sorted(kinds.items())):
+        if number:
+            print()
+        print_title(f"{kind} ({len(names)}): {_KINDS[kind]}")
+        print_lines(_filled(sorted(names)))
+    print(f"\n{len(REGISTRY)} rows; `mindgrad ops tanh` shows one of them.")
+
+
+def _filled(words: Sequence[str], width: int = 96) -> list[str]:
+    lines, line = [], ""
+    for word in words:
+        if line and len(line) + len(word) + 1 > width:
+            lines.append(line)
+            line = ""
+        line += (" " if line else "") + word
+    return [*lines, line]
+
+
+def _show(row: dict[str, Any]) -> None:
+    print_title(f"{row['name']}: {row['kind']}, {row['meaning']}")
+    facts = [
+        ("NumPy kernel", row["kernels"]["numpy"]),
+        ("XLA kernel", row["kernels"]["xla"]),
+        ("element types", row["types"]),
+        ("batching", row["batching"]),
+        ("infinities", row["infinities"]),
+        ("defined in", row["location"]),
+    ]
+    print_table([fact for fact in facts if fact[1]])
+    if row["tangent"]:
+        _section("forward mode: the tangent dy of tangents dx", row["tangent"])
+    if row["cotangents"]:
+        _section("reverse mode: cotangents of operands, of the cotangent ct of y", row["cotangents"])
+    if row["conventions"]:
+        print()
+        print_title("corners and edges")
+        header = ("expression", "at", "first derivative", "second", "why")
+        print_table(row["conventions"], header)
+    if row["source"]:
+        _section("the row", row["source"])
+    alike = [name for name in row["names"] if _short(name) == _short(row["name"])]
+    others = [name for name in row["names"] if name not in alike]
+    if alike:
+        _section("public names", _filled(alike))
+    if others:
+        more = len(others) - _SHOWN
+        rest = [f"… and {more} more (--json has all)"] if more > 0 else []
+        _section("also applied by", _filled([*others[:_SHOWN], *rest]))
+
+
+def _short(name: str) -> str:
+    return name.rpartition(".")[2].lower().replace("_", "").removeprefix("reduce")
+
+
+def _section(title: str, lines: Sequence[str]) -> None:
+    print()
+    print_title(title)
+    print_lines(lines)

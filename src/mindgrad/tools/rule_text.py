@@ -1,0 +1,199 @@
+"""Rules of a row as formulas: its tangent, and the cotangents of its operands.
+
+    dy = f(y, x1, x2, dx1, dx2)        cotangent of x1 = g(x1, x2, ct)
+
+A rule is called with variables, as a transform calls it, and the equations that it emits are written as
+expressions. A value that is used more than once has a line and a letter of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import complex64, float32, float64, int32
+from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.types import type_of
+from mindgrad.rows.samples import draw
+
+__all__ = ["cotangent_rule", "expressions", "tangent_rule"]
+
+#: operators of Python and how tightly they bind
+_INFIX = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("**", 4)}
+_CALL, _NEGATION = 9, 3
+_LETTERS = "abcefghijklmnopqrstuvw"
+#: parameters that say nothing
+_EMPTY: tuple[Any, ...] = ((), ((), ()))
+#: a longer expression is divided
+_LONGEST = 90
+
+
+def tangent_rule(row: Primitive) -> list[str]:
+    """The forward rule of ``row`` as lines, ``[]`` if there is none or it cannot be called by itself."""
+    if row.jvp is None:
+        return []
+    for types, parameters, out in _calls(row):
+        with building(Builder()) as builder:
+            xs = [builder.input(type) for type in types]
+            ts = [builder.input(type) if type.dtype.is_inexact else None for type in types]
+            ys = [builder.input(type) for type in out]
+            names = _numbered("x", xs) | _numbered("dx", ts) | _numbered("y", ys)
+            tangents = row.jvp(tuple(ys) if row.multiple else ys[0], xs, ts, **parameters)
+            tangents = tangents if row.multiple else (tangents,)
+            labels = list(_numbered("dy", list(tangents), distinct=True).values())
+            return _lines(builder, list(tangents), labels, names)
+    return []
+
+
+def cotangent_rule(row: Primitive) -> list[str]:
+    """The transposed rule of ``row`` as lines; ``[]`` where it is made of the rows of the tangent rule."""
+    for types, parameters, out in _calls(row):
+        has_rule = row.transpose is not None or (row.pointwise and row.jvp is not None)
+        if row.multiple or not out[0].dtype.is_inexact or not has_rule:
+            return []
+        active = [k for k, type in enumerate(types) if type.dtype.is_inexact]
+        at_once = row.transpose is not None and "multilinear" not in row.kind
+        with building(Builder()) as builder:
+            xs = [builder.input(type) for type in types]
+            y, ct = builder.input(out[0]), builder.input(out[0])
+            names = _numbered("x", xs) | {y: "y", ct: "ct"}
+            cotangents: list[Any] = [None] * len(xs)
+            for group in [active] if at_once else [[k] for k in active]:
+                pulled = _pulled(row, group, xs, y, ct, parameters)
+                cotangents = [
+                    new if new is not None else old for old, new in zip(cotangents, pulled, strict=True)
+                ]
+            labels = [f"cotangent of {names[x]}" for x in xs]
+            nonzero = [
+                (label, value) for label, value in zip(labels, cotangents, strict=True) if value is not None
+            ]
+            return _lines(builder, [value for _, value in nonzero], [label for label, _ in nonzero], names)
+    return []
+
+
+def _pulled(
+    row: Primitive, group: Sequence[int], xs: Sequence[Any], y: Any, ct: Any, parameters: dict[str, Any]
+) -> Sequence[Any]:
+    """The cotangents of the operands in ``group``, ``None`` for the others."""
+    if row.transpose is None:  # pointwise: what a tangent is multiplied with, a cotangent is
+        assert row.jvp is not None
+        slopes = [
+            row.jvp(y, xs, [ct if i == k else None for i in range(len(xs))], **parameters) for k in group
+        ]
+        return [slopes[group.index(i)] if i in group else None for i in range(len(xs))]
+    for k in group:
+        xs[k].linear = True
+    pulled = row.transpose(ct, *xs, **parameters)
+    for k in group:
+        xs[k].linear = False
+    return pulled
+
+
+def _calls(row: Primitive) -> Iterator[tuple[list[Any], dict[str, Any], list[Any]]]:
+    """Operand types, parameters and result types of a sample call."""
+    if row.samples is None:
+        return
+    for dtype in (float32, float64, complex64, int32):
+        calls = []
+        for arrays, parameters in draw(row, dtype):
+            types = [type_of(np.asarray(array)) for array in arrays]
+            with suppress(TypeError, ValueError):
+                out = row.type_rule(*types, **parameters)
+                calls.append((types, parameters, list(out) if row.multiple else [out]))
+        if calls:  # the largest operands: a matrix of one element says little
+            yield max(calls, key=lambda call: sum(math.prod(type.shape) for type in call[0]))
+
+
+def _numbered(letter: str, values: Sequence[Any], distinct: bool = False) -> dict[Any, str]:
+    keys = range(len(values)) if distinct else values
+    names = [letter] if len(values) == 1 else [f"{letter}{k + 1}" for k in range(len(values))]
+    return {key: name for key, name in zip(keys, names, strict=True) if key is not None}
+
+
+def _lines(
+    builder: Builder, outputs: Sequence[Any], labels: Sequence[str], names: Mapping[Any, str]
+) -> list[str]:
+    nonzero = [(label, out) for label, out in zip(labels, outputs, strict=True) if out is not None]
+    zero = [f"{label} = 0" for label, out in zip(labels, outputs, strict=True) if out is None]
+    equations = [*builder.equations, *builder.linear_equations]
+    made = {y for equation in equations for y in equation.outputs}
+    order = sorted(equations, key=lambda e: _depth(e, made))
+    graph = Graph(list(names), order, [out for _, out in nonzero])
+    return expressions(graph, [label for label, _ in nonzero], names) + zero
+
+
+def _depth(equation: Equation, made: set[Any]) -> int:
+    below = [x.made_by for x in equation.inputs if x in made and x.made_by is not None]
+    return 1 + max((_depth(e, made) for e in below), default=0)
+
+
+def expressions(graph: Graph, labels: Sequence[str], names: Mapping[Any, str]) -> list[str]:
+    """A straight program as lines ``label = expression``, with ``names`` for its inputs."""
+    uses = Counter(x for equation in graph.equations for x in equation.inputs)
+    uses.update(graph.outputs)
+    letters = (
+        letter for letter in [*_LETTERS, *[f"v{k}" for k in range(999)]] if letter not in names.values()
+    )
+    text: dict[Any, tuple[str, int]] = {v: (name, _CALL) for v, name in names.items()}
+    needed = set(graph.outputs)
+    for equation in reversed(graph.equations):
+        if needed & set(equation.outputs):
+            needed |= set(equation.inputs)
+    lines = []
+    for equation in graph.equations:
+        if not needed & set(equation.outputs):
+            continue
+        written, binds = _expression(equation, text)
+        first = equation.outputs[0]
+        is_alone = len(equation.outputs) == 1
+        if is_alone and (uses[first] <= 1 or first in graph.outputs) and len(written) <= _LONGEST:
+            text[first] = written, binds
+            continue
+        if is_alone and graph.outputs.count(first) == 1 and uses[first] == 1:
+            text[first] = written, binds
+            continue
+        own = [next(letters) for _ in equation.outputs]
+        lines.append(f"{', '.join(own)} = {written}")
+        text.update({y: (letter, _CALL) for y, letter in zip(equation.outputs, own, strict=True)})
+    return lines + [
+        f"{label} = {_operand(y, text)[0]}" for label, y in zip(labels, graph.outputs, strict=True)
+    ]
+
+
+def _operand(atom: Any, text: Mapping[Any, tuple[str, int]]) -> tuple[str, int]:
+    if isinstance(atom, Variable):
+        return text[atom]
+    if not atom.is_splat:
+        return f"constant{list(atom.shape)}", _CALL
+    number = atom.value.item()
+    written = f"{number:.6g}" if isinstance(number, float) else str(number)
+    return written, _NEGATION if written.startswith("-") else _CALL
+
+
+def _expression(equation: Equation, text: Mapping[Any, tuple[str, int]]) -> tuple[str, int]:
+    operands = [_operand(x, text) for x in equation.inputs]
+    name = equation.primitive.name
+    if name in _INFIX and len(operands) == 2:
+        sign, binds = _INFIX[name]
+        (left, tight), (right, behind) = operands
+        left = left if tight >= binds else f"({left})"
+        right = right if behind > binds or (sign in "+*" and behind == binds) else f"({right})"
+        return f"{left} {sign} {right}", binds
+    if name == "neg":
+        inner, binds = operands[0]
+        return f"-{inner if binds >= _NEGATION else f'({inner})'}", _NEGATION
+    parameters = [f"{k}={_parameter(v)}" for k, v in equation.parameters.items() if v not in _EMPTY]
+    return f"{name}({', '.join([inner for inner, _ in operands] + parameters)})", _CALL
+
+
+def _parameter(value: Any) -> str:
+    if isinstance(value, Graph):
+        return f"program of {len(value)} equations"
+    return str(getattr(value, "name", value)) if not isinstance(value, str) else repr(value)

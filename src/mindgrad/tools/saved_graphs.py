@@ -1,0 +1,38 @@
+"""Saved graphs: each program that is compiled while ``save_graphs`` is set, as text and as a picture."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import re
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from mindgrad.ir.graph import Graph
+from mindgrad.ir.settings import options
+from mindgrad.tools.draw import Drawing
+
+__all__ = ["save"]
+
+_numbers = itertools.count()
+
+
+def save(name: str, graph: Graph, parameters: Sequence[str]) -> None:
+    """Write ``graph`` into the folder of the option ``save_graphs_path``, the current one by default.
+
+    The files are called ``000_name.txt`` and, where matplotlib is installed, ``000_name.svg``.
+
+    Args:
+        name: the name of the compiled function.
+        graph: its program.
+        parameters: the names of its last inputs.
+    """
+    folder = Path(options.get("save_graphs_path") or os.curdir)
+    folder.mkdir(parents=True, exist_ok=True)
+    count = len(graph.inputs) - len(parameters)
+    names = [*[f"input_{k}" for k in range(count)], *parameters]
+    stem = f"{next(_numbers):03d}_{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_') or 'function'}"
+    (folder / f"{stem}.txt").write_text(graph.text(names) + "\n", encoding="utf-8")
+    if find_spec("matplotlib") is not None:
+        Drawing(name, graph, names).save(folder / f"{stem}.svg")

@@ -1,0 +1,74 @@
+"""Terminal output of the commands: titles and tables, in colour with rich, plain text in a pipe."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+try:
+    import rich.box
+    import rich.console
+    import rich.markup
+    import rich.padding
+    import rich.table
+except ImportError:  # an optional extra
+    rich = None  # type: ignore[assignment]
+
+__all__ = ["print_json", "print_lines", "print_table", "print_title"]
+
+_INDENT = "  "
+#: the colours of the states that a table shows in a column of its own
+_STYLES = {"ok": "green", "problem": "bold red", "note": "yellow"}
+
+
+def print_json(value: Any) -> None:
+    """Print ``value`` as JSON, for programs."""
+    print(json.dumps(value, indent=2, ensure_ascii=False, default=str))
+
+
+def print_title(text: str) -> None:
+    """Print a title above what follows."""
+    if _is_rich():
+        rich.console.Console().print(f"[bold]{rich.markup.escape(text)}[/bold]", highlight=False)
+    else:
+        print(text)
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Print lines of code or formulas, indented, none of them wrapped."""
+    for line in lines:
+        print(_INDENT + line)
+
+
+def print_table(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> None:
+    """Print rows in columns that begin below one another.
+
+    In a pipe no line is wrapped, so that ``grep`` finds whole rows.
+    """
+    if _is_rich():
+        table = rich.table.Table(box=None, show_header=bool(header), header_style="dim", pad_edge=False)
+        table.add_column(header[0] if header else "", style="cyan", no_wrap=True)
+        for column in range(1, max(map(len, rows), default=1)):
+            table.add_column(header[column] if header else "", overflow="fold")
+        for row in rows:
+            table.add_row(*[_coloured(cell) for cell in row])
+        rich.console.Console().print(rich.padding.Padding(table, (0, 0, 0, len(_INDENT))))
+        return
+    listed = [list(header), *map(list, rows)] if header else [list(row) for row in rows]
+    widths = [
+        max(len(row[k]) for row in listed if k < len(row)) for k in range(max(map(len, listed), default=0))
+    ]
+    for row in listed:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        print((_INDENT + _INDENT.join(cells)).rstrip())
+
+
+def _coloured(cell: str) -> str:
+    style = _STYLES.get(cell)
+    return f"[{style}]{cell}[/{style}]" if style else rich.markup.escape(cell)
+
+
+def _is_rich() -> bool:
+    return rich is not None and sys.stdout.isatty()

@@ -1,0 +1,232 @@
+"""The commands of `mindgrad`: what they print, their exit status, and that they read and write nothing else."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad._base import environment
+from mindgrad.backend import disk
+from mindgrad.cli import _COMMANDS, main
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.tools import doctor_command, operators_command, terminal
+from mindgrad.tools.doctor_command import findings
+from tests.process_state import process_stays
+
+SOURCE = Path(ms.__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def stays():
+    with process_stays():
+        yield
+
+
+def text_of(capsys, *arguments, status=0):
+    assert main(arguments) == status
+    return capsys.readouterr().out
+
+
+def test_help_names_every_command_and_each_has_examples(capsys):
+    text = text_of(capsys, "--help")
+    for name in _COMMANDS:
+        assert re.search(rf"^  {name} +\w", text, re.MULTILINE), name
+        with pytest.raises(SystemExit, match="0") if name != "run" else process_stays():
+            main([name, "--help"])
+        shown = capsys.readouterr().out
+        assert f"usage: mindgrad {name}" in shown
+        assert "examples:" in shown
+        assert "exit status" in shown
+
+
+def test_an_unknown_command(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(["docter"])
+    assert "nearest command: 'doctor'" in capsys.readouterr().err
+
+
+def test_a_program_with_the_name_of_a_command_is_run(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ops").mkdir()  # a folder without a program is none
+    monkeypatch.setattr("mindgrad.cli._run_command", lambda module, arguments: 7)
+    assert main(["ops"]) == 7
+    (tmp_path / "ops" / "__main__.py").write_text("print('the program')")
+    done = subprocess.run(
+        [sys.executable, "-m", "mindgrad", "ops"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "the program\n"
+
+
+def test_run_with_debug_nans(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("import sys, mindspore as ms\nprint(sys.argv[1:])\nms.ops.log(ms.Tensor([0.0]))\n")
+    run = [sys.executable, "-m", "mindgrad", "run"]
+    done = subprocess.run([*run, "--debug-nans", program, "--debug-nans"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "['--debug-nans']\n")
+    assert f'{program}", line 3' in done.stderr
+    assert "the operator 'log' made -inf" in done.stderr
+    assert main(["run", "--debug-nan", str(program)]) == 2
+
+
+# --- ops ----------------------------------------------------------------------------------------------
+
+
+def test_the_row_of_an_operator(capsys):
+    text = text_of(capsys, "ops", "tanh")
+    for part in (
+        "numpy.tanh", "jax.lax.tanh", "float, complex", "rows/elementwise.py:", "dy = (1 - y * y) * dx",
+        "cotangent of x = (1 - y * y) * ct", 'tanh = elementwise("tanh"', "Tensor.tanh mint.tanh numpy.tanh ops.tanh",
+    ):  # fmt: skip
+        assert part in text
+    text = text_of(capsys, "ops", "maximum")
+    assert re.search(r"maximum\(x, y\) +1.5, 1.5 +\[0.5, 0.5\] +0 +ties share equally", text)
+    assert "dy = reduce_sum(dx" in text_of(capsys, "ops", "mindspore.Tensor.sum")
+    record = json.loads(text_of(capsys, "ops", "dot", "--json"))
+    assert record["name"] == "dot"
+    assert record["tangent"] == [
+        "dy = dot(dx1, x2, contract=((1, 2), (1, 0))) + dot(x1, dx2, contract=((1, 2), (1, 0)))"
+    ]
+
+
+def test_an_operator_that_is_not_there(capsys):
+    assert main(["ops", "tahn"]) == 1
+    assert "no operator 'tahn'; nearest: tan, tanh" in capsys.readouterr().err
+
+
+def test_all_rows_are_listed_and_can_be_described(capsys):
+    listed = json.loads(text_of(capsys, "ops", "--json"))
+    assert sorted(name for names in listed.values() for name in names) == sorted(REGISTRY)
+    text = text_of(capsys, "ops")
+    for name, row in REGISTRY.items():
+        assert f" {name}" in text
+        described = operators_command.describe(row)
+        assert described["location"], name
+        has_tangent = row.jvp is not None and row.samples is not None
+        assert bool(described["tangent"]) == has_tangent, name
+
+
+def value_of(expression, names):
+    from mindgrad import ops
+
+    spelled = {"cos": ops.cos, "exp": ops.exp, "absorb": ops.mul, "rsqrt": ops.rsqrt, "log": ops.log,
+               "safe_reciprocal": ops.reciprocal, "hypot": ops.hypot, "sigmoid": ops.sigmoid, "sinh": ops.sinh,
+               "cosh": ops.cosh, "sin": ops.sin, "digamma": ops.digamma}  # fmt: skip
+    return eval(expression, {**spelled, **names})
+
+
+@pytest.mark.parametrize(
+    "name", ["tanh", "exp", "log", "sin", "cos", "sqrt", "asinh", "atan2", "div", "sigmoid", "erf"]
+)
+def test_the_formulas_are_the_derivatives(name):
+    row, operator = REGISTRY[name], getattr(ms.ops, name)
+    count = len(operators_command.describe(row)["cotangents"][-1:]) and row.samples[1]
+    generator = np.random.default_rng(3)
+    xs = [ms.Tensor(generator.uniform(0.3, 0.9, 3)) for _ in range(count)]
+    dxs = [ms.Tensor(generator.normal(size=3)) for _ in range(count)]
+    y, expected = ms.jvp(operator, tuple(xs), tuple(dxs))
+    names = {"y": y} | {f"x{k + 1}" if count > 1 else "x": x for k, x in enumerate(xs)}
+    names |= {f"dx{k + 1}" if count > 1 else "dx": t for k, t in enumerate(dxs)}
+    for line in operators_command.tangent_rule(row):
+        label, _, expression = line.partition(" = ")
+        names[label] = value_of(expression, names)
+    np.testing.assert_allclose(names["dy"].asnumpy(), expected.asnumpy(), rtol=1e-4)
+
+
+# --- cache --------------------------------------------------------------------------------------------
+
+
+def test_the_cache_is_shown_and_cleared(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv(disk.DIRECTORY_VARIABLE, str(tmp_path))
+    tmp_path.chmod(0o700)
+    (tmp_path / "one.executable").write_bytes(b"x" * 2048)
+    (tmp_path / "mine.txt").write_text("stays")
+    text = text_of(capsys, "cache")
+    assert str(tmp_path) in text
+    assert "2.0 KiB of 1.0 GiB" in text
+    facts = json.loads(text_of(capsys, "cache", "info", "--json"))
+    assert (facts["programs"], facts["bytes"], facts["off"]) == (1, 2048, "")
+    assert text_of(capsys, "cache", "clear") == f"Removed 1 programs (2.0 KiB) from {tmp_path}.\n"
+    assert os.listdir(tmp_path) == ["mine.txt"]
+    monkeypatch.setenv(disk.SIZE_VARIABLE, "0")
+    assert "not kept on disk: MINDGRAD_CACHE_SIZE=0" in text_of(capsys, "cache")
+
+
+# --- doctor -------------------------------------------------------------------------------------------
+
+
+def test_doctor_of_a_sick_installation():
+    environment = os.environ | {"MINDGRAD_OTP": "0", "XLA_FLAGS": "--xla_nonsense=1", "HOME": "/nonexistent"}
+    environment = {k: v for k, v in environment.items() if k not in ("MINDGRAD_CACHE_DIR", "XDG_CACHE_HOME")}
+    command = [sys.executable, "-m", "mindgrad", "doctor"]
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, env=environment)
+    assert done.returncode == 1, done.stderr
+    found = {finding["name"]: finding for finding in json.loads(done.stdout)["findings"]}
+    assert found["jax"]["state"] == "problem"
+    assert "Unknown flag" in found["jax"]["value"]
+    assert "XLA_FLAGS" in found["jax"]["advice"]
+    assert found["MINDGRAD_OTP"]["value"] == "no such variable; nearest: 'MINDGRAD_OPT'"
+    assert found["cache"]["state"] == "problem"
+
+
+def test_doctor_of_a_healthy_installation(monkeypatch, capsys, tmp_path):
+    answer = subprocess.CompletedProcess([], 0, 'a line\n[["CPU 0", "cpu"]]\n', "")
+    monkeypatch.setattr(doctor_command.subprocess, "run", lambda *_, **__: answer)
+    monkeypatch.setattr(doctor_command, "_NVIDIA", ())
+    monkeypatch.setenv(disk.DIRECTORY_VARIABLE, str(tmp_path))
+    for name in list(os.environ):
+        if name.startswith("MINDGRAD_") and name != disk.DIRECTORY_VARIABLE:
+            monkeypatch.delenv(name)
+    text = text_of(capsys, "doctor")
+    assert text.endswith("no problems\n")
+    assert re.search(rf"numpy +ok +{np.__version__}", text)
+    monkeypatch.setattr(doctor_command, "_version_of", lambda name: "0.1.0" if name == "jax" else None)
+    monkeypatch.setattr(doctor_command, "_requirements", lambda: {"jax": ">=0.10,<0.12", "numpy": ">=2.0"})
+    monkeypatch.setattr(doctor_command, "_NVIDIA", (__file__,))
+    advice = {finding.name: finding.advice for finding in findings() if finding.state == "problem"}
+    assert advice["jax"].endswith("-m pip install 'jax>=0.10,<0.12'")
+    assert advice["numpy"].endswith("-m pip install 'numpy>=2.0'")
+    assert advice["GPU"].endswith("'mindgrad[gpu]'")
+
+
+def test_the_probe_says_what_is_there(capsys):
+    doctor_command.probe()
+    lines = capsys.readouterr().out.splitlines()
+    assert ["CPU 0", "cpu"] in json.loads(lines[-1])
+
+
+def test_every_variable_of_the_environment_is_known():
+    read = {
+        name
+        for path in SOURCE.rglob("*.py")
+        for name in re.findall(r"MINDGRAD_[A-Z_]+[A-Z]", path.read_text())
+    }
+    assert read - {"MINDGRAD_OTP"} == set(environment.VARIABLES)
+
+
+# --- the terminal ---------------------------------------------------------------------------------------
+
+
+def test_a_pipe_gets_plain_lines_and_a_terminal_colours(capsys, monkeypatch):
+    rows = [("a", "ok", "[bold]"), ("longer", "problem", "x" * 300)]
+    terminal.print_table(rows, ("name", "state", "value"))
+    plain = capsys.readouterr().out
+    assert plain.splitlines()[1:] == ["  a       ok       [bold]", "  longer  problem  " + "x" * 300]
+    pytest.importorskip("rich", reason="colours need rich")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    terminal.print_table(rows)
+    terminal.print_title("[title]")
+    coloured = capsys.readouterr().out
+    assert "\x1b[" in coloured
+    assert "[bold]" in coloured
+    assert "[title]" in coloured
+    monkeypatch.setattr(terminal, "rich", None)
+    terminal.print_table(rows)
+    assert "\x1b[" not in capsys.readouterr().out
