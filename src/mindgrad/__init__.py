@@ -104,6 +104,7 @@ from mindgrad.context import (
 from mindgrad.execution.cache import cache_info, clear_cache
 from mindgrad.ir.mutable import mutable
 from mindgrad.ir.tensor import Tensor
+from mindgrad.ops.dlpack import from_dlpack
 from mindgrad.ops.introspection import is_tensor
 from mindgrad.ops.storage import from_numpy, frombuffer
 
@@ -259,6 +260,7 @@ __all__ = [
     "float32",
     "float64",
     "float_",
+    "from_dlpack",
     "from_numpy",
     "frombuffer",
     "get_auto_parallel_context",

@@ -14,6 +14,7 @@ import numpy as np
 from mindgrad._base.location import warn_user
 from mindgrad._base.tree import attributes_of, is_record
 from mindgrad.api.callables import Arity, describe
+from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.ir.dtype import DType
 from mindgrad.ir.mutable import is_mutable
 from mindgrad.ir.scope import apply
@@ -341,6 +342,8 @@ def _match(start: str, path: str, value: Any, template: Any, role: str, leaves: 
     if type(template) is Number:
         leaves.append(_match_number(start, path, value, template, role))
     elif isinstance(template, Tensor):
+        if not isinstance(value, Tensor):
+            value = with_tensors(value)
         if not isinstance(value, Tensor):
             raise TypeError(
                 f"{start} must be like the {role}: {path} should be a Tensor of shape "

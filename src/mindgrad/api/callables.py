@@ -10,6 +10,7 @@ from typing import Any
 
 from mindgrad.eager.purity import impurity
 from mindgrad.eager.tiers import EagerCalls
+from mindgrad.execution.array_arguments import any_array, with_tensors
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.object_cache import memory, remembered
 from mindgrad.ir.settings import GRAPH_MODE, options
@@ -54,6 +55,8 @@ def in_either_mode(
             if type(x) is not Tensor:
                 has_numbers = True
         if has_numbers:
+            if any_array(args) or (kwargs and any_array(kwargs.values())):
+                args, kwargs = with_tensors((args, kwargs))
             args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
         if compiles or options["mode"] == GRAPH_MODE:
             warn_of_hooks(args)

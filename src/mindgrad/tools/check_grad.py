@@ -16,6 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from mindgrad.api.arguments import check_callable
+from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.ir.dtype import complex128, float64
 from mindgrad.ir.tensor import Tensor
 from mindgrad.tools.checked_function import CheckedFunction, Leaf, quiet
@@ -86,6 +87,7 @@ def check_grad(
     """
     check_callable("check_grad", fn)
     _check_options(order, modes, max_entries, directions, tolerance)
+    args = with_tensors(args)
     listed = tuple(args) if isinstance(args, (tuple, list)) else (args,)
     rows: list[Comparison] = []
     precision = ""

@@ -97,7 +97,7 @@ def leaf_signature(leaf: Any) -> Any:
     """The part of an argument that selects the program: a tensor's type, a constant, or a Parameter's id.
 
     Raises:
-        TypeError: the argument is a large NumPy array, or nothing that can be compared (a set, a bytearray).
+        TypeError: the argument is a large array of no numbers, or nothing that can be compared: a set.
     """
     if isinstance(leaf, Tensor):
         if is_constant(leaf):
@@ -106,8 +106,9 @@ def leaf_signature(leaf: Any) -> Any:
     if isinstance(leaf, np.ndarray):
         if leaf.nbytes > _LARGEST_ARRAY or leaf.dtype.hasobject:
             raise TypeError(
-                f"For a compiled function, the input can not be numpy.ndarray of more than {_LARGEST_ARRAY} "
-                f"bytes: a program is compiled for each value of an array. Make it a Tensor: Tensor(array)."
+                f"For a compiled function, the input can not be a {type(leaf).__name__} of {leaf.dtype} "
+                f"elements and {leaf.nbytes} bytes: no tensor can stand for it, and a program is compiled for "
+                f"each value of a constant. Give an array of numbers: numpy.asarray(array, float)."
             )
         return (np.ndarray, leaf.dtype.str, leaf.shape, leaf.tobytes())
     if isinstance(leaf, float):

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.array_conversion import array_of_object
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace.signature import same
+from mindgrad.trace.signature import COMPARED_BYTES, same
 
 __all__ = [
     "CONTAINERS",
@@ -65,9 +66,14 @@ def attributes(owner: Any, _: str, __: Any) -> Any:
     return (*held, *held.values())
 
 
-def elements_of_array(array: np.ndarray, _: str, __: Any) -> bytes:
-    """The bytes of an array, as a guard keeps them."""
-    return array.tobytes()
+def elements_of_array(array: Any, _: str, __: Any) -> bytes | None:
+    """The bytes of an array, of NumPy or another library, as a guard keeps them; ``None`` of large ones."""
+    if not isinstance(array, np.ndarray):
+        try:
+            array = array_of_object(array)
+        except TypeError:
+            return None
+    return array.tobytes() if array.nbytes <= COMPARED_BYTES and not array.dtype.hasobject else None
 
 
 def array_of_tensor(tensor: Tensor, _: str, __: Any) -> Any:
