@@ -267,12 +267,11 @@ def test_an_array_is_an_input_of_the_program_not_a_constant():
     assert (result.asnumpy() == 1).all()
 
 
-def test_small_arrays_whose_values_a_program_needs_are_constants(mode):
+def test_small_arrays_whose_values_a_program_needs_are_constants():
     order = ms.jit(lambda x, axes: ops.transpose(x, tuple(axes)))
-    order.cache_clear()
     for axes in ([1, 0], [0, 1], [1, 0]):
         same(order(Tensor(X), np.array(axes)), X.transpose(axes))
-    assert order.cache_info().hits + order.cache_info().misses == 3
+    assert (order.cache_info().hits, order.cache_info().misses) == (1, 2)
     applied = ms.jit(lambda x: np.exp(x) * 2)
     np.testing.assert_allclose(applied(np.ones(3)), np.exp(np.ones(3)) * 2)
     with pytest.raises(TypeError, match=r"np.exp was applied to a tensor that is being"):

@@ -7,7 +7,7 @@ from typing import Any
 from mindgrad.backend.executable import copy_on_device
 from mindgrad.backend.jax_import import jax_module
 
-__all__ = ["CPU", "capsule_of_device_array", "device_name", "imported"]
+__all__ = ["CPU", "capsule_of", "device_name", "imported"]
 
 #: the number of the CPU among DLPack's devices
 CPU = 1
@@ -21,7 +21,7 @@ def device_name(device: tuple[int, int]) -> str:
     return name if kind == CPU else f"{name}:{index}"
 
 
-def capsule_of_device_array(array: Any, **options: Any) -> Any:
+def capsule_of(array: Any, **options: Any) -> Any:
     """The DLPack capsule of a copy of a jax array, so that nobody writes into the memory of a tensor.
 
     ``options`` are those of ``__dlpack__``.

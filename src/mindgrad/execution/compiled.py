@@ -340,7 +340,8 @@ class Compiled:
             if compiled is None:
                 reason = self._reason(key)
                 leaves, structure = flatten((args, kwargs))
-                leaves = leaves_as_tensors(leaves)
+                if any(type(x) is not Tensor for x in leaves):
+                    leaves = leaves_as_tensors(leaves)
                 compiled = _Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
                 compiled.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
@@ -365,11 +366,11 @@ class Compiled:
         Raises:
             Exception: ``error``, which stopped the trace with arrays as inputs, if this does not help.
         """
-        known = None if getattr(error, "is_final", False) else as_constants(args, kwargs)
-        if known is not None:
+        constants = None if getattr(error, "is_final", False) else as_constants(args, kwargs)
+        if constants is not None:
             try:
-                constant_key, tensors = call_signature(*known)
-                program = self._compiled(constant_key, *known)
+                constant_key, tensors = call_signature(*constants)
+                program = self._compiled(constant_key, *constants)
             except Exception:
                 if error is None:
                     raise

@@ -11,7 +11,7 @@ import numpy as np
 
 from mindgrad.ir.dtype import DType, as_dtype, bfloat16, float32, int64
 
-__all__ = ["array_of", "array_of_object", "initialised", "is_changeable_array", "is_other_array", "of_type"]
+__all__ = ["array_of", "array_of_object", "initialised", "is_other_array", "of_type"]
 
 # what Python's numbers become in a list; complex ones stay Complex128
 _DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
@@ -96,13 +96,6 @@ def is_other_array(data: Any) -> bool:
     """Whether ``data``, no array of NumPy, is one of another library."""
     kind = type(data)
     return hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
-
-
-def is_changeable_array(data: Any) -> bool:
-    """Whether ``data``, no array of NumPy, is an array or buffer whose elements may be assigned."""
-    if isinstance(data, (buffers.array, memoryview)):
-        return True
-    return is_other_array(data) and not type(data).__module__.startswith("jax")
 
 
 def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:

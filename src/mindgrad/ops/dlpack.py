@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.backend.dlpack import CPU, capsule_of_device_array, device_name, imported
+from mindgrad.backend.dlpack import CPU, capsule_of, device_name, imported
 from mindgrad.backend.executable import array_type, copy_on_device
 from mindgrad.backend.xla import to_device
 from mindgrad.execution.donation import settled
@@ -55,22 +55,22 @@ def dlpack(
     array([1., 2.], dtype=float32)
     """
     self.refuse_numpy(_WHAT)
-    held = _device_array(self)
-    device = _device_of(held)
+    device_array = _on_device(self)
+    device = _device_of(device_array)
     if dl_device is not None and tuple(dl_device) not in (device, (CPU, 0)):
         raise BufferError(
             f"For 'Tensor.__dlpack__', the tensor is on {device_name(device)}, not on "
             f"{device_name(tuple(dl_device))}; take it to the device after it was read."
         )
     to_host = dl_device is not None and dl_device[0] == CPU
-    if (held is not None and not to_host) or self.dtype is bfloat16:
+    if (device_array is not None and not to_host) or self.dtype is bfloat16:
         if copy is False:
             raise BufferError(
                 "For 'Tensor.__dlpack__', copy=False cannot be had of an array on an accelerator or of "
                 "type BFloat16: leave it out."
             )
-        array = to_device(self.host_array()) if held is None else held
-        return capsule_of_device_array(array, stream=stream, max_version=max_version)
+        array = to_device(self.host_array()) if device_array is None else device_array
+        return capsule_of(array, stream=stream, max_version=max_version)
     knows_read_only = max_version is not None and tuple(max_version) >= _READ_ONLY_KNOWN
     if copy or self.is_parameter or not knows_read_only:
         if copy is False:
@@ -93,7 +93,7 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
     (1, 0)
     """
     self.refuse_numpy(_WHAT)
-    return _device_of(_device_array(self))
+    return _device_of(_on_device(self))
 
 
 def from_dlpack(array: Any) -> Tensor:
@@ -132,7 +132,7 @@ def from_dlpack(array: Any) -> Tensor:
         except (BufferError, RuntimeError):  # NumPy knows no bfloat16, and jax no strides
             pass
     try:
-        held = imported(array)
+        device_array = imported(array)
     except Exception as error:
         raise BufferError(
             f"For 'from_dlpack', the array of type {kind.__name__} on {device_name(device)} cannot be read "
@@ -140,11 +140,11 @@ def from_dlpack(array: Any) -> Tensor:
             f"x.detach().cpu().contiguous(), elsewhere numpy.asarray(x)."
         ) from error
     if device[0] == CPU:
-        return Tensor(np.asarray(held))
-    return make_tensor(copy_on_device(held))
+        return Tensor(np.asarray(device_array))
+    return make_tensor(copy_on_device(device_array))
 
 
-def _device_array(tensor: Tensor) -> Any:
+def _on_device(tensor: Tensor) -> Any:
     """The tensor's array on an accelerator; ``None`` if it is in host memory."""
     array = tensor._array
     if isinstance(array, (np.ndarray, np.generic)):
@@ -157,8 +157,8 @@ def _device_array(tensor: Tensor) -> Any:
     return array if array.shape == tensor.shape else to_device(tensor.host_array())
 
 
-def _device_of(held: Any) -> tuple[int, int]:
-    if held is None:
+def _device_of(device_array: Any) -> tuple[int, int]:
+    if device_array is None:
         return (CPU, 0)
-    kind, index = held.__dlpack_device__()
+    kind, index = device_array.__dlpack_device__()
     return (int(kind), int(index))

@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.ir.array_conversion import is_changeable_array
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.cell_guards import MISSING, CellGuard
 from mindgrad.trace.effect_log import UNDEFINED, Attribute, Global, Place, Variable, may_assign
@@ -32,6 +31,7 @@ from mindgrad.trace.state_equality import (
     array_of_tensor,
     attributes,
     elements_of_array,
+    is_changeable_array,
     is_read_unseen,
     is_traced_value,
     items,

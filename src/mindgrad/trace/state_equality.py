@@ -6,6 +6,7 @@ A reader returns the contents of a list, dict, set, object, array or tensor for 
 
 from __future__ import annotations
 
+import array
 import functools
 import sys
 import types
@@ -24,6 +25,7 @@ __all__ = [
     "array_of_tensor",
     "attributes",
     "elements_of_array",
+    "is_changeable_array",
     "is_read_unseen",
     "is_traced_value",
     "items",
@@ -33,6 +35,9 @@ __all__ = [
 ]
 
 CONTAINERS = (list, dict, set)
+
+
+_BUFFERS = (array.array, memoryview)
 
 
 def _same_item(before: Any, after: Any) -> bool:
@@ -64,6 +69,16 @@ def attributes(owner: Any, _: str, __: Any) -> Any:
     """Names and values of an object's attributes, as a guard keeps them."""
     held = vars(owner)
     return (*held, *held.values())
+
+
+def is_changeable_array(data: Any) -> bool:
+    """Whether ``data``, no array of NumPy, is an array or buffer whose elements may be assigned."""
+    kind = type(data)
+    if isinstance(data, _BUFFERS):
+        return True
+    return (hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")) and not kind.__module__.startswith(
+        "jax"
+    )
 
 
 def elements_of_array(array: Any, _: str, __: Any) -> bytes | None:
