@@ -3,19 +3,23 @@
 Python handles signals in the main thread, between two steps of its interpreter, and not while that thread is
 inside of XLA. So what may take long runs in another thread, while the main one waits where a signal wakes it.
 A handler that raises ends the waiting only: the program cannot be stopped, and runs to its end unheeded.
+
+Who waits long for the compiler reads so on a terminal, or in a notebook: :class:`Compiling`.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
 
-__all__ = ["WORKER", "computed", "interruptible"]
+__all__ = ["WORKER", "Compiling", "computed", "interruptible"]
 
 #: the name of the threads in which programs run while the main thread waits
 WORKER = "mindgrad-waiting"
@@ -119,3 +123,78 @@ def computed(array: Any) -> Any:
     if is_ready is not None and not is_ready():
         interruptible(array.block_until_ready)
     return array
+
+
+class Compiling:
+    """Shows a line on standard error, ``compiling 'step' … 12 s``, while compilation takes long.
+
+    Only on a terminal, where the line is erased at the end, and in notebooks, where it says then how long it
+    took; only for the main thread; not if the environment variable ``MINDGRAD_PROGRESS`` is ``0``.
+
+    Args:
+        function: what is compiled.
+    """
+
+    #: seconds before the line appears
+    patience = 2.0
+
+    #: whether a line may be showing already: what is compiled may compile more
+    _is_open = False
+
+    __slots__ = ("_ended", "_function", "_is_shown", "_lock", "_start", "_stream")
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._stream: Any = None
+
+    def __enter__(self) -> None:
+        if Compiling._is_open or not (_is_terminal(sys.stderr) or _is_notebook(sys.stderr)):
+            return
+        is_main = threading.current_thread() is threading.main_thread()
+        if not is_main or os.environ.get("MINDGRAD_PROGRESS") == "0":
+            return
+        Compiling._is_open = True
+        self._stream, self._is_shown, self._start = sys.stderr, False, time.monotonic()
+        self._ended, self._lock = threading.Event(), threading.Lock()
+        threading.Thread(target=self._show, name="mindgrad-progress", daemon=True).start()
+
+    def __exit__(self, *_: Any) -> None:
+        if self._stream is None:
+            return
+        Compiling._is_open = False
+        self._ended.set()
+        with self._lock:
+            if self._is_shown:
+                end = "\r\x1b[K" if _is_terminal(self._stream) else f"\rcompiled {self._text('in')}    \n"
+                self._write(end)
+
+    def _show(self) -> None:
+        wait = self.patience
+        while not self._ended.wait(wait):
+            with self._lock:
+                if not self._ended.is_set():
+                    self._is_shown = True
+                    self._write(f"\rcompiling {self._text('…')}")
+            wait = 1.0
+
+    def _text(self, between: str) -> str:
+        owner = getattr(self._function, "__self__", None)
+        name = type(owner).__name__ if hasattr(owner, "construct") else None
+        name = name or getattr(self._function, "__name__", type(self._function).__name__)
+        return f"'{name}' {between} {time.monotonic() - self._start:.0f} s"
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError, ValueError):  # closed
+            self._stream.write(text)
+            self._stream.flush()
+
+
+def _is_terminal(stream: Any) -> bool:
+    try:
+        return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+    except (AttributeError, ValueError):  # none, or closed
+        return False
+
+
+def _is_notebook(stream: Any) -> bool:
+    return type(stream).__module__.startswith("ipykernel.")

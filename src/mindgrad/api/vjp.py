@@ -180,6 +180,7 @@ def _with_function(
     count = len(inputs.tensors)
 
     def vjp_fn(*v: Any) -> Any:
+        """The gradients of the inputs for the cotangent ``v`` of the output: what :func:`vjp` gave."""
         found = pulled(match("vjp", "v", _cotangent(v, like), like, "output"))
         gradients = as_python(tuple(inputs.gradients(inputs.like(found[:count]))))
         return gradients if weights is None else (gradients, weights.arranged(found[count:]))

@@ -19,6 +19,7 @@ import numpy as np
 
 from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad._base.waiting import Compiling
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import compile_ahead, to_device
 from mindgrad.execution.array_arguments import as_constants, leaves_as_tensors, with_tensors
@@ -266,8 +267,7 @@ class Compiled:
         self.function = function
         self.history: History | None = None
         self._programs: dict[Any, list[_Program]] = {}
-        #: signatures of which programs know the values of arrays, for the function asks for them
-        self._by_value: set[Any] = set()
+        self._by_value: set[Any] = set()  # signatures of which programs know the values of arrays
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
 
@@ -342,7 +342,8 @@ class Compiled:
                 leaves, structure = flatten((args, kwargs))
                 if any(type(x) is not Tensor for x in leaves):
                     leaves = leaves_as_tensors(leaves)
-                compiled = _Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
+                with Compiling(self.function):
+                    compiled = _Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
                 compiled.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
                 lasting = compiled.detached()
@@ -377,8 +378,7 @@ class Compiled:
             else:
                 self._by_value.add(key)
                 return lambda: program.call(tensors)
-        assert error is not None
-        raise error
+        raise error or TypeError(key)
 
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
         """The numbers and tensors of Python that changed since the last program and may become inputs."""
