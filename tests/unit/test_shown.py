@@ -12,7 +12,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn
-from mindgrad._base.waiting import Compiling
+from mindgrad._base.waiting import Progress
 
 
 def loss(w, x, *, scale=2.0):
@@ -167,7 +167,7 @@ def shown(monkeypatch):
 
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("MINDGRAD_PROGRESS", raising=False)
-    monkeypatch.setattr(Compiling, "patience", 0.02)
+    monkeypatch.setattr(Progress, "patience", 0.02)
     return use
 
 
@@ -179,7 +179,7 @@ def slow(x):
 def test_a_terminal_shows_that_a_program_is_being_compiled(shown):
     stream = shown(Terminal())
     ms.jit(lambda x: slow(x))(X)
-    assert stream.getvalue() == "\rcompiling '<lambda>' … 0 s\r\x1b[K"
+    assert stream.getvalue() == "\r\x1b[Kcompiling '<lambda>' … 0 s\r\x1b[K"
 
     class Slow(nn.Cell):
         def construct(self, x):
@@ -188,7 +188,7 @@ def test_a_terminal_shows_that_a_program_is_being_compiled(shown):
     ms.set_context(mode=ms.GRAPH_MODE)
     stream = shown(Terminal())
     Slow()(X)
-    assert stream.getvalue().startswith("\rcompiling 'Slow' … 0 s")
+    assert stream.getvalue().startswith("\r\x1b[Kcompiling 'Slow' … 0 s")
     ms.set_context(mode=ms.PYNATIVE_MODE)
 
 
@@ -201,7 +201,9 @@ def test_a_notebook_shows_how_long_it_took_and_errors_end_the_line(shown):
 
     with pytest.raises(ValueError, match="oops"):
         ms.jit(fails)(X)
-    assert stream.getvalue() == "\rcompiling 'fails' … 0 s\rcompiled 'fails' in 0 s    \n"
+    assert stream.getvalue() == "\r{:79}\r{:79}\n".format(
+        "compiling 'fails' … 0 s", "compiled 'fails' in 0 s"
+    )
 
 
 def test_nothing_is_shown_in_a_pipe_in_short_or_in_other_threads(shown, monkeypatch):
@@ -209,12 +211,47 @@ def test_nothing_is_shown_in_a_pipe_in_short_or_in_other_threads(shown, monkeypa
     ms.jit(lambda x: slow(x) + 1)(X)
     assert stream.getvalue() == ""
     stream = shown(Terminal())
-    monkeypatch.setattr(Compiling, "patience", 60.0)
+    monkeypatch.setattr(Progress, "patience", 60.0)
     ms.jit(lambda x: slow(x) + 2)(X)
-    monkeypatch.setattr(Compiling, "patience", 0.02)
+    monkeypatch.setattr(Progress, "patience", 0.02)
     other = threading.Thread(target=lambda: ms.jit(lambda x: slow(x) + 3)(X))
     other.start()
     other.join()
     monkeypatch.setenv("MINDGRAD_PROGRESS", "0")
     ms.jit(lambda x: slow(x) + 4)(X)
     assert stream.getvalue() == ""
+
+
+def test_a_check_shows_a_bar(shown, monkeypatch):
+    stream = shown(Terminal())
+
+    def f(x):
+        return (x * x).sum()
+
+    def stop(line):  # as if every difference took a second
+        with line._lock:
+            line._is_shown = True
+            line._write(line._text())
+
+    counted = Progress.counted
+
+    def each(line, items, noun):
+        for item in counted(line, items, noun):
+            stop(line)
+            yield item
+
+    monkeypatch.setattr(Progress, "counted", each)
+    assert ms.check_grad(f, Tensor([1.0, 2.0])).ok
+    assert "'f' [============            ] 1/2 of x, order 1 … 0 s" in stream.getvalue()
+    assert stream.getvalue().endswith("\r\x1b[K")
+
+
+@pytest.mark.parametrize("kind", [Terminal, Notebook])
+def test_training_shows_a_bar_on_terminals_and_in_notebooks(shown, kind):
+    stream = shown(kind())
+    batches = ms.dataset.NumpySlicesDataset(
+        {"x": np.ones((8, 2), np.float32), "y": np.ones((8, 1), np.float32)}
+    )
+    net = nn.Dense(2, 1)
+    ms.train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1)).train(1, batches.batch(4))
+    assert "epoch 1/1 [========================] 2/2, loss" in stream.getvalue()

@@ -19,7 +19,7 @@ import numpy as np
 
 from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad._base.waiting import Compiling
+from mindgrad._base.waiting import Progress
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import compile_ahead, to_device
 from mindgrad.execution.array_arguments import as_constants, leaves_as_tensors, with_tensors
@@ -342,7 +342,7 @@ class Compiled:
                 leaves, structure = flatten((args, kwargs))
                 if any(type(x) is not Tensor for x in leaves):
                     leaves = leaves_as_tensors(leaves)
-                with Compiling(self.function):
+                with Progress("compiling", "compiled", self.function):
                     compiled = _Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
                 compiled.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
