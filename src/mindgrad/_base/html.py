@@ -58,7 +58,7 @@ def array_table(array: NDArray[Any]) -> str:
     if array.ndim > 2:
         text = np.array2string(array, threshold=_LONGEST**2, edgeitems=2)
         return f"<pre>{escape(text)}</pre>"
-    matrix = array.reshape((1, -1) if array.ndim < 2 else array.shape)
+    matrix: Any = array.reshape((1, -1) if array.ndim < 2 else array.shape)
     rows, columns = _shown(matrix.shape[0]), _shown(matrix.shape[1])
     head = "".join(f'<th style="{_HEAD_STYLE}">{_GAP if j is None else j}</th>' for j in columns)
     has_labels = array.ndim == 2

@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any
@@ -150,7 +150,7 @@ class Progress:
         self._count: tuple[int, int, str] | None = None
         self._stream: Any = None
 
-    def counted(self, items: Sequence[Any], noun: str) -> Iterator[Any]:
+    def counted(self, items: Any, noun: str) -> Iterator[Any]:
         """``items``, counted by the line as so many of the ``noun``."""
         for number, item in enumerate(items):
             self._count = (number, len(items), noun)

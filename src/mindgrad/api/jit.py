@@ -51,8 +51,9 @@ class JitFunction:
         except (TypeError, ValueError):
             signature = "(...)"
         code = getattr(getattr(function, "construct", function), "__code__", None)
-        own = code is not None and not code.co_filename.startswith(PACKAGE)
-        place = f" in {os.path.basename(code.co_filename)}:{code.co_firstlineno}" if own else ""
+        place = ""
+        if code is not None and not code.co_filename.startswith(PACKAGE):
+            place = f" in {os.path.basename(code.co_filename)}:{code.co_firstlineno}"
         count = self.cache_info().currsize
         return f"<jit of {name}{signature}{place}, {count} program{'s' * (count != 1)} compiled>"
 

@@ -26,7 +26,7 @@ _ROLES: dict[type, int] = {Tensor: _LEAF, np.ndarray: _ARRAY, np.memmap: _ARRAY}
 _ROLES_KNOWN = 256
 
 
-def _role(kind: type) -> int:
+def _role(kind: Any) -> int:
     if issubclass(kind, (tuple, list)):
         role = _SEQUENCE
     elif issubclass(kind, dict):

@@ -40,7 +40,7 @@ def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> n
         kind = type(data).__name__
         data = array_of_object(data)
     if isinstance(data, (np.ndarray, np.generic)):
-        if type(data) is not np.ndarray and getattr(data, "mask", None) is not None and np.any(data.mask):
+        if type(data) is not np.ndarray and np.any(getattr(data, "mask", False)):
             raise TypeError(
                 "For 'Tensor', the input_data is a masked array, whose mask a Tensor cannot hold; fill it: "
                 "x.filled(0)."

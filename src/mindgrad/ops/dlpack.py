@@ -60,7 +60,7 @@ def dlpack(
     if dl_device is not None and tuple(dl_device) not in (device, (CPU, 0)):
         raise BufferError(
             f"For 'Tensor.__dlpack__', the tensor is on {device_name(device)}, not on "
-            f"{device_name(tuple(dl_device))}; take it to the device after it was read."
+            f"{device_name(dl_device)}; take it to the device after it was read."
         )
     to_host = dl_device is not None and dl_device[0] == CPU
     if (device_array is not None and not to_host) or self.dtype is bfloat16:
@@ -146,11 +146,12 @@ def from_dlpack(array: Any) -> Tensor:
 
 def _on_device(tensor: Tensor) -> Any:
     """The tensor's array on an accelerator; ``None`` if it is in host memory."""
-    array = tensor._array
+    array: Any = tensor._array
     if isinstance(array, (np.ndarray, np.generic)):
         return None
     array = settled(array.get() if type(array) is PendingArray else array)
-    if isinstance(array, (np.ndarray, np.generic)) or type(array) is not array_type():
+    kind: Any = type(array)
+    if kind is not array_type():
         return None
     if array.__dlpack_device__()[0] == CPU:
         return None
