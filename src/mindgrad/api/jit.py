@@ -51,11 +51,11 @@ class JitFunction:
         except (TypeError, ValueError):
             signature = "(...)"
         code = getattr(getattr(function, "construct", function), "__code__", None)
-        place = ""
+        location = ""
         if code is not None and not code.co_filename.startswith(PACKAGE):
-            place = f" in {os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+            location = f" in {os.path.basename(code.co_filename)}:{code.co_firstlineno}"
         count = self.cache_info().currsize
-        return f"<jit of {name}{signature}{place}, {count} program{'s' * (count != 1)} compiled>"
+        return f"<jit of {name}{signature}{location}, {count} program{'s' * (count != 1)} compiled>"
 
     def cache_info(self) -> CacheInfo:
         """Hits and misses of the compile cache of this function, with the reasons for compiling."""
