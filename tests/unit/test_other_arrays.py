@@ -306,6 +306,18 @@ def test_arrays_that_no_tensor_can_stand_for(mode):
         ms.grad(lambda x: x)(np.array([None]))
 
 
+def test_a_frame_is_no_argument_of_a_program_but_its_tensor_is(mode):
+    class Unhashable(Frame):
+        __hash__ = None
+
+    frame = Unhashable([[1.0, 2.0]])
+    with pytest.raises(TypeError, match=r"of type Unhashable; use Tensor\(x\) of it, tensors"):
+        ms.jit(lambda x: x)(frame)
+    with pytest.raises(TypeError, match=r"Tensor\(array\)|Tensor\(x\)"):
+        ms.grad(lambda x: x)(frame)
+    same(ms.grad(lambda x: (x * x).sum())(Tensor(frame)), [[2.0, 4.0]])
+
+
 # -- NumPy's functions and formats ---------------------------------------------------------------------------
 
 

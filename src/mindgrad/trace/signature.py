@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.array_conversion import is_other_array
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.dtype import DType
 from mindgrad.ir.tensor import Tensor
@@ -122,9 +123,10 @@ def leaf_signature(leaf: Any) -> Any:
     try:
         hash(leaf)
     except TypeError:
+        instead = "Tensor(x) of it, tensors" if is_other_array(leaf) else "tensors"
         raise TypeError(
-            f"a compiled function was called with an argument of type {type(leaf).__name__}; use "
-            f"tensors, numbers, strings, None, and tuples, lists, dicts or dataclasses of them."
+            f"a compiled function was called with an argument of type {type(leaf).__name__}; use {instead}, "
+            f"numbers, strings, None, and tuples, lists, dicts or dataclasses of them."
         ) from None
     return (type(leaf), leaf)
 
