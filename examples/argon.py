@@ -13,7 +13,7 @@
 
 Reduced units: lengths in σ = 0.3405 nm, energies in ε = 0.996 kJ/mol, masses of argon, so that one unit of
 time is 2.16 ps. The state (density 0.8442, temperature about 0.72) is argon near its triple point, as in
-L. Verlet, Phys. Rev. 159, 98 (1967). The figure goes to argon.png.
+L. Verlet, Phys. Rev. 159, 98 (1967). The figure goes to figures/argon.png.
 """
 
 import argparse
@@ -161,30 +161,51 @@ def fit(net, positions, energies, forces, steps, batch):
     return losses
 
 
-def draw(path, drift, losses, net, steps):
+def draw(path, drift, losses, net, steps, heading):
     """The energy of both trajectories, the losses, and the two pair potentials."""
-    figure = Figure(figsize=(13, 3.8), layout="constrained")
+    figure = Figure(figsize=(13, 4.2), layout="constrained")
+    figure.suptitle(heading)
+    figure.get_layout_engine().set(wspace=0.04)
     (left, middle, right) = figure.subplots(1, 3)
     for name, energies in drift.items():
-        left.plot(np.linspace(0, steps, len(energies)), energies / energies[0] - 1, label=name)
-    left.set(xlabel="step", ylabel="total energy, relative change")
+        left.plot(np.linspace(0, steps, len(energies)), energies / energies[0] - 1, label=f"{name} forces")
+    left.set(xlabel="time step", ylabel="total energy, relative change", title="energy is conserved")
     left.ticklabel_format(axis="y", scilimits=(0, 0))
-    left.legend()
+    left.margins(y=0.2)
+    left.legend(loc="upper left", ncols=2, fontsize="small")
     middle.semilogy(losses)
-    middle.set(xlabel="training step", ylabel="loss in energies and forces")
+    middle.set(
+        xlabel="training step", ylabel="loss in energies and forces", title="fitting the neural potential"
+    )
     r = np.linspace(0.9, CUTOFF, 300).astype(np.float32)
-    right.plot(r, 4 * (r**-12.0 - r**-6.0), label="Lennard-Jones")
-    right.plot(r, net.pair_energy(Tensor(r**2)).asnumpy(), "--", label="neural, from energies and forces")
-    right.set(xlabel="distance / σ", ylabel="pair energy / ε", ylim=(-1.2, 2.5))
-    right.legend()
+    right.plot(r, 4 * (r**-12.0 - r**-6.0), label="Lennard-Jones, the truth")
+    right.plot(
+        r, net.pair_energy(Tensor(r**2)).asnumpy(), "--", label="neural, learnt from energies and forces"
+    )
+    right.set(
+        xlabel="distance / σ",
+        ylabel="pair energy / ε",
+        ylim=(-1.2, 2.5),
+        title="the potential that was found",
+    )
+    right.legend(fontsize="small")
     figure.savefig(path, dpi=150)
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--quick", action="store_true", help="fewer steps, for a look")
-    options.add_argument("--figure", type=Path, default=Path("argon.png"), help="where the figure goes")
+    options.add_argument(
+        "--figures",
+        type=Path,
+        default=Path("figures"),
+        metavar="DIR",
+        help="the folder of the figure: figures",
+    )
+    options.add_argument("--figure", type=Path, metavar="FILE", help="the figure itself: DIR/argon.png")
     chosen = options.parse_args()
+    path = chosen.figure or chosen.figures / "argon.png"
+    path.parent.mkdir(parents=True, exist_ok=True)
     ms.set_context(mode=ms.GRAPH_MODE)
     ms.set_seed(1)
     start = time.time()
@@ -220,8 +241,11 @@ def main():
     first = Tensor(places[-1], ms.float32), Tensor(speeds[-1], ms.float32)
     driven = trajectory(net, *first, steps, 20, "velocity Verlet with it")[2].astype(float)
     print(f"  total energy of its own run  {np.abs(driven / driven[0] - 1).max():.1e} relative change")
-    draw(chosen.figure, {"Lennard-Jones": totals, "neural": driven}, losses, net, steps)
-    print(f"{time.time() - start:.0f} s; the figure is in {chosen.figure}")
+    heading = f"{ATOMS} argon atoms: forces are gradients of the energy, of a formula and of a net"
+    if chosen.quick:
+        heading += f"\nquick run: {len(losses)} instead of 1500 steps of training, not converged"
+    draw(path, {"Lennard-Jones": totals, "neural": driven}, losses, net, steps, heading)
+    print(f"{time.time() - start:.0f} s; the figure is in {path}")
     if wrong > 1e-10 or drift > 1e-4 or (error > 2e-2 and not chosen.quick):
         raise SystemExit("a check failed")
 

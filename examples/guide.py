@@ -235,6 +235,19 @@ def functions() -> None:
         show(f"order {order}", derivative(x, y))
 
 
+def what_now() -> None:
+    title("What now")
+    print(
+        textwrap.dedent("""
+    scripts/demo burgers --quick     second derivatives of a net in its loss: a physics-informed net
+    scripts/demo argon --quick       forces of a molecular dynamics, and a net that learns them
+    scripts/demo newton_cg --quick   Newton's method from Hessian-vector products
+    python -m mindgrad script.py     runs a script that was written for MindSpore
+    python -m mindgrad check --help  compares a derivative of yours with differences
+    README.md, docs/                 what there is, and how it works""")
+    )
+
+
 def main() -> None:
     print(f"mindgrad {ms.__version__}, {'eager' if EAGER else 'compiled'}")
     first_order()
@@ -243,6 +256,7 @@ def main() -> None:
     higher_order()
     directions()
     functions()
+    what_now()
 
 
 if __name__ == "__main__":

@@ -106,6 +106,7 @@ from mindgrad.execution.cache import cache_info, clear_cache
 from mindgrad.execution.observers import OBSERVERS as _OBSERVERS
 from mindgrad.ir.mutable import mutable
 from mindgrad.ir.tensor import Tensor
+from mindgrad.ops.dlpack import from_dlpack
 from mindgrad.ops.introspection import is_tensor
 from mindgrad.ops.storage import from_numpy, frombuffer
 
@@ -266,6 +267,7 @@ __all__ = [
     "float32",
     "float64",
     "float_",
+    "from_dlpack",
     "from_numpy",
     "frombuffer",
     "get_auto_parallel_context",

@@ -52,6 +52,19 @@ def test_what_is_said_is_right(tours, line):
     assert line in tours["eager"]
 
 
+def test_the_tour_ends_with_what_to_do_next(tours):
+    assert "scripts/demo burgers --quick" in tours["eager"].split("What now")[1]
+
+
+def test_the_script_helps():
+    script = EXAMPLE.parents[1] / "scripts" / "demo"
+    done = subprocess.run(["bash", str(script), "--help"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Runs an example")
+    assert "scripts/demo argon --quick" in done.stdout
+    assert "first_order" not in done.stdout
+
+
 def test_the_acceleration_is_the_position_with_the_opposite_sign(tours, compare):
     said = dict(line.strip().split(" = ", 1) for line in tours["compiled"].splitlines() if " = " in line)
     compare(said["position"], "[0.47942555 0.84147096 0.997495  ]")

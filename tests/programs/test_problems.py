@@ -35,8 +35,11 @@ def number(text: str, before: str) -> float:
 
 
 def quick(tmp_path, name: str) -> str:
-    text = said(tmp_path, str(EXAMPLES / f"{name}.py"), "--quick", "--figure", "figure.png")
-    picture = (tmp_path / "figure.png").read_bytes()
+    options, path = ["--figure", "figure.png"], tmp_path / "figure.png"
+    if name != "burgers":
+        options, path = ["--figures", "some/folder"], tmp_path / "some" / "folder" / f"{name}.png"
+    text = said(tmp_path, str(EXAMPLES / f"{name}.py"), "--quick", *options)
+    picture = path.read_bytes()
     assert picture.startswith(b"\x89PNG")
     assert len(picture) > 10_000
     return text

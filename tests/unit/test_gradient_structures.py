@@ -264,9 +264,10 @@ def test_inputs_without_derivative_are_left_out(mode):
         ms.set_context(mode=ms.PYNATIVE_MODE)
 
 
-def test_arrays_in_containers_are_refused():
+def test_arrays_in_containers_are_tensors_and_masked_ones_refused():
+    alike(ms.grad(lambda p: (p["w"] ** 2).sum())({"w": np.ones(2)}), {"w": Tensor(2 * np.ones(2))})
     with pytest.raises(TypeError, match=r"Tensor\(array\)"):
-        ms.grad(lambda p: X)({"w": np.ones(2)})
+        ms.grad(lambda p: X)({"w": np.ma.array([1.0, 2.0], mask=[0, 1])})
 
 
 def test_the_operation_of_mindspore_differentiates_tensors_only():

@@ -444,8 +444,19 @@ def test_state_has_the_names_of_mindspore():
 
 
 def test_an_optimiser_prints_its_name_and_schedules():
-    assert repr(nn.Adam(parameters(), 0.1)) == "Adam()"
-    assert "(learning_rate): WarmUpLR()" in repr(nn.Adam(parameters(), nn.WarmUpLR(0.1, 4)))
+    held = parameters()
+    count = len(held)
+    assert repr(nn.Adam(held, 0.1)) == f"Adam({count} Parameters, learning_rate=0.1)"
+    assert repr(nn.Adam(held, nn.WarmUpLR(0.1, 4), beta1=0.5, weight_decay=0.01)) == (
+        f"Adam({count} Parameters, learning_rate=WarmUpLR, beta1=0.5, weight_decay=0.01)"
+    )
+    assert repr(nn.Momentum(held, [0.1, 0.2, 0.3], 0.9)) == (
+        f"Momentum({count} Parameters, learning_rate=one of 3 per step, momentum=0.9)"
+    )
+    groups = [{"params": held[:1], "lr": 0.5}, {"params": held[1:]}]
+    assert repr(nn.SGD(groups, 0.1)) == f"SGD({count} Parameters, learning_rate=(0.5, 0.1))"
+    assert repr(ms.experimental.optim.SGD(held, lr=0.1)) == f"SGD({count} Parameters, lr=0.1)"
+    assert nn.Adam(held[:1])._repr_html_().count("Adam(1 Parameter, learning_rate=0.001)") == 1
 
 
 def test_state_comes_back_from_a_file(tmp_path):

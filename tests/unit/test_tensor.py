@@ -108,7 +108,7 @@ def test_the_element_type_that_is_asked_for(data, dtype, array):
         ({"input_data": "a"}, TypeError, "but got 'a' of type str"),
         ({"input_data": {1: 2}}, TypeError, "of type dict"),
         ({"input_data": {1, 2}}, TypeError, "of type set"),
-        ({"input_data": range(3)}, TypeError, "of type range"),
+        ({"input_data": iter([3])}, TypeError, "of type list_iterator"),
         ({"input_data": b"a"}, TypeError, "of type bytes"),
         ({"input_data": len}, TypeError, "'input_data'"),
         ({"input_data": [[1, 2], [3]]}, TypeError, r"data is \[\[1, 2\], \[3\]\] that contain unsupported"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad.api.arguments import Weights, check_callable, check_flag, check_positions
-from mindgrad.api.callables import arity, differentiates, in_either_mode
+from mindgrad.api.callables import arity, differentiates, in_either_mode, name_derivative
 from mindgrad.api.vjp_call import Call, Inputs, Run
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import state
@@ -97,8 +97,8 @@ class Request:
 
     def named(self, run: Callable[..., Any], extra: int = 0) -> Callable[..., Any]:
         """``run``, in either mode, as a function of the arguments of the function and ``extra`` more."""
-        name = getattr(self.fn, "__name__", type(self.fn).__name__)
-        run.__name__ = run.__qualname__ = f"{self.owner}_of_{name}"
+        also = "" if self.weights is None else "the Parameters"
+        name_derivative(run, self.owner, self.fn, self.chosen, also)
         return differentiates(in_either_mode(self.fn, run, self.chosen), self.fn, extra)
 
 

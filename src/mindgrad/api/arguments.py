@@ -14,6 +14,8 @@ import numpy as np
 from mindgrad._base.location import warn_user
 from mindgrad._base.tree import attributes_of, is_record
 from mindgrad.api.callables import Arity, describe
+from mindgrad.execution.array_arguments import with_tensors
+from mindgrad.ir.array_conversion import is_other_array
 from mindgrad.ir.dtype import DType
 from mindgrad.ir.mutable import is_mutable
 from mindgrad.ir.scope import apply
@@ -286,7 +288,7 @@ def _of_no_derivative(leaf: Any) -> str:
 
 
 def _remedy(leaf: Any, nested: bool) -> str:
-    if isinstance(leaf, np.ndarray):
+    if isinstance(leaf, np.ndarray) or is_other_array(leaf):
         return "make it a Tensor, Tensor(array)"
     apart = "give it as an argument of its own" if nested else "leave its position out of 'grad_position'"
     if isinstance(leaf, Tensor):
@@ -341,6 +343,8 @@ def _match(start: str, path: str, value: Any, template: Any, role: str, leaves: 
     if type(template) is Number:
         leaves.append(_match_number(start, path, value, template, role))
     elif isinstance(template, Tensor):
+        if not isinstance(value, Tensor):
+            value = with_tensors(value)
         if not isinstance(value, Tensor):
             raise TypeError(
                 f"{start} must be like the {role}: {path} should be a Tensor of shape "

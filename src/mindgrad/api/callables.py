@@ -10,6 +10,7 @@ from typing import Any
 
 from mindgrad.eager.purity import impurity
 from mindgrad.eager.tiers import EagerCalls
+from mindgrad.execution.array_arguments import any_array, with_tensors
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.object_cache import memory, remembered
 from mindgrad.ir.settings import GRAPH_MODE, options
@@ -17,7 +18,16 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.numbers import as_data, as_python
 from mindgrad.trace.tensor_hooks import warn_of_hooks
 
-__all__ = ["Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "remembered"]
+__all__ = [
+    "Arity",
+    "arity",
+    "describe",
+    "differentiates",
+    "in_either_mode",
+    "is_compiled",
+    "name_derivative",
+    "remembered",
+]
 
 
 def differentiates(gradient_function: Any, fn: Any, extra: int = 0) -> Any:
@@ -25,7 +35,69 @@ def differentiates(gradient_function: Any, fn: Any, extra: int = 0) -> Any:
     facts = memory(gradient_function, make=True)
     if facts is not None:
         facts.source, facts.extra = fn, extra
+        signature = gradient_function.__signature__ = object.__new__(_DerivativeSignature)
+        signature.function, signature.extra = fn, extra
     return gradient_function
+
+
+class _DerivativeSignature(inspect.Signature):
+    """Signature of a gradient function: that of its function and what is added, made when it is asked for."""
+
+    __slots__ = ("extra", "function")
+    function: Any
+    extra: int
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """A plain signature, for what is derived from this one knows its parameters."""
+        return inspect.Signature(*args, **kwargs)
+
+    @property
+    def parameters(self) -> types.MappingProxyType[str, inspect.Parameter]:
+        """The parameters by name: those of the function, then the tangent ``v`` or the like."""
+        signature = _signature(getattr(self.function, "construct", self.function), follow=True)
+        if signature is None:
+            signature = inspect.Signature([inspect.Parameter("args", inspect.Parameter.VAR_POSITIONAL)])
+        listed = list(signature.parameters.values())
+        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        position = sum(parameter.kind in kinds for parameter in listed)
+        for number in range(self.extra):
+            name = "v" if not number and "v" not in signature.parameters else f"v_{number}"
+            listed.insert(position, inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD))
+            position += 1
+        return types.MappingProxyType({parameter.name: parameter for parameter in listed})
+
+    @property
+    def return_annotation(self) -> Any:
+        """None is known."""
+        return inspect.Signature.empty
+
+
+def name_derivative(
+    run: Callable[..., Any], owner: str, fn: Any, positions: Sequence[int] | None = None, also: str = ""
+) -> None:
+    """Name ``run``, which ``owner`` makes of ``fn``, and say what it is.
+
+    Args:
+        run: a new function.
+        owner: the name of the transform.
+        fn: what it is made of.
+        positions: the arguments that are differentiated, if that is what the owner does.
+        also: what else, ``"the Parameters"``.
+    """
+    name = getattr(fn, "__name__", None) or type(fn).__name__
+    run.__name__ = run.__qualname__ = f"{owner}_of_{name}"
+    target = getattr(fn, "construct", getattr(fn, "__wrapped__", fn))
+    code: Any = getattr(target, "__code__", None)
+    names: Sequence[str] = () if code is None else code.co_varnames[: code.co_argcount]
+    if hasattr(target, "__self__"):
+        names = names[1:]
+    subjects = [f"'{names[k]}'" if k < len(names) else f"argument {k}" for k in positions or ()]
+    if also:
+        subjects.append(also)
+    text = f"{owner} of '{name}'" + (f" with respect to {' and '.join(subjects)}." if subjects else ".")
+    if type(target) is types.FunctionType and target.__doc__ and target.__module__[:9] != "mindgrad.":
+        text = f"{text}\n\n{name}: {target.__doc__}"
+    run.__doc__ = text
 
 
 def is_compiled(fn: Any) -> bool:
@@ -54,6 +126,8 @@ def in_either_mode(
             if type(x) is not Tensor:
                 has_numbers = True
         if has_numbers:
+            if any_array(args) or (kwargs and any_array(kwargs.values())):
+                args, kwargs = with_tensors((args, kwargs))
             args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
         if compiles or options["mode"] == GRAPH_MODE:
             warn_of_hooks(args)
@@ -62,6 +136,7 @@ def in_either_mode(
         return as_python(result) if has_numbers else result
 
     call.__name__ = call.__qualname__ = run.__name__
+    call.__doc__ = run.__doc__
     return call
 
 
@@ -134,7 +209,9 @@ def _arity(fn: Any, follow: bool) -> Arity:
 
 def _is_disguised(fn: types.FunctionType, follow: bool) -> bool:
     """Whether ``inspect.signature`` looks at something else than the function's code."""
-    return hasattr(fn, "__signature__") or (follow and hasattr(fn, "__wrapped__"))
+    # a wrapper has a copy of the attributes of the gradient function in it, but takes what it takes
+    own = type(getattr(fn, "__signature__", None)) in (types.NoneType, _DerivativeSignature)
+    return not own or (follow and hasattr(fn, "__wrapped__"))
 
 
 def _positional_of_code(fn: types.FunctionType) -> tuple[list[str], dict[int, Any], bool]:

@@ -18,7 +18,7 @@ from mindgrad.api.arguments import (
     check_positions,
     has_no_derivative,
 )
-from mindgrad.api.callables import Arity, arity, differentiates, in_either_mode, remembered
+from mindgrad.api.callables import Arity, arity, differentiates, in_either_mode, name_derivative, remembered
 from mindgrad.api.vjp_call import Call, Run, derive
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.tensor import Tensor
@@ -72,7 +72,10 @@ def gradient_function(
             _warn_of_constants(owner, call.args, call.positions)
         return assemble(value, argnums, inputs.gradients(by_tensor), by_parameter)
 
-    run.__name__ = run.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
+    also = "all inputs" if positions is None else ""
+    if parameters:
+        also = f"{also} and the Parameters" if also else "the Parameters"
+    name_derivative(run, owner, fn, positions, also)
     gradient = in_either_mode(fn, run, positions if strict and positions else ())
     return differentiates(gradient, fn, int(sens_param))
 
@@ -189,7 +192,7 @@ def _by_own_weights(operation: GradOperation, fn: Callable[..., Any]) -> Callabl
     def call(*args: Any, **kwargs: Any) -> Any:
         return operation(fn, tuple(trainable()))(*args, **kwargs)
 
-    call.__name__ = call.__qualname__ = f"GradOperation_of_{type(cell).__name__}"
+    name_derivative(call, "GradOperation", cell, None, "the Parameters")
     return differentiates(call, fn, int(operation.sens_param))
 
 

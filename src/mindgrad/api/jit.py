@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import os.path
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.location import PACKAGE
 from mindgrad._base.refusal import without_own_frames
 from mindgrad.api.arguments import check_instance
 from mindgrad.execution.cache import CacheInfo
@@ -40,6 +42,20 @@ class JitFunction:
         except Exception as error:
             without_own_frames(error)
             raise
+
+    def __repr__(self) -> str:
+        function = self.__wrapped__  # type: ignore[attr-defined]
+        name = getattr(function, "__name__", None) or type(function).__name__
+        try:
+            signature = str(inspect.signature(getattr(function, "construct", function)))
+        except (TypeError, ValueError):
+            signature = "(...)"
+        code = getattr(getattr(function, "construct", function), "__code__", None)
+        location = ""
+        if code is not None and not code.co_filename.startswith(PACKAGE):
+            location = f" in {os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+        count = self.cache_info().currsize
+        return f"<jit of {name}{signature}{location}, {count} program{'s' * (count != 1)} compiled>"
 
     def cache_info(self) -> CacheInfo:
         """Hits and misses of the compile cache of this function, with the reasons for compiling."""

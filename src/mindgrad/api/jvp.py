@@ -19,6 +19,7 @@ from mindgrad.api.arguments import (
 from mindgrad.api.callables import arity, in_either_mode, remembered
 from mindgrad.api.linearized import linearized
 from mindgrad.api.vjp_call import Inputs, Run, further
+from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.execution.pullback import push
 from mindgrad.ir.mutable import is_mutable
 from mindgrad.ir.tensor import Number, Tensor, make_number
@@ -57,7 +58,7 @@ def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> t
     """
     check_callable("jvp", fn)
     check_flag("jvp", "has_aux", has_aux)
-    args, tangents = _checked("jvp", fn, inputs, v)
+    args, tangents = _checked("jvp", fn, with_tensors(inputs), with_tensors(v))
     run = remembered(fn, ("jvp", has_aux), lambda: _made_at_once(fn, has_aux))
     return run(*args, *tangents)
 
@@ -168,6 +169,7 @@ def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., A
     """
     check_callable("linearize", fn)
     text = "For 'linearize', The inputs type should be a Tensor, tuple or list of Tensor"
+    inputs = with_tensors(inputs)
     several = isinstance(inputs, (tuple, list)) and not is_mutable(inputs)
     args = tuple(inputs) if several else (inputs,)
     check_tensors(text, args)
@@ -176,6 +178,7 @@ def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., A
     templates = inputs_of.gradients(inputs_of.like())
 
     def jvp_fn(*v: Any) -> Any:
+        """The derivative along the tangents ``v`` of the inputs: what :func:`linearize` gave."""
         tangents = v[0] if len(v) == 1 and isinstance(v[0], (tuple, list)) and not is_mutable(v[0]) else v
         return as_python(like(out, pushed(match("linearize", "v", tangents, templates, "inputs"))))
 

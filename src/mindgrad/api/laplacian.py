@@ -17,7 +17,7 @@ from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import check_callable, check_positions
-from mindgrad.api.callables import arity, differentiates, in_either_mode, remembered
+from mindgrad.api.callables import arity, differentiates, in_either_mode, name_derivative, remembered
 from mindgrad.api.direction_batches import Directions, spread, summed
 from mindgrad.api.jacobian import identity
 from mindgrad.api.laplacian_arguments import (
@@ -291,7 +291,7 @@ def _operator(
                 results.append(unflatten(structure, filled))
             return tuple(results) if several else results[0]
 
-        run.__name__ = run.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
+        name_derivative(run, owner, fn, positions)
         return differentiates(in_either_mode(fn, run), fn, extra)
 
     return remembered(fn, (owner, grad_position, form), made)

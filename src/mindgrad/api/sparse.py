@@ -19,7 +19,7 @@ import numpy as np
 from mindgrad._base.location import warn_user
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.argnums import Request
-from mindgrad.api.callables import arity, describe, differentiates, is_compiled
+from mindgrad.api.callables import arity, describe, differentiates, is_compiled, name_derivative
 from mindgrad.api.vjp_call import Call, Inputs, Run, further
 from mindgrad.backend.matrices import scipy_sparse
 from mindgrad.execution.compiled import Compiled
@@ -45,7 +45,7 @@ def sparse_function(request: Request, second: bool) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         return derivative(args, kwargs)
 
-    run.__name__ = run.__qualname__ = _name(request)
+    name_derivative(run, request.owner, request.fn, request.chosen)
     return differentiates(run, request.fn)
 
 

@@ -17,6 +17,7 @@ from mindgrad.api.arguments import check_callable, check_count, match
 from mindgrad.api.callables import arity, in_either_mode, remembered
 from mindgrad.api.jvp import like
 from mindgrad.api.vjp_call import Run
+from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.execution.record import transformed
 from mindgrad.ir.build import Builder
 from mindgrad.ir.dtype import float32
@@ -162,6 +163,7 @@ def _primals(owner: str, primals: Any) -> tuple[list[Tensor], bool]:
     """The inputs as floating-point Tensors, and whether they were given as a tuple or list."""
     several = isinstance(primals, (tuple, list)) and not is_mutable(primals)
     inputs = []
+    primals = with_tensors(primals)
     for x in primals if several else [primals]:
         if not isinstance(x, Tensor):
             raise TypeError(
@@ -180,6 +182,7 @@ def _floating(x: Tensor) -> Tensor:
 
 def _rows(primal: Tensor, rows: Any, index: int) -> Tensor:
     """The derivatives of one input, in its dtype."""
+    rows = with_tensors(rows)
     if not isinstance(rows, Tensor):
         raise TypeError(
             f"For 'jet', the elements of 'series' must be Tensors, but element {index} is of type "

@@ -17,6 +17,7 @@ from mindgrad.api.arguments import (
 from mindgrad.api.callables import arity, describe, in_either_mode, remembered
 from mindgrad.api.linearized import linearized
 from mindgrad.api.vjp_call import Run, derive, further
+from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.ir.mutable import is_mutable
 from mindgrad.trace.numbers import as_python
 
@@ -79,6 +80,7 @@ def vjp(
     [10.] [50.] [20.]
     """
     check_callable("vjp", fn)
+    args, inputs, v = tuple(map(with_tensors, args)), with_tensors(inputs), with_tensors(v)
     if v is not _MISSING or inputs is not _MISSING:
         if has_aux is not _MISSING or weights is not None:
             raise TypeError(
@@ -178,6 +180,7 @@ def _with_function(
     count = len(inputs.tensors)
 
     def vjp_fn(*v: Any) -> Any:
+        """The gradients of the inputs for the cotangent ``v`` of the output: what :func:`vjp` gave."""
         found = pulled(match("vjp", "v", _cotangent(v, like), like, "output"))
         gradients = as_python(tuple(inputs.gradients(inputs.like(found[:count]))))
         return gradients if weights is None else (gradients, weights.arranged(found[count:]))

@@ -18,7 +18,14 @@ from mindgrad._base.refusal import CompileError
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import bind_keywords, check_callable, check_count, check_inputs
 from mindgrad.api.axes import check_axes, frozen, leaf_axes, mapped, position, size_of, thawed
-from mindgrad.api.callables import arity, describe, differentiates, in_either_mode, remembered
+from mindgrad.api.callables import (
+    arity,
+    describe,
+    differentiates,
+    in_either_mode,
+    name_derivative,
+    remembered,
+)
 from mindgrad.execution.donation import window
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.build import Builder, building
@@ -128,7 +135,7 @@ def _made(fn: Any, in_axes: Any, out_axes: Any) -> Callable[..., Any]:
         element = fn[0] if ensemble else fn
         return _mapped(element, leaves, structure, kwargs, places, size, thawed(out_axes), members)
 
-    run.__name__ = run.__qualname__ = f"vmap_of_{getattr(fn, '__name__', type(fn).__name__)}"
+    name_derivative(run, "vmap", fn)
     return differentiates(in_either_mode(representative, run), representative)
 
 

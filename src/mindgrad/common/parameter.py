@@ -220,6 +220,11 @@ class Parameter(Tensor):
 
     __str__ = __repr__
 
+    def _caption(self) -> str:
+        frozen = "" if self.requires_grad else ", not trained"
+        shape = " × ".join(map(str, self.shape))
+        return " ".join(filter(None, ["Parameter", repr(self.name), shape, f"{self.dtype}{frozen}"]))
+
 
 class _Buffer(Tensor):
     """A tensor that a Cell registers as a buffer when it is assigned to an attribute: ``register_buffer``.

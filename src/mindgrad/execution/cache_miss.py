@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindgrad._base.tree import differences, flatten, paths
+from mindgrad.execution.array_arguments import leaves_as_tensors
 from mindgrad.ir.settings import GRAPH_MODE
 from mindgrad.ir.types import TensorType
 from mindgrad.trace.guards import MAKE_ONCE, Change, change
@@ -89,6 +90,7 @@ def _labels(structure: Any, names: list[str]) -> list[str]:
 def refused(function: Callable[..., Any], args: Any, kwargs: dict[str, Any], error: TypeError) -> TypeError:
     """``error`` of an argument that selects no program, with the argument and the function named."""
     leaves, structure = flatten((args, kwargs))
+    leaves = leaves_as_tensors(leaves)
     for label, leaf in zip(_labels(structure, _names(function)), leaves, strict=True):
         try:
             leaf_signature(leaf)

@@ -19,8 +19,10 @@ import numpy as np
 
 from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad._base.waiting import Progress
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import compile_ahead, to_device
+from mindgrad.execution.array_arguments import as_constants, leaves_as_tensors, with_tensors
 from mindgrad.execution.cache import (
     MAXSIZE,
     CacheInfo,
@@ -226,6 +228,7 @@ def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, 
     key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
     if kwargs or None in key or any_constant(args):
         leaves, structure = flatten((args, kwargs))
+        leaves = leaves_as_tensors(leaves)
         key = (structure, tuple([DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
         tensors = [x if isinstance(x, Tensor) else number_tensor(x) for x in leaves if _is_data(x)]
     else:
@@ -257,7 +260,7 @@ class Compiled:
         history: how often programs were found and compiled; ``None`` before the first.
     """
 
-    __slots__ = ("__weakref__", "_counts", "_lock", "_programs", "function", "history")
+    __slots__ = ("__weakref__", "_by_value", "_counts", "_lock", "_programs", "function", "history")
 
     #: two of them are the same if their functions are
     compared_by = ("function",)
@@ -266,6 +269,7 @@ class Compiled:
         self.function = function
         self.history: History | None = None
         self._programs: dict[Any, list[_Program]] = {}
+        self._by_value: set[Any] = set()  # signatures of which programs know the values of arrays
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
 
@@ -273,6 +277,7 @@ class Compiled:
         if open_scopes():
             # as when it is called from outside: what it assigns to elements of arguments stays inside
             args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
+            args, kwargs = with_tensors((args, kwargs))
             return user_calls.run(self.function, *args, **kwargs)
         try:
             key, tensors = call_signature(args, kwargs)
@@ -283,7 +288,13 @@ class Compiled:
                 program.history.hits += 1
                 return program.call(tensors)
         try:
-            return self._compiled(key, args, kwargs).call(tensors)
+            if key in self._by_value:
+                return self._with_known_arrays(key, args, kwargs)()
+            try:
+                program = self._compiled(key, args, kwargs)
+            except Exception as error:
+                return self._with_known_arrays(key, args, kwargs, error)()
+            return program.call(tensors)
         except Exception as error:
             without_own_frames(error)
             raise
@@ -331,7 +342,10 @@ class Compiled:
             if compiled is None:
                 reason = self._reason(key)
                 leaves, structure = flatten((args, kwargs))
-                compiled = _Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
+                if any(type(x) is not Tensor for x in leaves):
+                    leaves = leaves_as_tensors(leaves)
+                with Progress("compiling", "compiled", self.function):
+                    compiled = _Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
                 compiled.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
                 lasting = compiled.detached()
@@ -346,6 +360,27 @@ class Compiled:
             if len(self._programs) > MAXSIZE:
                 self._programs.pop(next(iter(self._programs)))
             return compiled
+
+    def _with_known_arrays(
+        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception | None = None
+    ) -> Callable[[], Any]:
+        """The call of a program that knows the values of small arrays, where one for all values cannot be.
+
+        Raises:
+            Exception: ``error``, which stopped the trace with arrays as inputs, if this does not help.
+        """
+        constants = None if getattr(error, "is_final", False) else as_constants(args, kwargs)
+        if constants is not None:
+            try:
+                constant_key, tensors = call_signature(*constants)
+                program = self._compiled(constant_key, *constants)
+            except Exception:
+                if error is None:
+                    raise
+            else:
+                self._by_value.add(key)
+                return lambda: program.call(tensors)
+        raise error or TypeError(key)
 
     def _inputs(self, key: Any) -> tuple[list[Place], list[Place]]:
         """The numbers and tensors of Python that changed since the last program and may become inputs."""
@@ -381,6 +416,7 @@ class Compiled:
         with self._lock:
             withdraw({id(program.executable) for each in self._programs.values() for program in each})
             self._programs.clear()
+            self._by_value.clear()
             self._counts.clear()
             if self.history is not None:
                 self.history.clear()
@@ -412,4 +448,5 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Graph:
     >>> len(trace(lambda x: x * x + 1.0, ms.Tensor([1.0, 2.0])))
     2
     """
-    return before_compilation(Trace(function, *flatten((args, kwargs))).graph)
+    leaves, structure = flatten((args, kwargs))
+    return before_compilation(Trace(function, leaves_as_tensors(leaves), structure).graph)

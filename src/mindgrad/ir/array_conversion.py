@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import array as buffers
+import reprlib
 from collections.abc import Callable
 from typing import Any
 
@@ -9,47 +11,91 @@ import numpy as np
 
 from mindgrad.ir.dtype import DType, as_dtype, bfloat16, float32, int64
 
-__all__ = ["array_of", "initialised", "of_type"]
+__all__ = ["array_of", "array_of_object", "initialised", "is_other_array", "of_type"]
 
 # what Python's numbers become in a list; complex ones stay Complex128
 _DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
+
+
+#: of data in messages, of which a line is enough
+_shortened = reprlib.Repr()
+_shortened.maxlist = _shortened.maxtuple = 8
+_shortened.maxstring = _shortened.maxother = 60
 
 
 def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> np.ndarray:
     """A new array of ``data``.
 
     Args:
-        data: a number, a list or tuple nested to any depth, or an array of NumPy.
+        data: a number, a list or tuple nested to any depth, an array of NumPy or of another library (with
+            ``__array__`` or ``__dlpack__``), a ``range``, or a buffer of numbers.
         dtype: the element type; ``None``: that of the data, as MindSpore has it.
         element: gives the number or array that an element of a list stands for.
 
     Raises:
         TypeError: the data is nothing of these, is ragged, or has a type that no tensor can hold.
     """
+    kind = ""
+    if not isinstance(data, (np.ndarray, np.generic, bool, int, float, complex, list, tuple)):
+        kind = type(data).__name__
+        data = array_of_object(data)
     if isinstance(data, (np.ndarray, np.generic)):
+        if type(data) is not np.ndarray and np.any(getattr(data, "mask", False)):
+            raise TypeError(
+                "For 'Tensor', the input_data is a masked array, whose mask a Tensor cannot hold; fill it: "
+                "x.filled(0)."
+            )
         try:
             target = as_dtype(data.dtype) if dtype is None else dtype
             as_dtype(data.dtype)
         except TypeError:
             raise TypeError(
-                f"For 'Tensor', the input_data is a NumPy array of type {data.dtype}, "
+                f"For 'Tensor', the input_data is a {kind or 'NumPy array'} of type {data.dtype}, "
                 f"which no Tensor can hold; use numbers or truth values."
             ) from None
         return of_type(data, target)
-    if not isinstance(data, (bool, int, float, complex, list, tuple)):
-        raise TypeError(
-            f"For 'Tensor', the type of 'input_data' should be one of Tensor, ndarray, list, tuple, float, "
-            f"int, bool or complex, but got {data!r} of type {type(data).__name__}."
-        )
+    reason = "a Tensor holds numbers and truth values only"
     try:
         array = np.array(_with_elements(data, element) if isinstance(data, (list, tuple)) else data)
     except ValueError:  # ragged
         array = np.array(None)
+        reason = "its rows differ in length; pad them to one length, or make a Tensor of each"
     if array.dtype.kind not in "biufc" and array.dtype != bfloat16.numpy:
-        raise TypeError(f"For Tensor, the input_data is {data} that contain unsupported element.")
+        text = _shortened.repr(data)
+        raise TypeError(f"For Tensor, the input_data is {text} that contain unsupported element: {reason}.")
     if dtype is None:
         dtype = _DEFAULTS.get(array.dtype.char) or as_dtype(array.dtype)
     return of_type(array, dtype)
+
+
+def array_of_object(data: Any) -> np.ndarray:
+    """A NumPy array of another library's array, or of a ``range`` or buffer of numbers.
+
+    Raises:
+        TypeError: the object is none of these, or does not give its elements.
+    """
+    kind = type(data)
+    try:
+        if isinstance(data, (range, buffers.array, memoryview)) or hasattr(kind, "__array__"):
+            return np.asarray(data)
+        if hasattr(kind, "__dlpack__"):
+            return np.from_dlpack(data)
+    except Exception as error:
+        raise TypeError(
+            f"For 'Tensor', the input_data of type {kind.__name__} does not give its elements: "
+            f"{str(error).rstrip('.')}. An array on another device is taken by mindgrad.from_dlpack(x), or "
+            f"from host memory, x.cpu(); one with a gradient after x.detach()."
+        ) from error
+    raise TypeError(
+        f"For 'Tensor', the type of 'input_data' should be one of Tensor, ndarray, list, tuple, float, "
+        f"int, bool or complex, or another array, but got {_shortened.repr(data)} of type {kind.__name__}."
+    )
+
+
+def is_other_array(data: Any) -> bool:
+    """Whether ``data``, no array of NumPy, is one of another library."""
+    kind = type(data)
+    return hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")
 
 
 def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:

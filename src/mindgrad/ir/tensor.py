@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mindgrad._base.html import array_table, captioned
 from mindgrad._base.location import user_frame, warn_user
 from mindgrad._base.refusal import refuse
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
@@ -314,6 +315,13 @@ class Tensor(TensorMembers):
 
     def __repr__(self) -> str:
         return self._mark("repr") or tensor_repr(self.host_array(), self.dtype.name)
+
+    def _repr_html_(self) -> str | None:
+        """For notebooks: the first and last elements as a table; ``None`` while compiling."""
+        return None if self._array is None else captioned(self._caption(), array_table(self.host_array()))
+
+    def _caption(self) -> str:
+        return " ".join(filter(None, ["Tensor", " × ".join(map(str, self.shape)), str(self.dtype)]))
 
     def __format__(self, specification: str) -> str:
         if not specification:

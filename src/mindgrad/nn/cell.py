@@ -12,6 +12,7 @@ from mindgrad.api.recompute import check_options, run_recomputed
 from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
 from mindgrad.eager.purity import impurity
 from mindgrad.eager.tiers import EagerCalls
+from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.execution.compiled import Compiled
 from mindgrad.ir import settings
 from mindgrad.ir.dtype import DType, as_dtype
@@ -204,6 +205,10 @@ class Cell(Hooked):
             except Exception as error:
                 without_own_frames(error)
                 raise
+        for x in args or kwargs:
+            if type(x) is not Tensor:
+                args, kwargs = with_tensors((args, kwargs))
+                break
         try:
             return self._eager(self._run, args, kwargs) if is_outermost else self._run(*args, **kwargs)
         except RecursionError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
+from mindgrad._base.html import captioned, tree_html
 from mindgrad._base.location import warn_user
 from mindgrad.common.parameter import DEFAULT_NAME, Parameter, ParameterTuple
 from mindgrad.nn.state_dict import StateDict
@@ -226,3 +227,27 @@ class Inventory(StateDict):
         """Let every Cell inside know its path: its ``param_prefix``."""
         for path, cell in self.cells_and_names():
             object.__setattr__(cell, "_param_prefix", path)
+
+    # -- how it looks in a notebook --------------------------------------------------------------
+
+    def _repr_html_(self) -> str:
+        """The tree of Cells with shapes and numbers of their Parameters."""
+        parameters = list(self.get_parameters())
+        trained = sum(p.size for p in parameters if p.requires_grad)
+        frozen = sum(p.size for p in parameters) - trained
+        total = f"{type(self).__name__}: {trained:,} trained numbers in {len(parameters)} Parameters"
+        return captioned(
+            total + (f", {frozen:,} not trained" if frozen else ""), tree_html(self._nodes("", 0))
+        )
+
+    def _nodes(self, name: str, depth: int) -> Iterator[tuple[int, str, str]]:
+        kind = f"{name}: {type(self).__name__}" if name else type(self).__name__
+        size = sum(p.size for p in self.get_parameters())
+        yield depth, kind, f"{size:,} numbers" if size else ""
+        for label, parameter in self._own_parameters():
+            frozen = "" if parameter.requires_grad else ", not trained"
+            shape = " × ".join(map(str, parameter.shape)) or "a number"
+            yield depth + 1, label, f"{shape}, {parameter.dtype}{frozen}"
+        for label, cell in self._cells.items():
+            if cell is not None:
+                yield from cell._nodes(label, depth + 1)

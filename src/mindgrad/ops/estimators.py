@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.api.arguments import check_callable, check_positions
-from mindgrad.api.callables import differentiates, in_either_mode, remembered
+from mindgrad.api.callables import differentiates, in_either_mode, name_derivative, remembered
 from mindgrad.api.laplacian import divergence_along, second_order
 from mindgrad.ir.dtype import float64
 from mindgrad.ir.tensor import Tensor
@@ -121,7 +121,7 @@ def _estimator(
                 *args, _directions(owner, args[position], samples, distribution, seeds, per_row), **kwargs
             )
 
-        run.__name__ = run.__qualname__ = f"{owner}_of_{getattr(fn, '__name__', type(fn).__name__)}"
+        name_derivative(run, owner, fn, (position,))
         return differentiates(in_either_mode(fn, run), fn)
 
     return remembered(fn, (owner, samples, distribution, seeds, position, per_row), made)

@@ -24,6 +24,7 @@ from mindgrad.ops import (
     contraction,
     conversion,
     cumulative,
+    dlpack,
     extremes,
     factorisation,
     getitem,
@@ -111,6 +112,8 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "__contains__": tensor_members.contains,
     "__array_ufunc__": interoperation.array_ufunc,
     "__array_function__": interoperation.array_function,
+    "__dlpack__": dlpack.dlpack,
+    "__dlpack_device__": dlpack.dlpack_device,
 }
 
 # functions that are methods as they are

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.array_conversion import is_other_array
 from mindgrad.ir.dtype import DType, bool_, complex128, float64, int64, promote, promote_scalar
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import apply, as_it_is
@@ -86,6 +87,8 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
                 )
             rows = promoted(operator, *x, broadcast=False)
             return apply(concatenate, *(apply(reshape, y, shape=(1, *y.shape)) for y in rows), axis=0)
+        return Tensor(x)
+    if is_other_array(x):
         return Tensor(x)
     raise TypeError(
         f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."

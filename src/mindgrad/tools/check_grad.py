@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from mindgrad._base.waiting import Progress
 from mindgrad.api.arguments import check_callable
+from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.ir.dtype import complex128, float64
 from mindgrad.ir.tensor import Tensor
 from mindgrad.tools.checked_function import CheckedFunction, Leaf, quiet
@@ -86,19 +88,21 @@ def check_grad(
     """
     check_callable("check_grad", fn)
     _check_options(order, modes, max_entries, directions, tolerance)
+    args = with_tensors(args)
     listed = tuple(args) if isinstance(args, (tuple, list)) else (args,)
     rows: list[Comparison] = []
     precision = ""
-    for current in range(1, order + 1):
-        checked = CheckedFunction(fn, listed, weights, current, seed)
-        if not checked.variables:
-            raise ValueError(
-                "For 'check_grad', nothing can be differentiated: no argument is a floating-point Tensor or "
-                "a float, and there are no Parameters."
-            )
-        check = _Check(checked, current, tuple(modes), tolerance, max_entries, directions, seed)
-        precision = precision or check.precision
-        rows += check.rows()
+    with Progress("checking derivatives of", "checked derivatives of", fn) as progress:
+        for current in range(1, order + 1):
+            checked = CheckedFunction(fn, listed, weights, current, seed)
+            if not checked.variables:
+                raise ValueError(
+                    "For 'check_grad', nothing can be differentiated: no argument is a floating-point Tensor "
+                    "or a float, and there are no Parameters."
+                )
+            check = _Check(checked, current, tuple(modes), tolerance, max_entries, directions, seed)
+            precision = precision or check.precision
+            rows += check.rows(progress)
     rows += [_constant(leaf) for leaf in checked.leaves if not leaf.is_active]
     result = GradientCheck(getattr(fn, "__name__", None) or type(fn).__name__, tuple(rows), precision)
     if raise_exception and not result.ok:
@@ -217,7 +221,7 @@ class _Check:
             return np.eye(size), True
         return self.random.choice([-1.0, 1.0], (self.directions, size)), False
 
-    def rows(self) -> list[Comparison]:
+    def rows(self, progress: Progress) -> list[Comparison]:
         """One comparison per variable and mode."""
         pulled = [self._pull(cotangent) for cotangent in self.cotangents] if "reverse" in self.modes else []
         rows = []
@@ -225,7 +229,8 @@ class _Check:
             if not self.arrays[index].size:
                 continue
             tangents, is_every_entry = self._tangents(self.arrays[index])
-            slopes = [self._slopes(index, tangent) for tangent in tangents]
+            counted = progress.counted(tangents, f"of {leaf.name}, order {self.order}")
+            slopes = [self._slopes(index, tangent) for tangent in counted]
             if "forward" in self.modes:
                 pushed = np.stack([_flat(self.function.push(index, tangent)) for tangent in tangents])
                 rows.append(self._compare(leaf, "forward", pushed, slopes, is_every_entry))

@@ -25,12 +25,13 @@ import numpy as np
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.cell_guards import MISSING, CellGuard
 from mindgrad.trace.effect_log import UNDEFINED, Attribute, Global, Place, Variable, may_assign
-from mindgrad.trace.signature import COMPARED_BYTES, alike, same, shown
+from mindgrad.trace.signature import alike, same, shown
 from mindgrad.trace.state_equality import (
     CONTAINERS,
     array_of_tensor,
     attributes,
     elements_of_array,
+    is_changeable_array,
     is_read_unseen,
     is_traced_value,
     items,
@@ -202,7 +203,7 @@ class Dependencies:
     def _value(self, value: Any, label: str) -> None:
         """Note the contents of mutable objects."""
         kind: Any = type(value)
-        if isinstance(value, (Tensor, np.ndarray, *CONTAINERS)):
+        if isinstance(value, (Tensor, np.ndarray, *CONTAINERS)) or is_changeable_array(value):
             key = ("value", id(value))
             if key in self._entries:
                 return
@@ -210,9 +211,10 @@ class Dependencies:
             if isinstance(value, Tensor):
                 if not value.is_parameter and not value.is_traced:
                     entry += [array_of_tensor, value, "", value._array, label, _VARIABLE]
-            elif isinstance(value, np.ndarray):
-                if value.nbytes <= COMPARED_BYTES and not value.dtype.hasobject:
-                    entry += [elements_of_array, value, "", value.tobytes(), label, _VARIABLE]
+            elif not isinstance(value, CONTAINERS):
+                elements = elements_of_array(value, "", None)
+                if elements is not None:
+                    entry += [elements_of_array, value, "", elements, label, _VARIABLE]
             else:
                 entry += [items, value, "", items(value, "", None), label, _VARIABLE]
                 for item in [*value, *value.values()] if isinstance(value, dict) else value:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.array_conversion import is_other_array
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.dtype import DType
 from mindgrad.ir.tensor import Tensor
@@ -97,7 +98,7 @@ def leaf_signature(leaf: Any) -> Any:
     """The part of an argument that selects the program: a tensor's type, a constant, or a Parameter's id.
 
     Raises:
-        TypeError: the argument is a large NumPy array, or nothing that can be compared (a set, a bytearray).
+        TypeError: the argument is a large array of no numbers, or nothing that can be compared: a set.
     """
     if isinstance(leaf, Tensor):
         if is_constant(leaf):
@@ -106,8 +107,9 @@ def leaf_signature(leaf: Any) -> Any:
     if isinstance(leaf, np.ndarray):
         if leaf.nbytes > _LARGEST_ARRAY or leaf.dtype.hasobject:
             raise TypeError(
-                f"For a compiled function, the input can not be numpy.ndarray of more than {_LARGEST_ARRAY} "
-                f"bytes: a program is compiled for each value of an array. Make it a Tensor: Tensor(array)."
+                f"For a compiled function, the input can not be a {type(leaf).__name__} of {leaf.dtype} "
+                f"elements and {leaf.nbytes} bytes: no tensor can stand for it, and each value of a "
+                f"constant is a program of its own. Give an array of numbers: numpy.asarray(array, float)."
             )
         return (np.ndarray, leaf.dtype.str, leaf.shape, leaf.tobytes())
     if isinstance(leaf, float):
@@ -121,9 +123,10 @@ def leaf_signature(leaf: Any) -> Any:
     try:
         hash(leaf)
     except TypeError:
+        instead = "Tensor(x) of it, tensors" if is_other_array(leaf) else "tensors"
         raise TypeError(
-            f"a compiled function was called with an argument of type {type(leaf).__name__}; use "
-            f"tensors, numbers, strings, None, and tuples, lists, dicts or dataclasses of them."
+            f"a compiled function was called with an argument of type {type(leaf).__name__}; use {instead}, "
+            f"numbers, strings, None, and tuples, lists, dicts or dataclasses of them."
         ) from None
     return (type(leaf), leaf)
 

@@ -6,6 +6,7 @@ A reader returns the contents of a list, dict, set, object, array or tensor for 
 
 from __future__ import annotations
 
+import array
 import functools
 import sys
 import types
@@ -14,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.array_conversion import array_of_object
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace.signature import same
+from mindgrad.trace.signature import COMPARED_BYTES, same
 
 __all__ = [
     "CONTAINERS",
@@ -23,6 +25,7 @@ __all__ = [
     "array_of_tensor",
     "attributes",
     "elements_of_array",
+    "is_changeable_array",
     "is_read_unseen",
     "is_traced_value",
     "items",
@@ -32,6 +35,9 @@ __all__ = [
 ]
 
 CONTAINERS = (list, dict, set)
+
+
+_BUFFERS = (array.array, memoryview)
 
 
 def _same_item(before: Any, after: Any) -> bool:
@@ -65,9 +71,24 @@ def attributes(owner: Any, _: str, __: Any) -> Any:
     return (*held, *held.values())
 
 
-def elements_of_array(array: np.ndarray, _: str, __: Any) -> bytes:
-    """The bytes of an array, as a guard keeps them."""
-    return array.tobytes()
+def is_changeable_array(data: Any) -> bool:
+    """Whether ``data``, no array of NumPy, is an array or buffer whose elements may be assigned."""
+    kind = type(data)
+    if isinstance(data, _BUFFERS):
+        return True
+    return (hasattr(kind, "__array__") or hasattr(kind, "__dlpack__")) and not kind.__module__.startswith(
+        "jax"
+    )
+
+
+def elements_of_array(array: Any, _: str, __: Any) -> bytes | None:
+    """The bytes of an array, of NumPy or another library, as a guard keeps them; ``None`` of large ones."""
+    if not isinstance(array, np.ndarray):
+        try:
+            array = array_of_object(array)
+        except TypeError:
+            return None
+    return array.tobytes() if array.nbytes <= COMPARED_BYTES and not array.dtype.hasobject else None
 
 
 def array_of_tensor(tensor: Tensor, _: str, __: Any) -> Any:

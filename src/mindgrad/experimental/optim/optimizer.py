@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad import ops
+from mindgrad._base.html import captioned
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
@@ -102,6 +103,15 @@ class Optimizer(Cell):
             found = ops.cast(gradient, parameter.dtype)
             rows.append((group, parameter, -found if group["maximize"] else found, *state))
         return rows
+
+    def __repr__(self) -> str:
+        rates = list(dict.fromkeys(f"{group['lr'].value().item():.6g}" for group in self.param_groups))
+        rate = rates[0] if len(rates) == 1 else f"({', '.join(rates)})"
+        count = len(self.parameters)
+        return f"{type(self).__name__}({count} Parameter{'s' * (count != 1)}, lr={rate})"
+
+    def _repr_html_(self) -> str:
+        return captioned(repr(self))
 
     def construct(self, gradients: Any) -> bool:
         """One step.

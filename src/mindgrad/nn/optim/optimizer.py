@@ -4,12 +4,14 @@ gradients.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad import ops
+from mindgrad._base.html import captioned
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.ir.scope import as_it_is, identity
@@ -19,7 +21,7 @@ from mindgrad.nn.container import CellList
 from mindgrad.nn.hyperparameters import non_negative, positive
 from mindgrad.nn.learning_rate_schedule import LearningRateSchedule
 from mindgrad.nn.optim.groups import members
-from mindgrad.nn.optim.rates import ConstantRate, checked_rate, held_rate
+from mindgrad.nn.optim.rates import ConstantRate, ListedRate, checked_rate, held_rate
 from mindgrad.trace import state
 
 __all__ = ["Optimizer", "opt_init_args_register"]
@@ -174,6 +176,28 @@ class Optimizer(Cell):
         for parameter in self.get_parameters(recurse):
             if id(parameter) not in trained:
                 parameter.name = prefix + parameter.name
+
+    # -- how it looks ----------------------------------------------------------------------------
+
+    def extend_repr(self) -> str:
+        """The number of Parameters, the learning rate, and what else is not as by default."""
+        if "global_step" not in self._params:  # not set up yet
+            return ""
+        count = len(self.parameters)
+        parts = [f"{count} Parameter{'s' * (count != 1)}", f"learning_rate={_shown(self.learning_rate)}"]
+        for name, parameter in inspect.signature(type(self).__init__).parameters.items():
+            value = self.__dict__.get(name, self._params.get(name))
+            if name in ("self", "params", "parameters", "learning_rate") or value is None:
+                continue
+            if _shown(value) != _shown(parameter.default):
+                parts.append(f"{name}={_shown(value)}")
+        return ", ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.extend_repr()})"
+
+    def _repr_html_(self) -> str:
+        return captioned(repr(self))
 
     # -- a step ----------------------------------------------------------------------------------
 
@@ -377,3 +401,18 @@ def _at(rate: Any, step: Parameter) -> Tensor:
 
 def _decay_at(decay: Any, step: Parameter) -> Any:
     return ops.reshape(decay(step), ()) if isinstance(decay, Cell) else decay
+
+
+def _shown(value: Any) -> str:
+    """A hyperparameter in a few words."""
+    if isinstance(value, Tensor):
+        value = value.value() if isinstance(value, Parameter) else value
+        return f"{value.item():.6g}" if value.size == 1 else f"one of {value.size} per step"
+    if isinstance(value, ListedRate):
+        return f"one of {value.learning_rate.size} per step"
+    if isinstance(value, Cell):
+        return type(value).__name__
+    if isinstance(value, (tuple, list)):
+        shown = list(dict.fromkeys(map(_shown, value)))
+        return shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

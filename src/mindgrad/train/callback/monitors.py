@@ -7,6 +7,7 @@ import sys
 import time
 from typing import Any, TextIO
 
+from mindgrad._base.waiting import is_notebook, is_terminal
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.train.callback.base import Callback, RunContext, loss_of
 
@@ -148,9 +149,9 @@ class History(Callback):
 
 
 class ProgressBar(Callback):
-    """A bar that moves on a terminal; elsewhere one line for each epoch.
+    """A bar that moves on a terminal and in a notebook; elsewhere one line for each epoch.
 
-    On a terminal, a :class:`~mindgrad.train.Model` that has no callback that prints uses one by itself.
+    Where it moves, a :class:`~mindgrad.train.Model` that has no callback that prints uses one by itself.
 
     Args:
         stream: where to write; ``None``: standard error.
@@ -179,8 +180,8 @@ class ProgressBar(Callback):
         return sys.stderr if self._stream is None else self._stream
 
     def is_terminal(self) -> bool:
-        """Whether the bar moves."""
-        return bool(getattr(self.stream, "isatty", lambda: False)())
+        """Whether the bar moves: on a terminal, and in a notebook."""
+        return is_terminal(self.stream) or is_notebook(self.stream)
 
     def on_train_step_end(self, run_context: RunContext) -> None:
         """Move the bar, at most ten times a second."""
