@@ -9,6 +9,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from mindgrad import common, context, ops
+from mindgrad._base.boundary import enclose_rooms as _enclose_rooms
 from mindgrad._base.location import FrozenValueWarning
 from mindgrad._base.missing import explain_all as _explain_all
 from mindgrad._base.refusal import CompileError
@@ -344,6 +345,7 @@ def __getattr__(name: str) -> object:
         return _import_module(f"mindgrad.{name}")  # which makes it an attribute
     if name in _LATER:
         value = globals()[name] = getattr(_import_module(_LATER[name]), name)
+        _enclose_rooms()
         return value
     if name in (
         "bool",

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 
+from mindgrad._base.boundary import enclose, enclose_rooms
+
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 #: how names begin that Python and test runners ask every module for: no misspelled ones
@@ -63,6 +65,7 @@ def _explain(rooms: set[str]) -> None:
             above = name.rpartition(".")[0]
             if name in rooms or (above in rooms and above != PACKAGE):
                 explain_missing_names(module)
+    enclose_rooms()
 
 
 def explain_missing_names(module: ModuleType) -> None:
@@ -105,6 +108,7 @@ def explain_missing_names(module: ModuleType) -> None:
         )
 
     explain.explains = True  # type: ignore[attr-defined]
+    enclose(explain)
     module.__dict__["__getattr__"] = explain
 
 

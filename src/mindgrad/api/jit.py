@@ -8,7 +8,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad._base.refusal import without_own_frames
 from mindgrad.api.arguments import check_instance
 from mindgrad.execution.cache import CacheInfo
 from mindgrad.execution.compiled import Compiled
@@ -35,11 +34,7 @@ class JitFunction:
         self._compiled = Compiled(function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return self._compiled(*args, **kwargs)
-        except Exception as error:
-            without_own_frames(error)
-            raise
+        return self._compiled(*args, **kwargs)
 
     def cache_info(self) -> CacheInfo:
         """Hits and misses of the compile cache of this function, with the reasons for compiling."""

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import compile_ahead, to_device
@@ -280,11 +279,7 @@ class Compiled:
             if program.holds():
                 program.history.hits += 1
                 return program.call(tensors)
-        try:
-            return self._compiled(key, args, kwargs).call(tensors)
-        except Exception as error:
-            without_own_frames(error)
-            raise
+        return self._compiled(key, args, kwargs).call(tensors)
 
     def ready(self, *args: Any, **kwargs: Any) -> Callable[[], Any] | None:
         """The call with these arguments, if there is a program for it that needs no compilation."""
@@ -309,9 +304,6 @@ class Compiled:
             return self._compiled(call_signature(args, kwargs)[0], args, kwargs, only_plain=True).is_plain
         except _NotPlain:
             return False
-        except Exception as error:
-            without_own_frames(error)
-            raise
 
     def _compiled(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], only_plain: bool = False

@@ -6,7 +6,6 @@ import inspect
 from typing import Any, Self
 
 from mindgrad._base.location import explain_depth
-from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import map_leaves
 from mindgrad.api.recompute import check_options, run_recomputed
 from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
@@ -17,6 +16,7 @@ from mindgrad.ir import settings
 from mindgrad.ir.dtype import DType, as_dtype
 from mindgrad.ir.scope import open_scopes
 from mindgrad.ir.tensor import Tensor
+from mindgrad.nn.cell_path import name_path_in_errors
 from mindgrad.nn.hooks import Hooked, HookHandle
 from mindgrad.trace import mutation_policy, replayed_forward, state, user_calls
 from mindgrad.trace.cell_guards import follow_reads, note_all
@@ -199,11 +199,7 @@ class Cell(Hooked):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         is_outermost = not open_scopes()
         if is_outermost and settings.is_graph_mode():
-            try:
-                return self._compiled(*args, **kwargs)
-            except Exception as error:
-                without_own_frames(error)
-                raise
+            return self._compiled(*args, **kwargs)
         try:
             return self._eager(self._run, args, kwargs) if is_outermost else self._run(*args, **kwargs)
         except RecursionError as error:
@@ -414,6 +410,7 @@ class Cell(Hooked):
 
 
 follow_reads(Cell)
+name_path_in_errors(Cell)
 
 
 def _equal(a: Any, b: Any) -> bool:
