@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.location import warn_user
 from mindgrad.api.arguments import (
     Weights,
@@ -233,6 +234,7 @@ def _by_operation(
     )
 
 
+@explains_keywords
 def grad(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -292,6 +294,7 @@ def grad(
     return _by_position("grad", fn, grad_position, weights, has_aux, return_ids, sens_param)
 
 
+@explains_keywords
 def value_and_grad(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,

@@ -17,6 +17,7 @@ from functools import cache
 from itertools import product
 from typing import Any
 
+from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.argnums import Request
 from mindgrad.api.arguments import Weights, check_callable, check_flag, match
@@ -42,6 +43,7 @@ from mindgrad.transforms.apply_rule import between, step
 __all__ = ["ggnvp", "hessian", "hvp", "vhp"]
 
 
+@explains_keywords
 def hessian(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -130,6 +132,7 @@ def hessian(
     return remembered(fn, request.key, make)
 
 
+@explains_keywords
 def hvp(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -167,6 +170,7 @@ def hvp(
     return _product("hvp", fn, grad_position, has_aux, weights, lambda _: _forward_over_reverse)
 
 
+@explains_keywords
 def vhp(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -187,6 +191,7 @@ def vhp(
     return _product("vhp", fn, grad_position, has_aux, weights, lambda _: _reverse_over_reverse)
 
 
+@explains_keywords
 def ggnvp(
     fn: Callable[..., Any],
     loss: Callable[..., Any] | None = None,

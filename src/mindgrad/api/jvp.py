@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import (
     check_callable,
@@ -30,6 +31,7 @@ __all__ = ["jvp", "jvp_of", "like", "linearize"]
 _FEW = 64
 
 
+@explains_keywords
 def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The Jacobian–vector product ``J v`` of ``fn``: its derivative along ``v``, in forward mode.
 
@@ -145,6 +147,7 @@ def _of_kind(x: Tensor, tangent: Tensor) -> Tensor:
     return make_number(tangent) if type(x) is Number else tangent
 
 
+@explains_keywords
 def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., Any]]:
     """The result of ``fn`` and its derivative at ``inputs`` as a linear function of the tangents.
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
+from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import check_callable, check_positions
 from mindgrad.api.callables import arity, differentiates, in_either_mode, remembered
@@ -54,6 +55,7 @@ __all__ = [
 Rule = Callable[..., list[Any]]
 
 
+@explains_keywords
 def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """The Laplacian of ``fn``, ``Σ_d ∂²f/∂x_d²``, by the forward Laplacian (R. Li et al., 2024).
 
@@ -89,6 +91,7 @@ def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) 
     return _operator("laplacian", fn, grad_position, check_rows, lambda: _swept("unit"))
 
 
+@explains_keywords
 def second_order(
     fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, factored: bool = False
 ) -> Callable[..., Any]:
@@ -131,6 +134,7 @@ def second_order(
     return _operator("second_order", fn, grad_position, checked, lambda: _swept(rule), rule, extra=1)
 
 
+@explains_keywords
 def divergence(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., Any]:
     """The divergence of a vector field, ``Σ_d ∂f_d/∂x_d``.
 
@@ -176,6 +180,7 @@ def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable
     return _operator("divergence_along", fn, grad_position, checked, lambda: _traced, extra=1)
 
 
+@explains_keywords
 def directional_derivative(
     fn: Callable[..., Any], order: int = 1, grad_position: int = 0
 ) -> Callable[..., Any]:
@@ -221,6 +226,7 @@ def directional_derivative(
     )
 
 
+@explains_keywords
 def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """The biharmonic operator ``Δ² f = Σ_ij ∂⁴f/∂x_i² ∂x_j²``: the Laplacian of the Laplacian.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad._base.foreign_names import explains_keywords
 from mindgrad.api.arguments import (
     Weights,
     check_callable,
@@ -25,6 +26,7 @@ __all__ = ["vjp", "vjp_at_once"]
 _MISSING: Any = object()
 
 
+@explains_keywords
 def vjp(
     fn: Callable[..., Any],
     *args: Any,

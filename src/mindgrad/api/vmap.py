@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.refusal import CompileError
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import bind_keywords, check_callable, check_count, check_inputs
@@ -40,6 +41,7 @@ from mindgrad.transforms.batch import push_batch
 __all__ = ["vmap"]
 
 
+@explains_keywords
 def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """``fn``, written for one element, as a function of a batch: ``vmap(fn)(xs)[b] = fn(xs[b])``.
 

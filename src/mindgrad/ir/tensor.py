@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.foreign_names import check_keywords
 from mindgrad._base.location import user_frame, warn_user
 from mindgrad._base.refusal import refuse
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
@@ -70,7 +71,10 @@ class Tensor:
         shape: Any = None,
         init: Any = None,
         const_arg: bool = False,
+        **unknown: Any,
     ) -> None:
+        if unknown:
+            check_keywords("Tensor", unknown, ("input_data", "dtype", "shape", "init", "const_arg"))
         if const_arg is not False:
             constant_arguments.mark(self, const_arg)
         self._scope: Any = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
+from mindgrad._base.foreign_names import CELLS, accepted_names, advice, check_keywords
 from mindgrad._base.location import explain_depth
 from mindgrad._base.tree import map_leaves
 from mindgrad.api.recompute import check_options, run_recomputed
@@ -60,6 +61,11 @@ class Cell(Hooked):
     #: the element type that ``to_float`` chose
     _to_float: DType | None = None
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if kwargs and (accepted := accepted_names(cls.__init__)) is not None:
+            check_keywords(cls.__name__, kwargs, accepted)
+        return super().__new__(cls)
+
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
         set_raw = object.__setattr__
         set_raw(self, "_changes", 0)
@@ -77,7 +83,9 @@ class Cell(Hooked):
     def __getattr__(self, name: str) -> Any:
         if "_params" in self.__dict__:
             raise AttributeError(
-                f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self
+                f"'{type(self).__name__}' object has no attribute '{name}'{advice(CELLS, name)}",
+                name=name,
+                obj=self,
             )
         raise AttributeError(
             f"For '{type(self).__name__}', call super().__init__() before '{name}' is used: it is not set up."
@@ -258,7 +266,10 @@ class Cell(Hooked):
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         """The computation; every Cell defines its own."""
-        raise AttributeError(f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined.")
+        remedy = ": rename its 'forward' to 'construct'" if hasattr(type(self), "forward") else ""
+        raise AttributeError(
+            f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined{remedy}."
+        )
 
     # -- modes -----------------------------------------------------------------------------------
 
