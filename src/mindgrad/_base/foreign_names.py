@@ -20,6 +20,7 @@ __all__ = [
     "CELLS",
     "KEYWORDS",
     "MODULES",
+    "REMEDIES",
     "TENSORS",
     "Unavailable",
     "accepted_names",
@@ -40,10 +41,11 @@ _STEP = "optimizer(gradients) updates the Parameters, with the gradients that ms
 _ZERO = "gradients are results and are not accumulated, so there is nothing to clear: leave it out"
 _RANDOM = "ms.set_seed(0), then ops.standard_normal(shape), ops.uniform(...): there are no keys"
 _TREE = "gradients come in the structure of the input: write a comprehension over its items"
-_RULE = "a Cell with construct(self, x) and bprop(self, x, out, dout), which returns a tuple of gradients"
+_RULE = "@ops.custom_vjp, with fn.defbwd(bprop) of bprop(x, out, dout); or a Cell with a method 'bprop'"
 _DEVICE = "ms.set_device('GPU') chooses the device of all tensors: leave it out"
 _FUNCTIONAL = "the functions are in ops, and under PyTorch's names in mint.nn.functional"
 _POSITIONS = "ms.grad(fn, grad_position)(x) says by what is differentiated; Parameters have requires_grad"
+_STATIC = "what is no tensor (an int, a str, a tuple) is a constant of the program: leave it out"
 _CONSTANT = "ops.stop_gradient(x)"
 _AT = "assign to elements, x[0] = value, or x[0] += value: it is compiled and differentiated, too"
 
@@ -158,12 +160,16 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     "cotangents": ("v",),
 }
 #: arguments that have nothing in their place
-_REMEDIES = {
+REMEDIES = {
     "device": _DEVICE,
     "requires_grad": _POSITIONS,
     "create_graph": "derivatives of derivatives need no flag: ms.grad(ms.grad(fn))",
     "retain_graph": "nothing is freed: leave it out",
     "amsgrad": "use_amsgrad",
+    "donate_argnums": "results take the memory of arguments that nobody else holds: leave it out",
+    "static_argnames": _STATIC,
+    "static_argnum": _STATIC,
+    "static_argnums": _STATIC,
 }
 _UNEXPECTED = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
 
@@ -186,23 +192,22 @@ class Unavailable:
         self.name = name
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        own = getattr(instance, "__dict__", {})
+        if self.name in own:  # of the program's own, of a Parameter
+            return own[self.name]
         raise AttributeError(self.text, name=self.name, obj=owner if instance is None else instance)
 
-
-class _Unassignable(Unavailable):
-    """One that programs assign to, and that would do nothing."""
-
     def __set__(self, instance: Any, value: Any) -> None:
-        if value:
+        if not hasattr(instance, "__dict__"):
             raise AttributeError(self.text, name=self.name, obj=instance)
+        instance.__dict__[self.name] = value
 
 
 def refuse_attributes(cls: type, names: dict[str, str]) -> None:
     """Let the instances of a class say what takes the place of the attributes ``names`` that it lacks."""
     for name, remedy in names.items():
         if not hasattr(cls, name):
-            kind = _Unassignable if name == "requires_grad" else Unavailable
-            setattr(cls, name, kind(cls.__name__, name, remedy))
+            setattr(cls, name, Unavailable(cls.__name__, name, remedy))
 
 
 def check_keywords(owner: str, keywords: Iterable[str], accepted: Iterable[str]) -> None:
@@ -213,12 +218,12 @@ def check_keywords(owner: str, keywords: Iterable[str], accepted: Iterable[str])
             here = [other for other in KEYWORDS.get(name, ()) if other in names]
             if here:
                 hint = f". In mindgrad: {' and '.join(f'{other}=...' for other in here)}"
-            elif name in _REMEDIES:
-                hint = f". In mindgrad: {_REMEDIES[name]}"
+            elif name in REMEDIES:
+                hint = f". In mindgrad: {REMEDIES[name]}"
             else:
                 hint = nearest(name, names) or f"; there are {', '.join(names)}"
             end = "" if hint.endswith(".") else "."
-            raise TypeError(f"For '{owner}', there is no argument {name!r}{hint}{end}")
+            raise TypeError(f"{owner}() got an unexpected keyword argument {name!r}{hint}{end}")
 
 
 def accepted_names(function: Any) -> tuple[str, ...] | None:
@@ -245,11 +250,12 @@ def explains_keywords(function: _Function) -> _Function:
 def _note_keyword(error: BaseException) -> None:
     """Name what an argument is called here, where Python has refused one."""
     match = _UNEXPECTED.search(str(error)) if isinstance(error, TypeError) else None
-    if match and match[2] in KEYWORDS and not getattr(error, "__notes__", ()):
+    if match and match[2] in KEYWORDS and match.end() == len(str(error)):
         here = " or ".join(map(repr, KEYWORDS[match[2]]))
-        error.add_note(f"  In mindgrad the argument {match[2]!r} is called {here}.")
+        note = f"  In mindgrad the argument {match[2]!r} is called {here}."
+        if note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
 
 
 before_trimming(_note_keyword)
 enclose(Unavailable)
-enclose(_Unassignable)

@@ -87,7 +87,8 @@ def explain_missing_names(module: ModuleType) -> None:
         elsewhere = [_spelling(each) for each in _all_rooms() if each is not module and _has(each, name)]
         if elsewhere:
             hint += f" there, but has it in {' and '.join(elsewhere)}"
-        hint += advice(MODULES, name) or nearest(name, list(getattr(module, "__all__", vars(module))))
+        hint += advice(MODULES, name)
+        hint += "" if name in MODULES else nearest(name, list(getattr(module, "__all__", vars(module))))
         caller = sys._getframe(1)
         if caller.f_code.co_code[caller.f_lasti] != _IMPORT_FROM:
             raise AttributeError(

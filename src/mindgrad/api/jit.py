@@ -8,6 +8,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.foreign_names import REMEDIES, advice
 from mindgrad.api.arguments import check_instance
 from mindgrad.execution.cache import CacheInfo
 from mindgrad.execution.compiled import Compiled
@@ -105,8 +106,8 @@ def jit(
     for name in options:
         if name not in _OPTIONS:
             near = difflib.get_close_matches(name, [*_OPTIONS, *_PARAMETERS], 1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" There are {', '.join(_OPTIONS)}."
-            raise TypeError(f"For 'jit', there is no option {name!r}.{hint}")
+            hint = f". Did you mean {near[0]!r}?" if near else f". There are {', '.join(_OPTIONS)}."
+            raise TypeError(f"For 'jit', there is no option {name!r}{advice(REMEDIES, name) or hint}")
     fn = options.get("function", fn)
 
     def decorate(function: Callable[..., Any]) -> JitFunction:

@@ -6,6 +6,7 @@ goes well pays nothing for it.
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any
@@ -31,7 +32,8 @@ def name_path_in_errors(cell_class: type) -> None:
         cells, caller = _called(error, code)
         if len(cells) < 2 or any(x.startswith(_BEGIN) for x in getattr(error, "__notes__", ())):
             return
-        path = _name(cells[0], caller)
+        cells = cells[_begin(cells, caller) :]
+        path = _variable(cells[0], caller) or type(cells[0]).__name__
         for outer, inner in pairwise(cells):
             step = _step(outer, inner)
             path = f"{path}.{step}" if step else type(inner).__name__
@@ -57,8 +59,23 @@ def _called(error: BaseException, code: CodeType) -> tuple[list[Any], FrameType 
     return cells, caller
 
 
-def _name(cell: Any, frame: FrameType | None) -> str:
-    """The variable of the program that holds a Cell, or else its class."""
+def _begin(cells: list[Any], caller: FrameType | None) -> int:
+    """Number of Cells of ours, such as a training step, around one that the program has a name for."""
+    for count, cell in enumerate(cells[:-1]):
+        if count and _variable(cell, caller):
+            return count
+        if not is_own_file(_file(cell)):
+            break
+    return 0
+
+
+def _file(cell: Any) -> str:
+    """The file in which the class of a Cell is defined."""
+    return getattr(sys.modules.get(type(cell).__module__), "__file__", None) or ""
+
+
+def _variable(cell: Any, frame: FrameType | None) -> str:
+    """The variable of the program that holds a Cell; empty if there is none."""
     while frame is not None and is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
     for variables in () if frame is None else (frame.f_locals, frame.f_globals):
@@ -69,7 +86,7 @@ def _name(cell: Any, frame: FrameType | None) -> str:
         step = _step(owner, cell) if hasattr(type(owner), "cells_and_names") else ""
         if step:
             return f"{type(owner).__name__}.{step}"
-    return type(cell).__name__
+    return ""
 
 
 def _step(outer: Any, inner: Any) -> str:
