@@ -216,6 +216,8 @@ class _Boundary:
             self.enclose_member(value.func, with_inner)
         elif isinstance(value, FunctionType):
             code = value.__code__
+            if "__wrapped__" in value.__dict__:  # it may make functions that are called by the program
+                self.enclose_member(value.__wrapped__, with_inner)  # type: ignore[attr-defined]
             if code.co_filename.startswith(_OWN) and not _is_enclosed(code) and _is_suited(code):
                 # functions that one factory made share their code
                 if (after := self.codes.get(code)) is None:
@@ -239,7 +241,7 @@ _SURFACE = frozenset((
     "hal", "log", "mindrecord", "mint", "nn", "numpy", "ops", "parallel", "profiler", "runtime", "scipy",
     "solvers", "tools", "train", "version",
 ))  # fmt: skip
-_MAKERS = frozenset(("api", "solvers", "execution"))
+_MAKERS = frozenset(("api", "solvers", "tools"))
 
 
 def enclose_rooms() -> None:

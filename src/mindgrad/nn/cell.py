@@ -275,6 +275,9 @@ class Cell(Hooked):
 
     def set_train(self, mode: bool = True) -> Self:
         """Set ``training`` of this Cell and all inside; gives the Cell itself."""
+        if mode not in (True, False):
+            raise TypeError(f"For 'set_train', the 'mode' must be a bool, but got {mode!r}.")
+        mode = bool(mode)
         for _, cell in self.cells_and_names():
             if cell.training is not mode:
                 cell.training = mode
@@ -282,6 +285,8 @@ class Cell(Hooked):
 
     def set_grad(self, requires_grad: bool = True) -> Self:
         """Set the attribute ``requires_grad``; gradients do not depend on it."""
+        if requires_grad not in (True, False):
+            raise TypeError(f"For 'set_grad', the 'requires_grad' must be a bool, but got {requires_grad!r}.")
         self.requires_grad = requires_grad
         return self
 

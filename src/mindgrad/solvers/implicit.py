@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import check_callable
 from mindgrad.control.implicit import jacobian_system, linear_solve, linear_system, root
@@ -35,6 +36,7 @@ from mindgrad.transforms.reverse import pull_back
 __all__ = ["SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point"]
 
 
+@explains_keywords
 def custom_root(
     f: Callable[..., Any],
     initial_guess: Any,
@@ -105,6 +107,7 @@ def custom_root(
     return (x, aux) if has_aux else x
 
 
+@explains_keywords
 def fixed_point(
     f: Callable[..., Any],
     initial_guess: Any,
@@ -165,6 +168,7 @@ def fixed_point(
     return (x, aux) if has_aux else x
 
 
+@explains_keywords
 def argmin(
     f: Callable[..., Any],
     initial_guess: Any,
@@ -227,6 +231,7 @@ def argmin(
     return (x, aux) if has_aux else x
 
 
+@explains_keywords
 def custom_linear_solve(
     matvec: Callable[..., Any],
     b: Any,

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import check_callable
 from mindgrad.execution.record import inline_here
@@ -94,6 +95,7 @@ class _Now(NamedTuple):
     bend: Values
 
 
+@explains_keywords
 def odeint(
     f: Callable[..., Any],
     y0: Any,

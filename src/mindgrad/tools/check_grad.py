@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from mindgrad._base.foreign_names import explains_keywords
 from mindgrad.api.arguments import check_callable
 from mindgrad.ir.dtype import complex128, float64
 from mindgrad.ir.tensor import Tensor
@@ -34,6 +35,7 @@ _FLOOR = 64.0
 _VERDICTS = ("ok", "corner", "unclear", "wrong")
 
 
+@explains_keywords
 def check_grad(
     fn: Callable[..., Any],
     args: Any,

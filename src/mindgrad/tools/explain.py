@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from mindgrad._base.foreign_names import explains_keywords
 from mindgrad.api.arguments import check_callable
 from mindgrad.execution.cache import eager_tiers
 from mindgrad.execution.compiled import trace
@@ -95,6 +96,7 @@ class Explanation:
 _lock = threading.Lock()
 
 
+@explains_keywords
 def explain(fn: Callable[..., Any]) -> Callable[..., Explanation]:
     """A function that reports how ``fn`` is compiled for given arguments.
 
