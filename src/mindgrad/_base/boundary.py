@@ -27,7 +27,7 @@ import opcode
 import os
 import sys
 from collections.abc import Callable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -40,7 +40,6 @@ _OWN = PACKAGE + os.sep
 _IS_KNOWN = sys.version_info[:2] in ((3, 11), (3, 12), (3, 13)) and sys.implementation.name == "cpython"
 #: code whose errors do not end at a call: the frame of a generator is entered many times
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-_NO_LOCATION = 15  # the kind of an entry of ``co_linetable`` that belongs to no line
 _STACK = 8  # values that the handler has on the stack at most
 
 
@@ -82,6 +81,7 @@ def _instruction(name: str, argument: int = 0) -> bytes:
     return b"".join(parts) + bytes(2 * count)
 
 
+@cache
 def _handler(constant: int) -> tuple[bytes, int, int]:
     """The instructions that call the constant and raise again; where the call ends, and they do.
 
@@ -100,6 +100,7 @@ def _handler(constant: int) -> tuple[bytes, int, int]:
     return handler, len(first) // 2, len(first + last) // 2
 
 
+@cache
 def _number(value: int, begins: int = 0) -> bytes:
     """A number of an exception table: six bits a byte, the highest first."""
     parts = [value & 63]
@@ -118,8 +119,15 @@ def _numbers(table: bytes) -> Iterator[int]:
             value = 0
 
 
+@cache
 def _row(start: int, end: int, target: int, depth: int) -> bytes:
     return _number(start, 128) + _number(end - start) + _number(target) + _number(depth << 1 | 1)
+
+
+@cache
+def _no_location(units: int) -> bytes:
+    """The entries of ``co_linetable`` for instructions that belong to no line: each is of eight at most."""
+    return bytes(128 | 15 << 3 | min(units - start, 8) - 1 for start in range(0, units, 8))
 
 
 def enclosed(code: CodeType) -> CodeType:
@@ -147,15 +155,11 @@ def enclosed(code: CodeType) -> CodeType:
     if position < end:
         table.append(_row(position, end, end, 0))
     table.append(_row(end, end + called, end + raised, 2))
-    lines, units = b"", len(handler) // 2
-    while units > 0:
-        lines += bytes((128 | _NO_LOCATION << 3 | min(units, 8) - 1,))
-        units -= 8
     return code.replace(
         co_code=text + handler,
         co_consts=(*code.co_consts, leave),
         co_exceptiontable=b"".join(table),
-        co_linetable=code.co_linetable + lines,
+        co_linetable=code.co_linetable + _no_location(len(handler) // 2),
         co_stacksize=max(code.co_stacksize, _STACK),
     )
 
@@ -187,7 +191,8 @@ class _Boundary:
     def __init__(self) -> None:
         self.rooms: set[str] = set()
         self.classes: set[type] = set()
-        self.codes: dict[CodeType, CodeType] = {}
+        #: code before and after, by identity: equality of code compares all that it holds
+        self.codes: dict[int, tuple[CodeType, CodeType]] = {}
 
     def enclose_room(self, module: ModuleType, with_inner: bool) -> None:
         for name, value in list(vars(module).items()):
@@ -203,26 +208,31 @@ class _Boundary:
                     for name, member in list(vars(base).items()):
                         if not name.startswith("_") or name.startswith("__"):
                             self.enclose_member(member, with_inner)
-        else:
-            self.enclose_member(value, with_inner)
+        elif type(value) is FunctionType:
+            self.enclose_function(value, with_inner)
 
     def enclose_member(self, value: Any, with_inner: bool) -> None:
-        if isinstance(value, property):
+        if type(value) is FunctionType:
+            self.enclose_function(value, with_inner)
+        elif isinstance(value, property):
             for function in (value.fget, value.fset):
                 self.enclose_member(function, with_inner)
         elif isinstance(value, (staticmethod, classmethod)):
             self.enclose_member(value.__func__, with_inner)
         elif isinstance(value, cached_property):
             self.enclose_member(value.func, with_inner)
-        elif isinstance(value, FunctionType):
-            code = value.__code__
-            if "__wrapped__" in value.__dict__:  # it may make functions that are called by the program
-                self.enclose_member(value.__wrapped__, with_inner)  # type: ignore[attr-defined]
-            if code.co_filename.startswith(_OWN) and not _is_enclosed(code) and _is_suited(code):
-                # functions that one factory made share their code
-                if (after := self.codes.get(code)) is None:
-                    after = self.codes[code] = enclosed(_with_inner(code) if with_inner else code)
-                value.__code__ = after
+
+    def enclose_function(self, function: FunctionType, with_inner: bool) -> None:
+        code = function.__code__
+        if not code.co_filename.startswith(_OWN):
+            return
+        if "__wrapped__" in function.__dict__:  # it may make functions that are called by the program
+            self.enclose_member(function.__dict__["__wrapped__"], with_inner)
+        if _is_suited(code) and not _is_enclosed(code):
+            # functions that one factory made share their code
+            if id(code) not in self.codes:
+                self.codes[id(code)] = (code, enclosed(_with_inner(code) if with_inner else code))
+            function.__code__ = self.codes[id(code)][1]
 
 
 _NAME = __name__.partition(".")[0]

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
-from functools import wraps
+from collections.abc import Iterable
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any
 
 from mindgrad._base.boundary import before_trimming, enclose
 from mindgrad._base.nearest import nearest
@@ -26,11 +25,8 @@ __all__ = [
     "accepted_names",
     "advice",
     "check_keywords",
-    "explains_keywords",
     "refuse_attributes",
 ]
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 _GRADIENT = "ms.grad(fn)(x), or ms.value_and_grad(fn, None, weights)(x) for Parameters, returns the gradients"
 _NO_TAPE = "nothing is recorded outside of ms.grad(...): leave it out; ops.stop_gradient(x) is a constant"
@@ -232,19 +228,6 @@ def accepted_names(function: Any) -> tuple[str, ...] | None:
         return None
     code = function.__code__
     return code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
-
-
-def explains_keywords(function: _Function) -> _Function:
-    """A decorator: an argument that there is not is an error that names the one that is meant."""
-    names = frozenset(accepted_names(function) or ())
-
-    @wraps(function)
-    def checked(*args: Any, **kwargs: Any) -> Any:
-        if kwargs and not names.issuperset(kwargs):
-            check_keywords(function.__name__, kwargs, accepted_names(function) or ())
-        return function(*args, **kwargs)
-
-    return checked  # type: ignore[return-value]
 
 
 def _note_keyword(error: BaseException) -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.location import warn_user
 from mindgrad.api.arguments import (
     Weights,
     check_callable,
     check_flag,
     check_positions,
+    explains_keywords,
     has_no_derivative,
 )
 from mindgrad.api.callables import Arity, arity, differentiates, in_either_mode, remembered

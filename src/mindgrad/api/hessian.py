@@ -17,10 +17,9 @@ from functools import cache
 from itertools import product
 from typing import Any
 
-from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.argnums import Request
-from mindgrad.api.arguments import Weights, check_callable, check_flag, match
+from mindgrad.api.arguments import Weights, check_callable, check_flag, explains_keywords, match
 from mindgrad.api.callables import arity, differentiates, remembered
 from mindgrad.api.jacobian import by_columns, by_rows
 from mindgrad.api.sparse import sparse_function

@@ -13,10 +13,9 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.argnums import Request
-from mindgrad.api.arguments import check_flag
+from mindgrad.api.arguments import check_flag, explains_keywords
 from mindgrad.api.callables import remembered
 from mindgrad.api.sparse import sparse_function
 from mindgrad.api.vjp_call import further

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import (
     check_callable,
     check_count,
     check_flag,
     check_tensors,
+    explains_keywords,
     is_input,
     match,
 )

@@ -15,9 +15,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.api.arguments import check_callable, check_positions
+from mindgrad.api.arguments import check_callable, check_positions, explains_keywords
 from mindgrad.api.callables import arity, differentiates, in_either_mode, remembered
 from mindgrad.api.direction_batches import Directions, spread, summed
 from mindgrad.api.jacobian import identity

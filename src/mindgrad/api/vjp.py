@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad._base.foreign_names import explains_keywords
 from mindgrad.api.arguments import (
     Weights,
     check_callable,
     check_count,
     check_flag,
     check_tensors,
+    explains_keywords,
     is_input,
     match,
 )

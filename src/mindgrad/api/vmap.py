@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.refusal import CompileError
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.api.arguments import bind_keywords, check_callable, check_count, check_inputs
+from mindgrad.api.arguments import bind_keywords, check_callable, check_count, check_inputs, explains_keywords
 from mindgrad.api.axes import check_axes, frozen, leaf_axes, mapped, position, size_of, thawed
 from mindgrad.api.callables import arity, describe, differentiates, in_either_mode, remembered
 from mindgrad.execution.donation import window

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mindgrad._base.foreign_names import explains_keywords
+from mindgrad.api.arguments import explains_keywords
 from mindgrad.ir.tensor import Tensor
 
 __all__ = ["Tensor", "tensor"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
-from mindgrad._base.foreign_names import CELLS, accepted_names, advice, check_keywords
+from mindgrad._base.foreign_names import CELLS, accepted_names, check_keywords
 from mindgrad._base.location import explain_depth
 from mindgrad._base.tree import map_leaves
 from mindgrad.api.recompute import check_options, run_recomputed
@@ -82,8 +82,9 @@ class Cell(Hooked):
 
     def __getattr__(self, name: str) -> Any:
         if "_params" in self.__dict__:
+            hint = f". In mindgrad: {CELLS[name]}" if name in CELLS else ""
             raise AttributeError(
-                f"'{type(self).__name__}' object has no attribute '{name}'{advice(CELLS, name)}",
+                f"'{type(self).__name__}' object has no attribute '{name}'{hint}",
                 name=name,
                 obj=self,
             )

@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.api.arguments import check_callable
+from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.control.implicit import jacobian_system, linear_solve, linear_system, root
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph

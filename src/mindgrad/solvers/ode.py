@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.api.arguments import check_callable
+from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import int32

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mindgrad._base.foreign_names import explains_keywords
 from mindgrad._base.location import user_frame
 from mindgrad._base.refusal import SourceLocation, located_text, location_of
+from mindgrad.api.arguments import explains_keywords
 from mindgrad.control.debug_print import show
 from mindgrad.ir.graph import is_finite
 from mindgrad.ir.scope import GraphScope, innermost, lifted

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from mindgrad._base.foreign_names import explains_keywords
-from mindgrad.api.arguments import check_callable
+from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.ir.dtype import complex128, float64
 from mindgrad.ir.tensor import Tensor
 from mindgrad.tools.checked_function import CheckedFunction, Leaf, quiet

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from mindgrad._base.foreign_names import explains_keywords
-from mindgrad.api.arguments import check_callable
+from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.execution.cache import eager_tiers
 from mindgrad.execution.compiled import trace
 from mindgrad.ir import settings
