@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from mindgrad import common, context, ops
+from mindgrad._base.boundary import enclose_rooms as _enclose_rooms
 from mindgrad._base.location import FrozenValueWarning
 from mindgrad._base.missing import explain_all as _explain_all
 from mindgrad._base.refusal import CompileError
@@ -354,6 +355,7 @@ def __getattr__(name: str) -> object:
         return _import_module(f"mindgrad.{name}")  # which makes it an attribute
     if name in _LATER:
         value = globals()[name] = getattr(_import_module(_LATER[name]), name)
+        _enclose_rooms()
         return value
     if name in (
         "bool",

@@ -15,6 +15,7 @@ import difflib
 import sys
 from typing import Any
 
+from mindgrad._base.nearest import nearest
 from mindgrad.backend.device import select_device
 from mindgrad.ir import settings
 from mindgrad.ir.finite import check_kernel
@@ -197,7 +198,8 @@ def get_context(attr_key: str) -> Any:
         ValueError: there is no such option.
     """
     if attr_key not in _ACCEPTED and attr_key not in _OWN:
-        raise ValueError(f"For 'get_context', there is no option {attr_key!r}.")
+        near = nearest(str(attr_key), [*_ACCEPTED, *_OWN])
+        raise ValueError(f"For 'get_context', there is no option {attr_key!r}{near}.")
     return settings.get(attr_key)
 
 

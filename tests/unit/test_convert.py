@@ -309,9 +309,9 @@ def test_recursion_shows_every_call():
 
 
 def test_all_frames_on_request(monkeypatch):
+    monkeypatch.setenv("MINDGRAD_TRACEBACK", "full")
     error = raised(ms.Tensor, object())
     entries = len(traceback.extract_tb(error.__traceback__))
-    monkeypatch.setenv("MINDGRAD_TRACEBACK", "full")
     assert without_own_frames(error) is error
     assert len(traceback.extract_tb(error.__traceback__)) == entries > 2
     monkeypatch.delenv("MINDGRAD_TRACEBACK")

@@ -14,6 +14,14 @@ __all__ = ["FrozenValueWarning", "explain_depth", "unheard", "user_frame", "user
 
 # (pathlib would take a tenth of the whole import)
 PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+_OWN = PACKAGE + os.sep
+#: what runs a program of the user's
+LAUNCHERS = (_OWN + "cli.py", _OWN + "__main__.py")
+
+
+def is_own_file(name: str) -> bool:
+    """Whether a file is of this package, and runs no program of the user's."""
+    return name.startswith(_OWN) and name not in LAUNCHERS
 
 
 def user_frame() -> Any:

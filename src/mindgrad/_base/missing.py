@@ -4,11 +4,14 @@ Programs come with the names of a far larger library. A missing one should say a
 spelled differently, lives elsewhere in this package, or is not there at all.
 """
 
-import difflib
 import opcode
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from types import ModuleType
+
+from mindgrad._base.boundary import enclose, enclose_rooms
+from mindgrad._base.foreign_names import MODULES, advice
+from mindgrad._base.nearest import nearest
 
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
@@ -30,14 +33,6 @@ def public_modules() -> Iterator[ModuleType]:
     for name, value in list(vars(package).items()):
         if isinstance(value, ModuleType) and is_own(value) and not name.startswith("_"):
             yield value
-
-
-def nearest(name: str, names: Sequence[str]) -> str:
-    """The end of an error message: which of the `names` are spelled much like `name`."""
-    public = [each for each in names if not each.startswith("_")]
-    same = [each for each in public if each.lower() == name.lower()]
-    near = dict.fromkeys([*same, *difflib.get_close_matches(name, public, n=3)])
-    return "; nearest: " + ", ".join(map(repr, near)) if near else ""
 
 
 def is_divided(name: str) -> bool:
@@ -63,6 +58,7 @@ def _explain(rooms: set[str]) -> None:
             above = name.rpartition(".")[0]
             if name in rooms or (above in rooms and above != PACKAGE):
                 explain_missing_names(module)
+    enclose_rooms()
 
 
 def explain_missing_names(module: ModuleType) -> None:
@@ -91,7 +87,8 @@ def explain_missing_names(module: ModuleType) -> None:
         elsewhere = [_spelling(each) for each in _all_rooms() if each is not module and _has(each, name)]
         if elsewhere:
             hint += f" there, but has it in {' and '.join(elsewhere)}"
-        hint += nearest(name, list(getattr(module, "__all__", vars(module))))
+        hint += advice(MODULES, name)
+        hint += "" if name in MODULES else nearest(name, list(getattr(module, "__all__", vars(module))))
         caller = sys._getframe(1)
         if caller.f_code.co_code[caller.f_lasti] != _IMPORT_FROM:
             raise AttributeError(
@@ -105,6 +102,7 @@ def explain_missing_names(module: ModuleType) -> None:
         )
 
     explain.explains = True  # type: ignore[attr-defined]
+    enclose(explain)
     module.__dict__["__getattr__"] = explain
 
 

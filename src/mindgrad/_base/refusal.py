@@ -17,6 +17,7 @@ import itertools
 import linecache
 import os
 import re
+import sys
 import types
 import unicodedata
 from typing import Any, NamedTuple, NoReturn, TypeVar
@@ -27,6 +28,7 @@ __all__ = [
     "HELPER",
     "CompileError",
     "SourceLocation",
+    "keeps_own_frames",
     "located_text",
     "location_of",
     "refuse",
@@ -164,12 +166,24 @@ def _width(text: str) -> int:
 
 _OWN = PACKAGE + os.sep
 _ENGINES = ("jax.", "jaxlib.")
+_LIBRARIES = frozenset(("numpy", "scipy", "ml_dtypes", "safetensors"))
 
 
 def _is_own(frame: types.FrameType) -> bool:
     """Whether a frame is this library's, or that of the one that it compiles with."""
     module = frame.f_globals.get("__name__", "") or ""
     return frame.f_code.co_filename.startswith(_OWN) or f"{module}.".startswith(_ENGINES)
+
+
+def _is_library(frame: types.FrameType) -> bool:
+    """Whether a frame is of Python's standard library, or of one that this package computes with."""
+    root = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return root in _LIBRARIES or root in sys.stdlib_module_names
+
+
+def keeps_own_frames() -> bool:
+    """Whether tracebacks are shown whole."""
+    return os.environ.get("MINDGRAD_TRACEBACK") == "full"
 
 
 def without_own_frames(error: _Error) -> _Error:
@@ -184,7 +198,7 @@ def without_own_frames(error: _Error) -> _Error:
             without_own_frames(error)
             raise
     """
-    if os.environ.get("MINDGRAD_TRACEBACK") == "full":
+    if keeps_own_frames():
         return error
     waiting: list[BaseException | None] = [error]
     visited: set[int] = set()
@@ -194,14 +208,29 @@ def without_own_frames(error: _Error) -> _Error:
             continue
         visited.add(id(current))
         current.__traceback__ = _users(current.__traceback__)
-        waiting += [current.__cause__, current.__context__]
+        context = current.__context__
+        if context is not None and current.__cause__ is None and _is_internal(context):
+            current.__suppress_context__ = True
+        waiting += [current.__cause__, context]
+        if isinstance(current, BaseExceptionGroup):
+            waiting += current.exceptions
     return error
+
+
+def _is_internal(error: BaseException) -> bool:
+    """Whether an error was raised and caught by this package, which then raised another."""
+    entry = error.__traceback__
+    while entry is not None and _is_own(entry.tb_frame):
+        entry = entry.tb_next
+    return entry is None and error.__traceback__ is not None
 
 
 def _users(first: types.TracebackType | None) -> types.TracebackType | None:
     entries = []
+    is_inside = False  # in ours, or in a library that ours called
     while first is not None:
-        if not _is_own(first.tb_frame):
+        is_inside = _is_own(first.tb_frame) or (is_inside and _is_library(first.tb_frame))
+        if not is_inside:
             entries.append(first)
         first = first.tb_next
     trimmed: types.TracebackType | None = None

@@ -6,11 +6,13 @@ argument and says what would be right.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
+from mindgrad._base.foreign_names import accepted_names, check_keywords
 from mindgrad._base.location import warn_user
 from mindgrad._base.tree import attributes_of, is_record
 from mindgrad.api.callables import Arity, describe
@@ -36,11 +38,27 @@ __all__ = [
     "check_positions",
     "check_tensors",
     "differentiable",
+    "explains_keywords",
     "has_no_derivative",
     "is_input",
     "match",
     "warn_of_integers",
 ]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def explains_keywords(function: _Function) -> _Function:
+    """A decorator: an argument that there is not is an error that names the one that is meant."""
+    names = frozenset(accepted_names(function) or ())
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and not names.issuperset(kwargs):
+            check_keywords(function.__name__, kwargs, accepted_names(function) or ())
+        return function(*args, **kwargs)
+
+    return checked  # type: ignore[return-value]
 
 
 def check_flag(owner: str, name: str, value: Any) -> None:

@@ -16,6 +16,7 @@ from mindgrad.api.arguments import (
     check_callable,
     check_flag,
     check_positions,
+    explains_keywords,
     has_no_derivative,
 )
 from mindgrad.api.callables import Arity, arity, differentiates, in_either_mode, name_derivative, remembered
@@ -236,6 +237,7 @@ def _by_operation(
     )
 
 
+@explains_keywords
 def grad(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -295,6 +297,7 @@ def grad(
     return _by_position("grad", fn, grad_position, weights, has_aux, return_ids, sens_param)
 
 
+@explains_keywords
 def value_and_grad(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,

@@ -19,7 +19,7 @@ from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.argnums import Request
-from mindgrad.api.arguments import Weights, check_callable, check_flag, match
+from mindgrad.api.arguments import Weights, check_callable, check_flag, explains_keywords, match
 from mindgrad.api.callables import arity, differentiates, remembered
 from mindgrad.api.jacobian import by_columns, by_rows
 from mindgrad.api.sparse import sparse_function
@@ -42,6 +42,7 @@ from mindgrad.transforms.apply_rule import between, step
 __all__ = ["ggnvp", "hessian", "hvp", "vhp"]
 
 
+@explains_keywords
 def hessian(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -130,6 +131,7 @@ def hessian(
     return remembered(fn, request.key, make)
 
 
+@explains_keywords
 def hvp(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -167,6 +169,7 @@ def hvp(
     return _product("hvp", fn, grad_position, has_aux, weights, lambda _: _forward_over_reverse)
 
 
+@explains_keywords
 def vhp(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -187,6 +190,7 @@ def vhp(
     return _product("vhp", fn, grad_position, has_aux, weights, lambda _: _reverse_over_reverse)
 
 
+@explains_keywords
 def ggnvp(
     fn: Callable[..., Any],
     loss: Callable[..., Any] | None = None,

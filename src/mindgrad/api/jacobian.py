@@ -15,7 +15,7 @@ from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.argnums import Request
-from mindgrad.api.arguments import check_flag
+from mindgrad.api.arguments import check_flag, explains_keywords
 from mindgrad.api.callables import remembered
 from mindgrad.api.sparse import sparse_function
 from mindgrad.api.vjp_call import further
@@ -37,6 +37,7 @@ from mindgrad.transforms.batch import push_batch
 __all__ = ["by_columns", "by_rows", "identity", "jacfwd", "jacobian", "jacrev"]
 
 
+@explains_keywords
 def jacrev(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -83,6 +84,7 @@ def jacrev(
     return _jacobian(by_rows, Request("jacrev", fn, grad_position, weights, has_aux))
 
 
+@explains_keywords
 def jacfwd(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,
@@ -100,6 +102,7 @@ def jacfwd(
     return _jacobian(by_columns, Request("jacfwd", fn, grad_position, weights, has_aux))
 
 
+@explains_keywords
 def jacobian(
     fn: Callable[..., Any],
     grad_position: int | tuple[int, ...] | None = 0,

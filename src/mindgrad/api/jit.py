@@ -9,8 +9,8 @@ import os.path
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.foreign_names import REMEDIES, advice
 from mindgrad._base.location import PACKAGE
-from mindgrad._base.refusal import without_own_frames
 from mindgrad.api.arguments import check_instance
 from mindgrad.execution.cache import CacheInfo
 from mindgrad.execution.compiled import Compiled
@@ -37,11 +37,7 @@ class JitFunction:
         self._compiled = Compiled(function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return self._compiled(*args, **kwargs)
-        except Exception as error:
-            without_own_frames(error)
-            raise
+        return self._compiled(*args, **kwargs)
 
     def __repr__(self) -> str:
         function = self.__wrapped__  # type: ignore[attr-defined]
@@ -126,8 +122,8 @@ def jit(
     for name in options:
         if name not in _OPTIONS:
             near = difflib.get_close_matches(name, [*_OPTIONS, *_PARAMETERS], 1)
-            hint = f" Did you mean {near[0]!r}?" if near else f" There are {', '.join(_OPTIONS)}."
-            raise TypeError(f"For 'jit', there is no option {name!r}.{hint}")
+            hint = f". Did you mean {near[0]!r}?" if near else f". There are {', '.join(_OPTIONS)}."
+            raise TypeError(f"For 'jit', there is no option {name!r}{advice(REMEDIES, name) or hint}")
     fn = options.get("function", fn)
 
     def decorate(function: Callable[..., Any]) -> JitFunction:

@@ -13,6 +13,7 @@ from mindgrad.api.arguments import (
     check_count,
     check_flag,
     check_tensors,
+    explains_keywords,
     is_input,
     match,
 )
@@ -31,6 +32,7 @@ __all__ = ["jvp", "jvp_of", "like", "linearize"]
 _FEW = 64
 
 
+@explains_keywords
 def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """The Jacobian–vector product ``J v`` of ``fn``: its derivative along ``v``, in forward mode.
 
@@ -146,6 +148,7 @@ def _of_kind(x: Tensor, tangent: Tensor) -> Tensor:
     return make_number(tangent) if type(x) is Number else tangent
 
 
+@explains_keywords
 def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., Any]]:
     """The result of ``fn`` and its derivative at ``inputs`` as a linear function of the tangents.
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.api.arguments import check_callable, check_positions
+from mindgrad.api.arguments import check_callable, check_positions, explains_keywords
 from mindgrad.api.callables import arity, differentiates, in_either_mode, name_derivative, remembered
 from mindgrad.api.direction_batches import Directions, spread, summed
 from mindgrad.api.jacobian import identity
@@ -54,6 +54,7 @@ __all__ = [
 Rule = Callable[..., list[Any]]
 
 
+@explains_keywords
 def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """The Laplacian of ``fn``, ``Σ_d ∂²f/∂x_d²``, by the forward Laplacian (R. Li et al., 2024).
 
@@ -89,6 +90,7 @@ def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) 
     return _operator("laplacian", fn, grad_position, check_rows, lambda: _swept("unit"))
 
 
+@explains_keywords
 def second_order(
     fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, factored: bool = False
 ) -> Callable[..., Any]:
@@ -131,6 +133,7 @@ def second_order(
     return _operator("second_order", fn, grad_position, checked, lambda: _swept(rule), rule, extra=1)
 
 
+@explains_keywords
 def divergence(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., Any]:
     """The divergence of a vector field, ``Σ_d ∂f_d/∂x_d``.
 
@@ -176,6 +179,7 @@ def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable
     return _operator("divergence_along", fn, grad_position, checked, lambda: _traced, extra=1)
 
 
+@explains_keywords
 def directional_derivative(
     fn: Callable[..., Any], order: int = 1, grad_position: int = 0
 ) -> Callable[..., Any]:
@@ -221,6 +225,7 @@ def directional_derivative(
     )
 
 
+@explains_keywords
 def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """The biharmonic operator ``Δ² f = Σ_ij ∂⁴f/∂x_i² ∂x_j²``: the Laplacian of the Laplacian.
 

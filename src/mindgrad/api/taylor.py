@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from mindgrad.api.arguments import check_callable, check_count, match
+from mindgrad.api.arguments import check_callable, check_count, explains_keywords, match
 from mindgrad.api.callables import arity, in_either_mode, remembered
 from mindgrad.api.jvp import like
 from mindgrad.api.vjp_call import Run
@@ -34,6 +34,7 @@ from mindgrad.transforms.taylor import taylor as series_of
 __all__ = ["derivative", "jet", "taylor"]
 
 
+@explains_keywords
 def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
     """The derivatives of ``fn`` along a curve, of every order up to that of ``series``.
 
@@ -88,6 +89,7 @@ def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
     return run(*args, *rows)
 
 
+@explains_keywords
 def derivative(fn: Callable[..., Any], primals: Any, order: int) -> tuple[Any, Any]:
     """The derivative of ``fn`` of one order: dᴷ/dsᴷ fn(x + s) at s = 0, all elements moved together.
 
@@ -119,6 +121,7 @@ def derivative(fn: Callable[..., Any], primals: Any, order: int) -> tuple[Any, A
     return run(*args)
 
 
+@explains_keywords
 def taylor(fn: Callable[..., Any], x: Any, order: int, direction: Any = None) -> Any:
     """The Taylor coefficients of ``fn`` along a line: of f(x + s v) = c₀ + c₁ s + … + c_K sᴷ + O(sᴷ⁺¹).
 

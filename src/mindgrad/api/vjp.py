@@ -11,6 +11,7 @@ from mindgrad.api.arguments import (
     check_count,
     check_flag,
     check_tensors,
+    explains_keywords,
     is_input,
     match,
 )
@@ -26,6 +27,7 @@ __all__ = ["vjp", "vjp_at_once"]
 _MISSING: Any = object()
 
 
+@explains_keywords
 def vjp(
     fn: Callable[..., Any],
     *args: Any,

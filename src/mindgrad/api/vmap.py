@@ -16,7 +16,7 @@ from typing import Any
 
 from mindgrad._base.refusal import CompileError
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.api.arguments import bind_keywords, check_callable, check_count, check_inputs
+from mindgrad.api.arguments import bind_keywords, check_callable, check_count, check_inputs, explains_keywords
 from mindgrad.api.axes import check_axes, frozen, leaf_axes, mapped, position, size_of, thawed
 from mindgrad.api.callables import (
     arity,
@@ -47,6 +47,7 @@ from mindgrad.transforms.batch import push_batch
 __all__ = ["vmap"]
 
 
+@explains_keywords
 def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """``fn``, written for one element, as a function of a batch: ``vmap(fn)(xs)[b] = fn(xs[b])``.
 

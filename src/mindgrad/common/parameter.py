@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
+from mindgrad._base.foreign_names import check_keywords
 from mindgrad._base.text import parameter_repr
 from mindgrad.common.initializer import initializer
 from mindgrad.execution.donation import settled
@@ -21,6 +22,12 @@ __all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
 
 #: the name of a Parameter that was given none; the Cell that gets it names it after the attribute
 DEFAULT_NAME = "Parameter"
+
+
+_ARGUMENTS = (
+    "default_input", "name", "requires_grad", "layerwise_parallel", "parallel_optimizer", "storage_format",
+    "device",
+)  # fmt: skip
 
 
 class Parameter(Tensor):
@@ -61,7 +68,10 @@ class Parameter(Tensor):
         parallel_optimizer: bool = True,
         storage_format: str = "",
         device: str | None = None,
+        **unknown: Any,
     ) -> None:
+        if unknown:
+            check_keywords("Parameter", unknown, _ARGUMENTS)
         if isinstance(default_input, Parameter):
             default_input = default_input.value()
         elif type(default_input) is int:

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from mindgrad.api.arguments import explains_keywords
 from mindgrad.ir.tensor import Tensor
 
 __all__ = ["Tensor", "tensor"]
 
 
+@explains_keywords
 def tensor(
     input_data: Any = None,
     dtype: Any = None,

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.refusal import without_own_frames
 from mindgrad.dataset.objects import converted, is_boxed
 from mindgrad.dataset.rows import Row
 from mindgrad.ir.tensor import Tensor
@@ -52,9 +51,8 @@ class DatasetIterator:
             self._rows = None
             self._epoch += 1
             raise
-        except Exception as error:
+        except Exception:
             self._rows = None
-            without_own_frames(error)
             raise
         return self._given([self._value(each) for each in row])
 

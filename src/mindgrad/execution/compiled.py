@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad._base.waiting import Progress
 from mindgrad.backend.executable import array_type
@@ -287,17 +286,13 @@ class Compiled:
             if program.holds():
                 program.history.hits += 1
                 return program.call(tensors)
+        if key in self._by_value:
+            return self._with_known_arrays(key, args, kwargs)()
         try:
-            if key in self._by_value:
-                return self._with_known_arrays(key, args, kwargs)()
-            try:
-                program = self._compiled(key, args, kwargs)
-            except Exception as error:
-                return self._with_known_arrays(key, args, kwargs, error)()
-            return program.call(tensors)
+            program = self._compiled(key, args, kwargs)
         except Exception as error:
-            without_own_frames(error)
-            raise
+            return self._with_known_arrays(key, args, kwargs, error)()
+        return program.call(tensors)
 
     def ready(self, *args: Any, **kwargs: Any) -> Callable[[], Any] | None:
         """The call with these arguments, if there is a program for it that needs no compilation."""
@@ -322,9 +317,6 @@ class Compiled:
             return self._compiled(call_signature(args, kwargs)[0], args, kwargs, only_plain=True).is_plain
         except _NotPlain:
             return False
-        except Exception as error:
-            without_own_frames(error)
-            raise
 
     def _compiled(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], only_plain: bool = False

@@ -11,7 +11,7 @@ import numpy as np
 
 from mindgrad.ir.dtype import DType, as_dtype, bfloat16, float32, int64
 
-__all__ = ["array_of", "array_of_object", "initialised", "is_other_array", "of_type"]
+__all__ = ["array_of", "array_of_object", "initialised", "is_other_array", "of_type", "tensor_element"]
 
 # what Python's numbers become in a list; complex ones stay Complex128
 _DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
@@ -134,3 +134,20 @@ def initialised(init: Any, shape: Any, dtype: Any) -> np.ndarray:
     else:
         raise TypeError(f"For 'Tensor', 'init' must be a number or an initialiser, but got {init!r}.")
     return array
+
+
+def tensor_element(data: Any) -> Any:
+    """The array of a tensor in a list; anything else as it is.
+
+    Raises:
+        TypeError: the tensor is being differentiated or compiled.
+    """
+    if not hasattr(data, "host_array"):
+        return data
+    current = data.value() if data.is_parameter else data
+    if current.is_traced:
+        raise TypeError(
+            "For 'Tensor', the input_data is a list that holds a tensor which is being differentiated or "
+            "compiled; its derivative would be lost without a word. Join tensors with ops.stack instead."
+        )
+    return current.host_array()

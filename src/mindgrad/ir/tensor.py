@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mindgrad._base.foreign_names import check_keywords
 from mindgrad._base.html import array_table, captioned
 from mindgrad._base.location import user_frame, warn_user
 from mindgrad._base.refusal import refuse
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
 from mindgrad._base.waiting import computed
 from mindgrad.ir import constant_arguments, unknown_shape
-from mindgrad.ir.array_conversion import array_of, initialised, of_type
+from mindgrad.ir.array_conversion import array_of, initialised, of_type, tensor_element
 from mindgrad.ir.dtype import DType, as_dtype
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.types import TensorType, type_of
@@ -76,7 +77,10 @@ class Tensor(TensorMembers):
         shape: Any = None,
         init: Any = None,
         const_arg: bool = False,
+        **unknown: Any,
     ) -> None:
+        if unknown:
+            check_keywords("Tensor", unknown, ("input_data", "dtype", "shape", "init", "const_arg"))
         if const_arg is not False:
             constant_arguments.mark(self, const_arg)
         self._scope: Any = None
@@ -100,7 +104,7 @@ class Tensor(TensorMembers):
                 return
             array = of_type(input_data.host_array(), input_data.dtype if dtype is None else as_dtype(dtype))
         else:
-            array = array_of(input_data, None if dtype is None else as_dtype(dtype), _element)
+            array = array_of(input_data, None if dtype is None else as_dtype(dtype), tensor_element)
         self._array = array
         self._type = type_of(array)
 
@@ -434,19 +438,6 @@ def assign(target: Tensor, tensor: Tensor) -> None:
     """Let the object ``target`` stand for what ``tensor`` stands for."""
     target._array, target._type = tensor._array, tensor._type
     target._scope, target._atom = tensor._scope, tensor._atom
-
-
-def _element(data: Any) -> Any:
-    """The array of a tensor in a list; anything else as it is."""
-    if not isinstance(data, Tensor):
-        return data
-    current = data.value() if data.is_parameter else data  # type: ignore[attr-defined]
-    if current.is_traced:
-        raise TypeError(
-            "For 'Tensor', the input_data is a list that holds a tensor which is being differentiated or "
-            "compiled; its derivative would be lost without a word. Join tensors with ops.stack instead."
-        )
-    return current.host_array()
 
 
 def scalar_tensor(number: Any, like: TensorType) -> Tensor:

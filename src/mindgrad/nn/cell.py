@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
+from mindgrad._base.foreign_names import CELLS, accepted_names, check_keywords
 from mindgrad._base.location import explain_depth
-from mindgrad._base.refusal import without_own_frames
 from mindgrad._base.tree import map_leaves
 from mindgrad.api.recompute import check_options, run_recomputed
 from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
@@ -18,6 +18,7 @@ from mindgrad.ir import settings
 from mindgrad.ir.dtype import DType, as_dtype
 from mindgrad.ir.scope import open_scopes
 from mindgrad.ir.tensor import Tensor
+from mindgrad.nn.cell_path import name_path_in_errors
 from mindgrad.nn.hooks import Hooked, HookHandle
 from mindgrad.trace import mutation_policy, replayed_forward, state, user_calls
 from mindgrad.trace.cell_guards import follow_reads, note_all
@@ -61,6 +62,11 @@ class Cell(Hooked):
     #: the element type that ``to_float`` chose
     _to_float: DType | None = None
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        if kwargs and (accepted := accepted_names(cls.__init__)) is not None:
+            check_keywords(cls.__name__, kwargs, accepted)
+        return super().__new__(cls)
+
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
         set_raw = object.__setattr__
         set_raw(self, "_changes", 0)
@@ -77,8 +83,11 @@ class Cell(Hooked):
 
     def __getattr__(self, name: str) -> Any:
         if "_params" in self.__dict__:
+            hint = f". In mindgrad: {CELLS[name]}" if name in CELLS else ""
             raise AttributeError(
-                f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self
+                f"'{type(self).__name__}' object has no attribute '{name}'{hint}",
+                name=name,
+                obj=self,
             )
         raise AttributeError(
             f"For '{type(self).__name__}', call super().__init__() before '{name}' is used: it is not set up."
@@ -200,11 +209,7 @@ class Cell(Hooked):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         is_outermost = not open_scopes()
         if is_outermost and settings.is_graph_mode():
-            try:
-                return self._compiled(*args, **kwargs)
-            except Exception as error:
-                without_own_frames(error)
-                raise
+            return self._compiled(*args, **kwargs)
         for x in args or kwargs:
             if type(x) is not Tensor:
                 args, kwargs = with_tensors((args, kwargs))
@@ -267,12 +272,18 @@ class Cell(Hooked):
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         """The computation; every Cell defines its own."""
-        raise AttributeError(f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined.")
+        remedy = ": rename its 'forward' to 'construct'" if hasattr(type(self), "forward") else ""
+        raise AttributeError(
+            f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined{remedy}."
+        )
 
     # -- modes -----------------------------------------------------------------------------------
 
     def set_train(self, mode: bool = True) -> Self:
         """Set ``training`` of this Cell and all inside; gives the Cell itself."""
+        if mode not in (True, False):
+            raise TypeError(f"For 'set_train', the 'mode' must be a bool, but got {mode!r}.")
+        mode = bool(mode)
         for _, cell in self.cells_and_names():
             if cell.training is not mode:
                 cell.training = mode
@@ -280,6 +291,8 @@ class Cell(Hooked):
 
     def set_grad(self, requires_grad: bool = True) -> Self:
         """Set the attribute ``requires_grad``; gradients do not depend on it."""
+        if requires_grad not in (True, False):
+            raise TypeError(f"For 'set_grad', the 'requires_grad' must be a bool, but got {requires_grad!r}.")
         self.requires_grad = requires_grad
         return self
 
@@ -419,6 +432,7 @@ class Cell(Hooked):
 
 
 follow_reads(Cell)
+name_path_in_errors(Cell)
 
 
 def _equal(a: Any, b: Any) -> bool:

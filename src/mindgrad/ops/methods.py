@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from mindgrad._base.foreign_names import TENSORS, refuse_attributes
 from mindgrad.ir import dtype as types
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
@@ -305,6 +306,7 @@ def _install() -> None:
         setattr(Tensor, name, function)
     for name, function in PROPERTIES.items():
         setattr(Tensor, name, property(function))
+    refuse_attributes(Tensor, TENSORS)
     setattr(Tensor, "from_numpy", staticmethod(storage.from_numpy))  # noqa: B010 - mypy knows no attribute
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.api.arguments import check_callable
+from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.control.implicit import jacobian_system, linear_solve, linear_system, root
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph
@@ -35,6 +35,7 @@ from mindgrad.transforms.reverse import pull_back
 __all__ = ["SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point"]
 
 
+@explains_keywords
 def custom_root(
     f: Callable[..., Any],
     initial_guess: Any,
@@ -105,6 +106,7 @@ def custom_root(
     return (x, aux) if has_aux else x
 
 
+@explains_keywords
 def fixed_point(
     f: Callable[..., Any],
     initial_guess: Any,
@@ -165,6 +167,7 @@ def fixed_point(
     return (x, aux) if has_aux else x
 
 
+@explains_keywords
 def argmin(
     f: Callable[..., Any],
     initial_guess: Any,
@@ -227,6 +230,7 @@ def argmin(
     return (x, aux) if has_aux else x
 
 
+@explains_keywords
 def custom_linear_solve(
     matvec: Callable[..., Any],
     b: Any,

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.api.arguments import check_callable
+from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import int32
@@ -94,6 +94,7 @@ class _Now(NamedTuple):
     bend: Values
 
 
+@explains_keywords
 def odeint(
     f: Callable[..., Any],
     y0: Any,

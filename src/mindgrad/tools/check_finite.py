@@ -6,6 +6,7 @@ import numpy as np
 
 from mindgrad._base.location import user_frame
 from mindgrad._base.refusal import SourceLocation, located_text, location_of
+from mindgrad.api.arguments import explains_keywords
 from mindgrad.control.debug_print import show
 from mindgrad.ir.graph import is_finite
 from mindgrad.ir.scope import GraphScope, innermost, lifted
@@ -14,6 +15,7 @@ from mindgrad.ir.tensor import Tensor
 __all__ = ["check_finite"]
 
 
+@explains_keywords
 def check_finite(x: Tensor, message: str = "") -> Tensor:
     """``x`` itself, after a look whether all its elements are finite.
 

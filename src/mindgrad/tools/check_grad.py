@@ -16,7 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from mindgrad._base.waiting import Progress
-from mindgrad.api.arguments import check_callable
+from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.ir.dtype import complex128, float64
 from mindgrad.ir.tensor import Tensor
@@ -36,6 +36,7 @@ _FLOOR = 64.0
 _VERDICTS = ("ok", "corner", "unclear", "wrong")
 
 
+@explains_keywords
 def check_grad(
     fn: Callable[..., Any],
     args: Any,

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.api.arguments import check_callable
+from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.execution.cache import eager_tiers
 from mindgrad.ir import settings
 from mindgrad.ir.rewriting import REWRITES, is_rewriting, watching
@@ -27,6 +27,7 @@ __all__ = ["Explanation", "Fired", "explain"]
 _lock = threading.Lock()
 
 
+@explains_keywords
 def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Explanation]:
     """A function that reports how ``fn`` is compiled for given arguments.
 

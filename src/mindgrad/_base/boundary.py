@@ -1,0 +1,269 @@
+"""The boundary of the package trims the tracebacks of the errors that leave it, in one place.
+
+An error shows the lines of the program that calls, and no frames of ours below them
+(:func:`mindgrad._base.refusal.without_own_frames`). For that, something has to run when the outermost
+of our functions is left by an error. A decorator around each would cost every operator a call, and
+``try`` in the text of a thousand functions would have to be remembered in the thousand-first.
+
+So the public functions get their ``except`` when they are loaded: a handler of nine instructions behind
+the code of the function, and a row in its exception table (CPython 3.11 and later), as the compiler writes
+them for::
+
+    try:
+        ...  # the function
+    except BaseException:
+        leave()
+        raise
+
+What does not fail runs the instructions that it ran before, at the same speed. Names, signatures,
+identity and sources of functions stay as they are. On a Python whose instructions are not known here,
+nothing is changed and tracebacks are whole; so they are with ``MINDGRAD_TRACEBACK=full``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import opcode
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache, cached_property
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+from mindgrad._base.location import LAUNCHERS, PACKAGE
+from mindgrad._base.refusal import without_own_frames
+
+__all__ = ["before_trimming", "enclose", "enclose_rooms", "enclosed"]
+
+_OWN = PACKAGE + os.sep
+_IS_KNOWN = sys.version_info[:2] in ((3, 11), (3, 12), (3, 13)) and sys.implementation.name == "cpython"
+#: code whose errors do not end at a call: the frame of a generator is entered many times
+_SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_STACK = 8  # values that the handler has on the stack at most
+
+
+_explanations: list[Callable[[BaseException], None]] = []
+
+
+def leave() -> None:
+    """Trim the error that is leaving the function that calls this, if the program called that function."""
+    error = sys.exception()
+    frame = sys._getframe(1).f_back
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith(_OWN) and name not in LAUNCHERS:
+            return  # ours called it, and may want to look at the error
+        frame = frame.f_back
+    if isinstance(error, Exception):
+        for explain in _explanations:
+            explain(error)
+        without_own_frames(error)
+
+
+def before_trimming(explain: Callable[[BaseException], None]) -> None:
+    """Call ``explain`` with errors that leave the package, whose frames are still there, to add notes."""
+    _explanations.append(explain)
+
+
+# -- code ------------------------------------------------------------------------------------------
+
+
+def _instruction(name: str, argument: int = 0) -> bytes:
+    """An instruction with the space for its inline cache."""
+    code = opcode.opmap[name]
+    caches: Any = opcode._inline_cache_entries  # type: ignore[attr-defined]
+    count = caches.get(name, 0) if isinstance(caches, dict) else caches[code]
+    parts = [bytes((code, argument & 255))]
+    while argument > 255:
+        argument >>= 8
+        parts.insert(0, bytes((opcode.EXTENDED_ARG, argument & 255)))
+    return b"".join(parts) + bytes(2 * count)
+
+
+@cache
+def _handler(constant: int) -> tuple[bytes, int, int]:
+    """The instructions that call the constant and raise again; where the call ends, and they do.
+
+    On the stack are the error and the index of the instruction that raised it.
+    """
+    load = [_instruction("PUSH_NULL"), _instruction("LOAD_CONST", constant)]
+    if sys.version_info >= (3, 13):
+        load.reverse()
+    before = [_instruction("PRECALL")] if sys.version_info < (3, 12) else []
+    call = [*load, *before, _instruction("CALL"), _instruction("POP_TOP")]
+    again = [_instruction("SWAP", 2), _instruction("POP_EXCEPT"), _instruction("RERAISE", 1)]
+    first = b"".join([_instruction("PUSH_EXC_INFO"), *call])
+    last = b"".join(again)
+    # and for an error of the call itself, such as an interrupt
+    handler = first + last + b"".join([_instruction("COPY", 3), *again[1:]])
+    return handler, len(first) // 2, len(first + last) // 2
+
+
+@cache
+def _number(value: int, begins: int = 0) -> bytes:
+    """A number of an exception table: six bits a byte, the highest first."""
+    parts = [value & 63]
+    while value := value >> 6:
+        parts.insert(0, value & 63 | 64)
+    parts[0] |= begins
+    return bytes(parts)
+
+
+def _numbers(table: bytes) -> Iterator[int]:
+    value = 0
+    for byte in table:
+        value = value << 6 | byte & 63
+        if not byte & 64:
+            yield value
+            value = 0
+
+
+@cache
+def _row(start: int, end: int, target: int, depth: int) -> bytes:
+    return _number(start, 128) + _number(end - start) + _number(target) + _number(depth << 1 | 1)
+
+
+@cache
+def _no_location(units: int) -> bytes:
+    """The entries of ``co_linetable`` for instructions that belong to no line: each is of eight at most."""
+    return bytes(128 | 15 << 3 | min(units - start, 8) - 1 for start in range(0, units, 8))
+
+
+def enclosed(code: CodeType) -> CodeType:
+    """``code`` with a handler for the errors that it lets out.
+
+    >>> from mindgrad._base.boundary import enclosed
+    >>> def half(x):
+    ...     return x / 2
+    >>> half.__code__ = enclosed(half.__code__)
+    >>> half(3), half("3")
+    Traceback (most recent call last):
+        ...
+    TypeError: unsupported operand type(s) for /: 'str' and 'int'
+    """
+    text = code.co_code
+    end = len(text) // 2
+    handler, called, raised = _handler(len(code.co_consts))
+    table, position = [], 0
+    rows = _numbers(code.co_exceptiontable)
+    for start, length, target, depth in zip(rows, rows, rows, rows, strict=True):
+        if position < start:
+            table.append(_row(position, start, end, 0))
+        table.append(_number(start, 128) + _number(length) + _number(target) + _number(depth))
+        position = start + length
+    if position < end:
+        table.append(_row(position, end, end, 0))
+    table.append(_row(end, end + called, end + raised, 2))
+    return code.replace(
+        co_code=text + handler,
+        co_consts=(*code.co_consts, leave),
+        co_exceptiontable=b"".join(table),
+        co_linetable=code.co_linetable + _no_location(len(handler) // 2),
+        co_stacksize=max(code.co_stacksize, _STACK),
+    )
+
+
+# -- functions -------------------------------------------------------------------------------------
+
+
+def _is_enclosed(code: CodeType) -> bool:
+    return bool(code.co_consts) and code.co_consts[-1] is leave
+
+
+def _with_inner(code: CodeType) -> CodeType:
+    """``code`` whose functions, which it gives the program, are enclosed."""
+    constants = tuple(
+        enclosed(_with_inner(x)) if isinstance(x, CodeType) and _is_suited(x) else x for x in code.co_consts
+    )
+    return code.replace(co_consts=constants) if constants != code.co_consts else code
+
+
+def _is_suited(code: CodeType) -> bool:
+    return not code.co_flags & _SUSPENDED and not (
+        code.co_name.startswith("<") and code.co_name != "<lambda>"
+    )
+
+
+class _Boundary:
+    """The functions and rooms that are enclosed by now."""
+
+    def __init__(self) -> None:
+        self.rooms: set[str] = set()
+        self.classes: set[type] = set()
+        #: code before and after, by identity: equality of code compares all that it holds
+        self.codes: dict[int, tuple[CodeType, CodeType]] = {}
+
+    def enclose_room(self, module: ModuleType, with_inner: bool) -> None:
+        for name, value in list(vars(module).items()):
+            if not name.startswith("_") or with_inner:
+                self.enclose(value, with_inner)
+
+    def enclose(self, value: Any, with_inner: bool = False) -> None:
+        """A function, or those of a class and of the classes that it is derived from."""
+        if isinstance(value, type):
+            for base in value.__mro__:
+                if base.__module__.startswith(_NAME) and base not in self.classes:
+                    self.classes.add(base)
+                    for name, member in list(vars(base).items()):
+                        if not name.startswith("_") or name.startswith("__"):
+                            self.enclose_member(member, with_inner)
+        elif type(value) is FunctionType:
+            self.enclose_function(value, with_inner)
+
+    def enclose_member(self, value: Any, with_inner: bool) -> None:
+        if type(value) is FunctionType:
+            self.enclose_function(value, with_inner)
+        elif isinstance(value, property):
+            for function in (value.fget, value.fset):
+                self.enclose_member(function, with_inner)
+        elif isinstance(value, (staticmethod, classmethod)):
+            self.enclose_member(value.__func__, with_inner)
+        elif isinstance(value, cached_property):
+            self.enclose_member(value.func, with_inner)
+
+    def enclose_function(self, function: FunctionType, with_inner: bool) -> None:
+        code = function.__code__
+        if not code.co_filename.startswith(_OWN):
+            return
+        if "__wrapped__" in function.__dict__:  # it may make functions that are called by the program
+            self.enclose_member(function.__dict__["__wrapped__"], with_inner)
+        if _is_suited(code) and not _is_enclosed(code):
+            # functions that one factory made share their code
+            if id(code) not in self.codes:
+                self.codes[id(code)] = (code, enclosed(_with_inner(code) if with_inner else code))
+            function.__code__ = self.codes[id(code)][1]
+
+
+_NAME = __name__.partition(".")[0]
+_boundary = _Boundary()
+
+
+def enclose(value: Any) -> None:
+    """Enclose a public function, or those of a class."""
+    if _IS_KNOWN:
+        _boundary.enclose(value)
+
+
+#: rooms that hold the functions that programs call, and those of them that make such functions
+_SURFACE = frozenset((
+    "amp", "api", "boost", "common", "communication", "context", "dataset", "device_context", "experimental",
+    "hal", "log", "mindrecord", "mint", "nn", "numpy", "ops", "parallel", "profiler", "runtime", "scipy",
+    "solvers", "tools", "train", "version",
+))  # fmt: skip
+_MAKERS = frozenset(("api", "solvers", "tools"))
+
+
+def enclose_rooms() -> None:
+    """Enclose the public functions of the rooms that are loaded and were not so far."""
+    if not _IS_KNOWN:
+        return
+    for name, module in list(sys.modules.items()):
+        parts = name.split(".")
+        if parts[0] != _NAME or name in _boundary.rooms or not isinstance(module, ModuleType):
+            continue
+        if not getattr(module.__spec__, "_initializing", False):  # else it is not whole yet
+            _boundary.rooms.add(name)
+        room = parts[1] if len(parts) > 1 else ""
+        if room in _SURFACE or not room:
+            _boundary.enclose_room(module, room in _MAKERS)

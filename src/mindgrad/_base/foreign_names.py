@@ -1,0 +1,244 @@
+"""Names of other frameworks are known with what is written for them here: one table for all errors.
+
+Programs are ported line by line, from PyTorch and JAX too. A name of theirs that this package does not
+have is an error, and the error says what takes its place.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable
+from types import FunctionType
+from typing import Any
+
+from mindgrad._base.boundary import before_trimming, enclose
+from mindgrad._base.nearest import nearest
+
+__all__ = [
+    "CELLS",
+    "KEYWORDS",
+    "MODULES",
+    "REMEDIES",
+    "TENSORS",
+    "Unavailable",
+    "accepted_names",
+    "advice",
+    "check_keywords",
+    "refuse_attributes",
+]
+
+_GRADIENT = "ms.grad(fn)(x), or ms.value_and_grad(fn, None, weights)(x) for Parameters, returns the gradients"
+_NO_TAPE = "nothing is recorded outside of ms.grad(...): leave it out; ops.stop_gradient(x) is a constant"
+_LOOP = "write a plain Python loop (for, while): it is compiled and differentiated as it stands"
+_BRANCH = "write a plain Python 'if': it is compiled and differentiated as it stands"
+_SCHEDULE = "give the learning rate as a schedule, nn.Adam(params, nn.CosineDecayLR(1e-5, 1e-3, 1000))"
+_STEP = "optimizer(gradients) updates the Parameters, with the gradients that ms.value_and_grad returned"
+_ZERO = "gradients are results and are not accumulated, so there is nothing to clear: leave it out"
+_RANDOM = "ms.set_seed(0), then ops.standard_normal(shape), ops.uniform(...): there are no keys"
+_TREE = "gradients come in the structure of the input: write a comprehension over its items"
+_RULE = "@ops.custom_vjp, with fn.defbwd(bprop) of bprop(x, out, dout); or a Cell with a method 'bprop'"
+_DEVICE = "ms.set_device('GPU') chooses the device of all tensors: leave it out"
+_FUNCTIONAL = "the functions are in ops, and under PyTorch's names in mint.nn.functional"
+_POSITIONS = "ms.grad(fn, grad_position)(x) says by what is differentiated; Parameters have requires_grad"
+_STATIC = "what is no tensor (an int, a str, a tuple) is a constant of the program: leave it out"
+_CONSTANT = "ops.stop_gradient(x)"
+_AT = "assign to elements, x[0] = value, or x[0] += value: it is compiled and differentiated, too"
+
+#: what takes the place of a name of a module
+MODULES = {
+    "Linear": "nn.Dense(in_channels, out_channels), or mint.nn.Linear",
+    "Module": "nn.Cell, with a method 'construct' instead of 'forward'",
+    "ModuleDict": "nn.CellDict",
+    "ModuleList": "nn.CellList",
+    "ParameterList": "ms.ParameterTuple",
+    "Sequential": "nn.SequentialCell",
+    "Variable": "ms.Tensor, or ms.Parameter",
+    "DataLoader": "ms.dataset.GeneratorDataset(...).batch(n)",
+    "autograd": _GRADIENT,
+    "backward": _GRADIENT,
+    "checkpoint": "ms.recompute(block, x), or cell.recompute()",
+    "remat": "ms.recompute(block, x), or cell.recompute()",
+    "cond": _BRANCH,
+    "cuda": _DEVICE,
+    "custom_gradient": _RULE,
+    "custom_jvp": _RULE,
+    "custom_vjp": _RULE,
+    "detach": _CONSTANT,
+    "device_put": _DEVICE,
+    "disable_jit": "ms.set_context(mode=ms.PYNATIVE_MODE)",
+    "enable_grad": _NO_TAPE,
+    "fori_loop": _LOOP,
+    "functional": _FUNCTIONAL,
+    "inference_mode": _NO_TAPE,
+    "init": "mindgrad.common.initializer",
+    "jet": "ms.jet",
+    "jnp": "ms.numpy",
+    "key": _RANDOM,
+    "lax": _LOOP,
+    "lr_scheduler": _SCHEDULE,
+    "make_jaxpr": "ms.explain(fn)(x)",
+    "no_grad": _NO_TAPE,
+    "optim": "the optimizers are in nn: nn.Adam(net.trainable_params(), learning_rate=1e-3)",
+    "pmap": "ms.vmap(fn): a program runs on one device",
+    "PRNGKey": _RANDOM,
+    "random": _RANDOM,
+    "save": "ms.save_checkpoint(net, 'net.ckpt')",
+    "scan": _LOOP,
+    "set_grad_enabled": _NO_TAPE,
+    "switch": _BRANCH,
+    "tree": _TREE,
+    "tree_map": _TREE,
+    "tree_util": _TREE,
+    "while_loop": _LOOP,
+}
+#: of an attribute of a Tensor
+TENSORS = {
+    "at": _AT,
+    "backward": _GRADIENT,
+    "block_until_ready": "x.asnumpy() waits for the value",
+    "cpu": "x.asnumpy(); ms.set_device('CPU') chooses the device",
+    "cuda": _DEVICE,
+    "detach": _CONSTANT,
+    "detach_": _CONSTANT,
+    "grad": _GRADIENT,
+    "grad_fn": _GRADIENT,
+    "is_leaf": _GRADIENT,
+    "requires_grad_": _POSITIONS,
+    "requires_grad": _POSITIONS,
+    "retain_grad": "make it an input of the function that is differentiated: ms.grad(fn)(x)",
+}
+#: of an attribute of a Cell, an optimizer among them
+CELLS = {
+    "backward": _GRADIENT,
+    "add_module": "net.insert_child_to_cell(name, cell)",
+    "children": "net.cells()",
+    "cpu": _DEVICE,
+    "cuda": _DEVICE,
+    "eval": "net.set_train(False)",
+    "fit": "ms.Model(net, loss_fn, optimizer).train(epochs, dataset)",
+    "float": "net.to_float(ms.float32)",
+    "forward": "'construct'",
+    "half": "net.to_float(ms.float16)",
+    "modules": "net.cells_and_names()",
+    "named_modules": "net.cells_and_names()",
+    "named_parameters": "net.parameters_and_names()",
+    "param_groups": "optimizer.group_params; learning rates that change are schedules",
+    "parameters": "net.trainable_params()",
+    "requires_grad_": "p.requires_grad = False, of each Parameter",
+    "step": _STEP,
+    "to": "net.to_float(ms.float16) for the element type; ms.set_device('GPU') for the device",
+    "train": "net.set_train(True)",
+    "update": _STEP,
+    "zero_grad": _ZERO,
+}
+#: arguments, with the names that they may have here, of which the callee must have one
+KEYWORDS: dict[str, tuple[str, ...]] = {
+    "argnum": ("grad_position",),
+    "argnums": ("grad_position",),
+    "betas": ("beta1", "beta2"),
+    "bias": ("has_bias",),
+    "dim": ("axis", "axes"),
+    "dims": ("axis", "axes"),
+    "in_dim": ("in_axes",),
+    "in_dims": ("in_axes",),
+    "in_features": ("in_channels",),
+    "keepdim": ("keep_dims", "keepdims"),
+    "keepdims": ("keep_dims",),
+    "lr": ("learning_rate",),
+    "num_embeddings": ("vocab_size",),
+    "embedding_dim": ("embedding_size",),
+    "out_dims": ("out_axes",),
+    "out_features": ("out_channels",),
+    "params": ("params", "parameters", "weights"),
+    "tangents": ("v",),
+    "primals": ("inputs",),
+    "cotangents": ("v",),
+}
+#: arguments that have nothing in their place
+REMEDIES = {
+    "device": _DEVICE,
+    "requires_grad": _POSITIONS,
+    "create_graph": "derivatives of derivatives need no flag: ms.grad(ms.grad(fn))",
+    "retain_graph": "nothing is freed: leave it out",
+    "amsgrad": "use_amsgrad",
+    "donate_argnums": "results take the memory of arguments that nobody else holds: leave it out",
+    "static_argnames": _STATIC,
+    "static_argnum": _STATIC,
+    "static_argnums": _STATIC,
+}
+_UNEXPECTED = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
+
+
+def advice(names: dict[str, str], name: str) -> str:
+    """The end of an error message that says what takes the place of a ``name``; empty if nothing is known.
+
+    >>> from mindgrad._base.foreign_names import MODULES, advice
+    >>> advice(MODULES, "Sequential")
+    '. In mindgrad: nn.SequentialCell'
+    """
+    return f". In mindgrad: {names[name]}" if name in names else ""
+
+
+class Unavailable:
+    """An attribute of another framework's tensors: ``hasattr`` is false, and using it says what to write."""
+
+    def __init__(self, owner: str, name: str, remedy: str) -> None:
+        self.text = f"'{owner}' object has no attribute {name!r}. In mindgrad: {remedy}."
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        own = getattr(instance, "__dict__", {})
+        if self.name in own:  # of the program's own, of a Parameter
+            return own[self.name]
+        raise AttributeError(self.text, name=self.name, obj=owner if instance is None else instance)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        if not hasattr(instance, "__dict__"):
+            raise AttributeError(self.text, name=self.name, obj=instance)
+        instance.__dict__[self.name] = value
+
+
+def refuse_attributes(cls: type, names: dict[str, str]) -> None:
+    """Let the instances of a class say what takes the place of the attributes ``names`` that it lacks."""
+    for name, remedy in names.items():
+        if not hasattr(cls, name):
+            setattr(cls, name, Unavailable(cls.__name__, name, remedy))
+
+
+def check_keywords(owner: str, keywords: Iterable[str], accepted: Iterable[str]) -> None:
+    """Raises: TypeError: one of the ``keywords`` is not among the ``accepted`` names."""
+    names = [name for name in accepted if name != "self"]
+    for name in keywords:
+        if name not in names:
+            here = [other for other in KEYWORDS.get(name, ()) if other in names]
+            if here:
+                hint = f". In mindgrad: {' and '.join(f'{other}=...' for other in here)}"
+            elif name in REMEDIES:
+                hint = f". In mindgrad: {REMEDIES[name]}"
+            else:
+                hint = nearest(name, names) or f"; there are {', '.join(names)}"
+            end = "" if hint.endswith(".") else "."
+            raise TypeError(f"{owner}() got an unexpected keyword argument {name!r}{hint}{end}")
+
+
+def accepted_names(function: Any) -> tuple[str, ...] | None:
+    """The names of the arguments of a function; ``None`` if it takes any."""
+    if type(function) is not FunctionType or function.__code__.co_flags & inspect.CO_VARKEYWORDS:
+        return None
+    code = function.__code__
+    return code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
+
+
+def _note_keyword(error: BaseException) -> None:
+    """Name what an argument is called here, where Python has refused one."""
+    match = _UNEXPECTED.search(str(error)) if isinstance(error, TypeError) else None
+    if match and match[2] in KEYWORDS and match.end() == len(str(error)):
+        here = " or ".join(map(repr, KEYWORDS[match[2]]))
+        note = f"  In mindgrad the argument {match[2]!r} is called {here}."
+        if note not in getattr(error, "__notes__", ()):
+            error.add_note(note)
+
+
+before_trimming(_note_keyword)
+enclose(Unavailable)

@@ -1,0 +1,97 @@
+"""The path of Cells is named in errors: which of fifty Dense layers got a wrong shape.
+
+It is found when an error leaves the package, from the frames that the error went through; a call that
+goes well pays nothing for it.
+"""
+
+from __future__ import annotations
+
+import sys
+from itertools import pairwise
+from types import CodeType, FrameType
+from typing import Any
+
+from mindgrad._base.boundary import before_trimming
+from mindgrad._base.location import is_own_file
+
+__all__ = ["name_path_in_errors"]
+
+_BEGIN = "  in the Cell "
+_LONGEST = 300  # characters: a path is no recursion
+
+
+def name_path_in_errors(cell_class: type) -> None:
+    """Let errors that come out of a Cell inside a Cell say which it was, ``net.blocks.3.dense``.
+
+    Args:
+        cell_class: the class whose ``__call__`` calls a Cell.
+    """
+
+    def note_path(error: BaseException) -> None:
+        code = cell_class.__call__.__code__  # type: ignore[operator]
+        cells, caller = _called(error, code)
+        if len(cells) < 2 or any(x.startswith(_BEGIN) for x in getattr(error, "__notes__", ())):
+            return
+        cells = cells[_begin(cells, caller) :]
+        path = _variable(cells[0], caller) or type(cells[0]).__name__
+        for outer, inner in pairwise(cells):
+            step = _step(outer, inner)
+            path = f"{path}.{step}" if step else type(inner).__name__
+        if len(path) <= _LONGEST:
+            error.add_note(f"{_BEGIN}{path} ({type(cells[-1]).__name__})")
+
+    before_trimming(note_path)
+
+
+def _called(error: BaseException, code: CodeType) -> tuple[list[Any], FrameType | None]:
+    """The Cells whose calls an error went through, the outermost first, and what called that one."""
+    cells: list[Any] = []
+    caller, entry = None, error.__traceback__
+    while entry is not None:
+        frame = entry.tb_frame
+        if frame.f_code is code:
+            cell = frame.f_locals["self"]
+            if not cells:
+                caller = frame.f_back
+            if not cells or cells[-1] is not cell:
+                cells.append(cell)
+        entry = entry.tb_next
+    return cells, caller
+
+
+def _begin(cells: list[Any], caller: FrameType | None) -> int:
+    """Number of Cells of ours, such as a training step, around one that the program has a name for."""
+    for count, cell in enumerate(cells[:-1]):
+        if count and _variable(cell, caller):
+            return count
+        if not is_own_file(_file(cell)):
+            break
+    return 0
+
+
+def _file(cell: Any) -> str:
+    """The file in which the class of a Cell is defined."""
+    return getattr(sys.modules.get(type(cell).__module__), "__file__", None) or ""
+
+
+def _variable(cell: Any, frame: FrameType | None) -> str:
+    """The variable of the program that holds a Cell; empty if there is none."""
+    while frame is not None and is_own_file(frame.f_code.co_filename):
+        frame = frame.f_back
+    for variables in () if frame is None else (frame.f_locals, frame.f_globals):
+        for name, value in list(variables.items()):
+            if value is cell and name != "self" and not name.startswith("_"):
+                return name
+        owner = variables.get("self")
+        step = _step(owner, cell) if hasattr(type(owner), "cells_and_names") else ""
+        if step:
+            return f"{type(owner).__name__}.{step}"
+    return ""
+
+
+def _step(outer: Any, inner: Any) -> str:
+    """The attributes that lead from one Cell to another; empty if it is not inside."""
+    for name, cell in outer.__dict__["_cells"].items():
+        if cell is inner:
+            return str(name)
+    return next((name for name, cell in outer.cells_and_names() if cell is inner), "")
