@@ -44,6 +44,7 @@ VARIABLES = {
     ),
     "MINDGRAD_LOG": Variable("|eager", "eager", "prints when an eager call changes its tier"),
     "MINDGRAD_OPT": Variable("[01]?", "0", "0: programs are compiled without rewrites"),
+    "MINDGRAD_PROGRESS": Variable("[01]?", "0", "0: no line on a terminal while compiling takes long"),
     "MINDGRAD_STRICT_DEVICE": Variable("[01]?", "1", "a device that is not there is an error"),
     "MINDGRAD_TRACEBACK": Variable("|full", "full", "tracebacks show the frames of this package too"),
     "MINDGRAD_VERIFY": Variable("[01]?", "1", "every graph is verified as it is made"),

@@ -300,9 +300,9 @@ def differentiable(owner: str, leaf: Any, places: Any, index: int, marked: bool)
 def _of_no_derivative(leaf: Any) -> str:
     if isinstance(leaf, Tensor):
         return f"a Tensor of dtype {leaf.dtype}"
-    if leaf is None or isinstance(leaf, (bool, int, str)):
-        return f"the {type(leaf).__name__} {leaf!r}" if leaf is not None else "None"
-    return f"of type {type(leaf).__name__}"
+    if isinstance(leaf, (bool, int, str)):
+        return f"the {type(leaf).__name__} {leaf!r}"
+    return "None" if leaf is None else f"of type {type(leaf).__name__}"
 
 
 def _remedy(leaf: Any, nested: bool) -> str:
@@ -435,10 +435,7 @@ def _said(value: Any) -> str:
 
 
 def warn_of_integers(tensors: Sequence[Tensor]) -> None:
-    """Warn that the gradient of an integer is an integer: once per line of the user's program.
-
-    How often is up to Python's filters, of which the default one shows a warning once per line.
-    """
+    """Warn that the gradient of an integer is an integer, as often as Python's filters say."""
     for tensor in tensors:
         dtype = (tensor._type or tensor.type).dtype
         if dtype.is_inexact or dtype.kind not in ("int", "uint"):

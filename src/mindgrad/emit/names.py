@@ -177,11 +177,15 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
             and last.primitive.name == operation_of(source)
         ):
             names[last.outputs[0]] = name  # what the derivative alone uses
+    order: dict[Source, int] = {}
+    for equation in graph.equations:
+        if _is_primal(equation.source):
+            order.setdefault(equation.source, len(order))  # type: ignore[arg-type]
     for equation in graph.equations:
         if type(equation.source) is not DerivativeOf:
             continue
         for y in equation.outputs:
-            name = _of_derivative(tuple(equation.source), consumers.get(y, ()))
+            name = _of_derivative(tuple(equation.source), consumers.get(y, ()), order)
             if name is not None:
                 names[y] = f"d_{name}"
     return names
@@ -206,12 +210,25 @@ def _leaves(consumers: Sequence[Equation | None], inside: set[Equation]) -> bool
     return any(e is None or (_is_primal(e.source) and e not in inside) for e in consumers)
 
 
-def _of_derivative(source: Source, consumers: Sequence[Equation | None]) -> str | None:
-    """The variable whose derivative flows from that of the line ``source`` to that of another line."""
+def _of_derivative(
+    source: Source, consumers: Sequence[Equation | None], order: dict[Source, int]
+) -> str | None:
+    """The variable whose derivative flows from that of the line ``source`` to that of another line.
+
+    Forwards it is that of the line where it comes from, backwards that of the line where it goes.
+    """
     sources = {
         None if e is None or type(e.source) is not DerivativeOf else tuple(e.source) for e in consumers
     }
     if len(sources) != 1:
         return None
     (other,) = sources
-    return None if other is None or other == source else target_of(other)  # type: ignore[arg-type]
+    if other is None or other == source:
+        return None
+    if source in order and other in order:
+        is_forwards = order[source] < order[other]  # type: ignore[index]
+    elif source[0] == other[0]:
+        is_forwards = source[1] < other[1]
+    else:
+        return None
+    return target_of(source if is_forwards else other)  # type: ignore[arg-type]

@@ -100,7 +100,8 @@ class _Program:
         traced = trace_of(function, leaves, structure, numbers, tensors)
         parameters, written = traced.parameters, traced.written
         graph = before_compilation(traced.graph)
-        observe(getattr(function, "__name__", type(function).__name__), graph, [p.name for p in parameters])
+        if settings.options.get("save_graphs"):
+            observe(getattr(function, "__name__", type(function).__name__), graph, parameters)
         self.function = function
         self.key = key
         self._structure = traced.structure

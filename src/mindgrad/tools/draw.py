@@ -177,11 +177,11 @@ class Drawing:
     def _box(self, equation: Equation) -> _Box:
         source = equation.source
         is_derivative = type(source) is DerivativeOf or equation.primitive.name in _DERIVATIVES
-        place: Source = ("", 0) if source is None else tuple(source)  # type: ignore[assignment]
-        key, label, group = _described(place, self.folding)
-        if self.folding == "block of lines" and place in self._blocks:
-            first, last = self._blocks[place]
-            key, label = (place[0], first), f"lines {first} to {last}" if last > first else label
+        line: Source = ("", 0) if source is None else tuple(source)  # type: ignore[assignment]
+        key, label, group = _described(line, self.folding)
+        if self.folding == "block of lines" and line in self._blocks:
+            first, last = self._blocks[line]
+            key, label = (line[0], first), f"lines {first} to {last}" if last > first else label
         if key not in self._places:
             self._places[key] = len(self._rows)
             self._rows.append(_Row(label, group))

@@ -101,7 +101,7 @@ class Explanation:
 
     @property
     def sentence(self) -> str:
-        """What was done, and what it saved, in words."""
+        """The rewrites and what they saved, in words."""
         if not self.is_rewriting:
             return "Rewrites are turned off (MINDGRAD_OPT=0): the program is compiled as it was written."
         if not self.fired:
@@ -258,17 +258,17 @@ def _html_row(row: Sequence[str], sides: Sequence[str], is_head: bool) -> str:
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _saving(before: float, after: float, what: str) -> str:
+def _saving(before: float, after: float, quantity: str) -> str:
     """A change in words: ``22 % fewer operations``, ``1/26 of the operations``."""
     if before == after or not before:
-        return f"as many {what}" if what != "memory beside the results" else f"the same {what}"
+        return f"as many {quantity}" if quantity != "memory beside the results" else f"the same {quantity}"
     if after and before / after >= 2:
-        return f"1/{before / after:.0f} of the {what}"
+        return f"1/{before / after:.0f} of the {quantity}"
     if not after:
-        return f"no {what}"
+        return f"no {quantity}"
     share = abs(after / before - 1)
-    comparative = ("less" if what.startswith("memory") else "fewer") if after < before else "more"
-    return f"{share:.0%} {comparative} {what}".replace("%", "\N{NO-BREAK SPACE}%")
+    comparative = ("less" if quantity.startswith("memory") else "fewer") if after < before else "more"
+    return f"{share:.0%} {comparative} {quantity}".replace("%", "\N{NO-BREAK SPACE}%")
 
 
 def _compiled_rows(without: Compilation, used: Compilation) -> list[tuple[str, ...]]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.settings import options
@@ -18,7 +19,7 @@ __all__ = ["save"]
 _numbers = itertools.count()
 
 
-def save(name: str, graph: Graph, parameters: Sequence[str]) -> None:
+def save(name: str, graph: Graph, parameters: Sequence[Any]) -> None:
     """Write ``graph`` into the folder of the option ``save_graphs_path``, the current one by default.
 
     The files are called ``000_name.txt`` and, where matplotlib is installed, ``000_name.svg``.
@@ -26,12 +27,12 @@ def save(name: str, graph: Graph, parameters: Sequence[str]) -> None:
     Args:
         name: the name of the compiled function.
         graph: its program.
-        parameters: the names of its last inputs.
+        parameters: its Parameters, the last inputs.
     """
     folder = Path(options.get("save_graphs_path") or os.curdir)
     folder.mkdir(parents=True, exist_ok=True)
     count = len(graph.inputs) - len(parameters)
-    names = [*[f"input_{k}" for k in range(count)], *parameters]
+    names = [*[f"input_{k}" for k in range(count)], *[p.name for p in parameters]]
     stem = f"{next(_numbers):03d}_{re.sub(r'[^A-Za-z0-9]+', '_', name).strip('_') or 'function'}"
     (folder / f"{stem}.txt").write_text(graph.text(names) + "\n", encoding="utf-8")
     if find_spec("matplotlib") is not None:
