@@ -27,7 +27,14 @@ STRANGERS = {("trace", "backend"), ("backend", "trace")}
 # The two packages that load a part of themselves when it is first asked for (docs/decisions/0010-import.md),
 # and what finds modules for a living; everybody else's imports stand at the top of the file.
 # matplotlib, of a plot, is optional, and takes longer to load than the check whose result is drawn.
-MAY_IMPORT_LATER = {"__init__.py", "ops/__init__.py", "cli.py", "tools/gradient_check.py", "tools/draw.py", "tools/explanation.py"}
+MAY_IMPORT_LATER = {
+    "__init__.py",
+    "ops/__init__.py",
+    "cli.py",
+    "tools/gradient_check.py",
+    "tools/draw.py",
+    "tools/explanation.py",
+}
 # Where a program is traced: by one door, by the outermost trace, as a recording, and from recorded events.
 TRACERS = {
     "trace/closed_program.py", "trace/tracing.py", "execution/record.py", "api/recompute.py", "eager/segments.py",

@@ -72,7 +72,20 @@ def test_the_table(inverse):
     lines = [line.split() for line in text.splitlines()]
     assert lines[0] == [
         "named:",
-        *["The", "rewrite", "'inverse'", "was", "applied:", "no", "operations,", "no", "bytes", "read", "and", "written."],
+        *[
+            "The",
+            "rewrite",
+            "'inverse'",
+            "was",
+            "applied:",
+            "no",
+            "operations,",
+            "no",
+            "bytes",
+            "read",
+            "and",
+            "written.",
+        ],
     ]
     assert ["equations", "2", "0", "0.00", "×"] in lines
     assert ["bytes", "48", "0", "0.00", "×"] in lines
