@@ -12,12 +12,16 @@ import argparse
 import functools
 import http.server
 import json
+import os
 import sys
 import threading
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
+#: the path below which the site is published, as mkdocs.yml has it
+BASE = urlsplit(os.environ.get("MINDGRAD_SITE", "")).path or "/"
 #: what a reader types, and the page that has to be among the results
 SEARCHES = {
     "GradOperation": "gradients/",
@@ -25,12 +29,21 @@ SEARCHES = {
     "matmul": "reference/ops-linear-algebra/",
     "Adam": "reference/nn-optimisers/",
     "explain": "explain/",
-    "while": "graph_mode/",
+    "CompileError": "graph_mode/",
     "PyTorch": "coming_from/pytorch/",
     "Burgers": "gallery/",
     "check_grad": "checking/",
 }
-SEARCHES_IN_CHINESE = {"梯度": "zh/gradients/", "自动微分": "zh/", "雅可比": "zh/gradients/", "牛顿法": "zh/tutorials/newton/"}
+SEARCHES_IN_CHINESE = {
+    "梯度": "zh/gradients/",
+    "自动微分": "zh/",
+    "雅可比": "zh/gradients/",
+    "牛顿法": "zh/tutorials/newton/",
+}
+
+
+#: what the browser need not load: pages without a picture that are made in one way
+FEW_PICTURES = ("reference/operations", "reference/dataset", "zh/decisions", "decisions")
 
 
 class Page(HTMLParser):
@@ -61,12 +74,18 @@ def dead_links(site: Path) -> list[str]:
             parts = urlsplit(target)
             if parts.scheme or parts.netloc:
                 continue
-            file = path if not parts.path else (path.parent / unquote(parts.path)).resolve()
+            start = site if parts.path.startswith("/") else path.parent
+            inside = unquote(parts.path).removeprefix(BASE).lstrip("/")
+            file = path if not parts.path else (start / inside).resolve()
             file = file / "index.html" if file.is_dir() else file
             where = path.relative_to(site)
             if not file.exists():
                 faults.append(f"{where}: {target} leads nowhere")
-            elif parts.fragment and file in pages and unquote(parts.fragment) not in pages[file].anchors | {"__skip"}:
+            elif (
+                parts.fragment
+                and file in pages
+                and unquote(parts.fragment) not in pages[file].anchors | {"__skip"}
+            ):
                 faults.append(f"{where}: {target} has no such place")
     return faults
 
@@ -98,7 +117,7 @@ def unknown_searches(site: Path) -> list[str]:
 
 
 def browse(site: Path, chromium: str | None) -> list[str]:
-    """Load each page of the site, except the reference, and try the search, in a headless browser."""
+    """Load the pages of the site in a headless browser, type into its search, and copy a program."""
     from playwright.sync_api import sync_playwright
 
     handler = functools.partial(Quiet, directory=str(site))
@@ -106,31 +125,58 @@ def browse(site: Path, chromium: str | None) -> list[str]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     root = f"http://127.0.0.1:{server.server_port}/"
     faults: list[str] = []
+
+    def note_response(answer: Any) -> None:
+        # the theme looks for the map of another language's site beside each page
+        if answer.status >= 400 and not answer.url.endswith("/sitemap.xml"):
+            faults.append(f"{answer.url}: {answer.status}")
+
+    def note_request(ask: Any) -> None:
+        # the theme asks GitHub for the version of the repository that it shows
+        if not ask.url.startswith(("data:", "blob:", root, "https://api.github.com/")):
+            faults.append(f"{ask.url} is asked for")
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        page = browser.new_page()
+        context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+        page = context.new_page()
         page.on("pageerror", lambda error: faults.append(f"{page.url}: {error}"))
-        page.on("response", lambda answer: answer.status >= 400 and faults.append(f"{answer.url}: {answer.status}"))
-        page.on("request", lambda ask: ask.url.startswith(("data:", "blob:", root)) or faults.append(f"{page.url} asks {ask.url}"))
+        page.on("response", note_response)
+        page.on("request", note_request)
         for path in sorted(site.rglob("index.html")):
             where = path.relative_to(site).parent.as_posix()
-            if where.startswith(("reference/operations", "reference/dataset", "zh/decisions", "decisions")):
+            if where.startswith(FEW_PICTURES):
                 continue
             page.goto(f"{root}{where}/", wait_until="load")
-            broken = page.evaluate("[...document.images].filter(x => !x.complete || !x.naturalWidth).map(x => x.src)")
+            broken = page.evaluate("[...document.images].filter(x => !x.naturalWidth).map(x => x.src)")
             faults += [f"{where}: the picture {name} does not load" for name in broken]
         for start, searches in (("", SEARCHES), ("zh/", SEARCHES_IN_CHINESE)):
-            for words, location in searches.items():
-                page.goto(f"{root}{start}?q={words}", wait_until="load")
-                page.keyboard.press("f")
-                page.locator("input.md-search__input").fill(words)
-                try:
-                    page.locator(f".md-search-result__link[href*='{location}']").first.wait_for(state="attached", timeout=20000)
-                except Exception as error:  # playwright's own, of which it has several
-                    faults.append(f"typing {words!r} does not find {location}: {type(error).__name__}")
+            faults += [
+                fault for words in searches if (fault := search(page, root + start, words, searches[words]))
+            ]
+        page.goto(f"{root}quickstart/", wait_until="load")
+        page.locator(
+            ".highlight:has(.gp) button[data-clipboard-target], .highlight:has(.gp) .md-clipboard"
+        ).first.click()
+        copied = page.evaluate("navigator.clipboard.readText()")
+        if not copied.startswith("import mindgrad as ms\n") or ">>>" in copied:
+            faults.append(f"the copy button gives {copied!r}")
         browser.close()
     server.shutdown()
     return faults
+
+
+def search(page: Any, start: str, words: str, location: str) -> str:
+    """Type words into the search of a page, and wait for a result; what is wrong, if anything is."""
+    page.goto(start, wait_until="load")
+    page.keyboard.press("f")
+    page.locator("input.md-search__input").fill(words)
+    try:
+        result = page.locator(f".md-search-result__link[href*='{location}']")
+        result.first.wait_for(state="attached", timeout=20_000)
+    except Exception as error:  # playwright's own, of which it has several
+        return f"typing {words!r} does not find {location}: {type(error).__name__}"
+    return ""
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -1,6 +1,6 @@
 """The hooks of mkdocs: reference pages, links out of docs/, and examples as sessions.
 
-mkdocs.yml names this file. The pages of the reference are made while the site is built and stand in no folder.
+mkdocs.yml names this file. The pages of the reference are made with the site and stand in no folder.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ sys.path.insert(0, str(SITE))
 
 import reference  # noqa: E402 - it lies beside this file
 
+#: the end of a line between two Chinese characters, which a browser would show as a space
+CHINESE_LINES = re.compile(
+    r"(?<=[\u2014-\u201d\u3000-\u9fff\uff00-\uffef])\n(?=[\u201c\u3000-\u9fff\uff00-\uffef])"
+)
 LINK = re.compile(r"(\]\()(?!https?://|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -41,7 +45,7 @@ def on_config(config: Any) -> Any:
 
 def enter_decisions(nav: list[dict[str, Any]]) -> None:
     """Enter docs/decisions/*.md into a navigation."""
-    inside = next((list(section.values())[0] for section in nav if "architecture.md" in str(section)), [])
+    inside = next((next(iter(section.values())) for section in nav if "architecture.md" in str(section)), [])
     for entry in inside:
         if isinstance(entry, dict) and "Decisions" in entry:
             files = sorted((ROOT / "docs" / "decisions").glob("*.md"))
@@ -83,5 +87,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         kind = "tree" if (ROOT / path).is_dir() else "blob"
         return f"{match[1]}{config.repo_url}/{kind}/main/{path}{match[3] or ''})"
 
+    if page.file.src_uri.endswith(".zh.md"):
+        markdown = CHINESE_LINES.sub("", markdown)
     parts = re.split(r"(```.*?```|`[^`\n]*`)", markdown, flags=re.S)
     return "".join(part if part.startswith("`") else LINK.sub(target, part) for part in parts)

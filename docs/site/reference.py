@@ -162,7 +162,12 @@ def text_of(page: Reference) -> str:
     for entry in sorted(page.described, key=lambda entry: (entry.name.lower(), entry.name)):
         lines += [f"::: {entry.path}", ""]
     if page.further:
-        lines += ["## Further names of objects that are described elsewhere", "", "| name | the same as |", "|---|---|"]
+        lines += [
+            "## Further names of objects that are described elsewhere",
+            "",
+            "| name | the same as |",
+            "|---|---|",
+        ]
         lines += [f"| `{entry.path}` | [`{other.path}`][{other.path}] |" for entry, other in page.further]
     return "\n".join(lines) + "\n"
 
@@ -217,7 +222,9 @@ def stub(name: str, value: Any, indent: str) -> str:
 def markdown(doc: str) -> str:
     """A docstring with its examples in fences, and references of Sphinx as code."""
     doc = re.sub(r":(?:func|class|meth|mod|data|attr|exc):`~?([^`]+)`", r"`\1`", doc)
-    return re.sub(r"(?:^|(?<=\n))>>> .*?(?=\n\n(?!>>>)|\Z)", lambda block: f"```pycon\n{block[0]}\n```", doc, flags=re.S)
+    return re.sub(
+        r"(?:^|(?<=\n))>>> .*?(?=\n\n(?!>>>)|\Z)", lambda block: f"```pycon\n{block[0]}\n```", doc, flags=re.S
+    )
 
 
 def is_described(member: Any) -> bool:
@@ -238,7 +245,11 @@ def signature(value: Any, *, method: bool) -> str:
     kinds = [p.kind for p in parameters]
     for position, p in enumerate(parameters):
         star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
-        if p.kind is p.KEYWORD_ONLY and p.VAR_POSITIONAL not in kinds and p.KEYWORD_ONLY not in kinds[:position]:
+        if (
+            p.kind is p.KEYWORD_ONLY
+            and p.VAR_POSITIONAL not in kinds
+            and p.KEYWORD_ONLY not in kinds[:position]
+        ):
             parts.append("*")
         note = annotation(p.annotation)
         default = "" if p.default is p.empty else f" = {constant(p.default)}"

@@ -1,0 +1,153 @@
+"""The site of the documentation: navigation, languages, public names only, and a reference without gaps.
+
+Nothing here needs mkdocs; ``scripts/docs`` builds the site and checks what was built.
+"""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+import mindgrad as ms
+from mindgrad import Parameter, Tensor, nn, ops
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md") if ".zh." not in path.name)
+CHINESE = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.zh.md"))
+#: documents about the inside of the house; all others are for users
+INSIDE = {"architecture.md", "walk.md", "heart.md", "eager_engine.md"}
+#: the rooms that are no public modules
+ROOMS = {
+    "_base", "api", "backend", "control", "eager", "execution", "ir", "optimize", "rows", "solvers", "sparse", "trace",
+    "transforms",
+}  # fmt: skip
+MOST_BYTES_OF_A_PICTURE = 150_000
+
+
+def navigation():
+    """The pages of the English and of the Chinese navigation of mkdocs.yml."""
+    text = (ROOT / "mkdocs.yml").read_text()
+    plugins, english = text.split("\nnav:\n")
+    chinese = plugins.partition("          nav:")[2].partition("  - mkdocstrings:")[0]
+    return [re.findall(r"^ *- (?:[^\n]*: )?([\w/]+\.md)$", part, re.M) for part in (english, chinese)]
+
+
+@pytest.mark.parametrize("language", [0, 1], ids=["english", "chinese"])
+def test_every_page_is_in_the_navigation_once(language):
+    pages = navigation()[language]
+    assert sorted(pages) == [page for page in PAGES if not page.startswith("decisions/")]
+
+
+def blocks(page):
+    return re.findall(r"^```.*?^```$", (DOCS / page).read_text(), re.S | re.M)
+
+
+def python_blocks(page):
+    return [block for block in blocks(page) if block.startswith("```python")]
+
+
+@pytest.mark.parametrize("page", CHINESE)
+def test_a_page_in_chinese_has_the_program_of_the_english_one(page):
+    english = page.replace(".zh.md", ".md")
+    assert python_blocks(page) == python_blocks(english)
+
+
+def test_first_page_quickstart_guide_and_tutorials_are_in_chinese():
+    pages = {"index.md", "quickstart.md", "gradients.md", *(p for p in PAGES if p.startswith("tutorials/"))}
+    assert pages == {page.replace(".zh.md", ".md") for page in CHINESE}
+
+
+def internal_imports(text):
+    names = re.findall(r"(?:from|import) +mindgrad\.(\w+)", text)
+    names += re.findall(r"\b(?:mindgrad|ms)\.(\w+)\.", text)
+    names += [
+        name for line in re.findall(r"from mindgrad import (.*)", text) for name in re.findall(r"\w+", line)
+    ]
+    return sorted(ROOMS & set(names))
+
+
+def test_user_pages_import_public_modules_only():
+    faults = {page: internal_imports("\n".join(blocks(page))) for page in PAGES if page not in INSIDE}
+    assert not {page: names for page, names in faults.items() if names and not page.startswith("decisions/")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from mindgrad.ir.graph import Graph",
+        "import mindgrad.trace",
+        "from mindgrad import ops, ir",
+        "ms.backend.xla.x",
+    ],
+)
+def test_an_internal_import_is_seen(text):
+    assert internal_imports(text)
+
+
+def test_pictures_are_small():
+    pictures = [path for kind in ("svg", "png", "jpg") for path in DOCS.rglob(f"*.{kind}")]
+    assert pictures
+    assert not [path.name for path in pictures if path.stat().st_size > MOST_BYTES_OF_A_PICTURE]
+
+
+def ours(page):
+    """The names of mindgrad in the tables of a page: those of the last column."""
+    rows = re.findall(r"^\|.*\|$", (DOCS / page).read_text(), re.M)
+    last = [re.split(r"(?<!\\)\|", row)[-2] for row in rows]
+    return sorted({name for cell in last for name in re.findall(r"\b(?:ms|ops|nn|net|x)(?:\.\w+)+", cell)})
+
+
+@pytest.mark.parametrize(("page", "fewest"), [("mindspore", 20), ("jax", 35), ("pytorch", 50)])
+def test_equivalents_exist(page, fewest):
+    names = ours(f"coming_from/{page}.md")
+    assert len(names) >= fewest
+    owners = {"ms": ms, "ops": ops, "nn": nn, "net": nn.Dense(1, 1), "x": Tensor([1.0])}
+    missing = []
+    for name in names:
+        owner, *attributes = name.split(".")
+        value = owners[owner]
+        for attribute in attributes:
+            value = getattr(value, attribute, None)
+        if value is None:
+            missing.append(name)
+    assert missing == []
+
+
+@pytest.fixture(scope="module")
+def reference():
+    specification = importlib.util.spec_from_file_location("site_reference", DOCS / "site" / "reference.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_has_every_public_name_once(reference, tmp_path):
+    pages = reference.references()
+    files = [page.file for page in pages]
+    assert len(files) == len(set(files))
+    described = [entry.path for page in pages for entry in page.described]
+    others = [entry.path for page in pages for entry, _ in page.further]
+    public = [entry.path for module in reference.MODULES for entry in reference.entries(module)]
+    assert sorted(described + others) == sorted(public)
+    assert {"mindgrad.grad", "mindgrad.ops.matmul", "mindgrad.nn.Dense", "mindgrad.tools.explain"} <= set(
+        public
+    )
+    assert {original.path for page in pages for _, original in page.further} <= set(described)
+    reference.stubs(pages, tmp_path)  # which parses what it writes
+    texts = {page.file: reference.text_of(page) for page in pages}
+    assert "::: mindgrad.laplacian" in texts["series"]
+    assert (
+        "| `mindgrad.ops.laplacian` | [`mindgrad.laplacian`][mindgrad.laplacian] |"
+        in texts["ops-derivatives"]
+    )
+
+
+def test_signatures_and_docstrings_are_those_of_the_objects(reference):
+    text = reference.stub("grad", ms.grad, "")
+    assert text.startswith("def grad(fn, grad_position: int | tuple[int, ...] | None = 0, weights = None")
+    assert "```pycon\\n>>> import mindgrad as ms" in text
+    assert "def asnumpy(self" in reference.stub("Tensor", Tensor, "")
+    assert reference.stub("pi", 3.5, "").startswith("pi: Any = 3.5")
+    assert "class Parameter:" in reference.stub("Parameter", Parameter, "")
