@@ -121,7 +121,7 @@ def browse(site: Path, chromium: str | None) -> list[str]:
     from playwright.sync_api import sync_playwright
 
     handler = functools.partial(Quiet, directory=str(site))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = Server(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     root = f"http://127.0.0.1:{server.server_port}/"
     faults: list[str] = []
@@ -177,6 +177,14 @@ def search(page: Any, start: str, words: str, location: str) -> str:
     except Exception as error:  # playwright's own, of which it has several
         return f"typing {words!r} does not find {location}: {type(error).__name__}"
     return ""
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """A server for a browser that leaves a page before all of it has come."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -212,8 +212,8 @@ def stub(name: str, value: Any, indent: str) -> str:
         return f"{indent}@property\n{indent}def {name}(self):\n{inner}{doc!r}"
     if callable(value) and hasattr(value, "__name__"):
         return f"{indent}def {name}{signature(value, method=bool(indent))}:\n{inner}{doc!r}"
-    # the docstring of a number is that of its type
-    doc = "" if isinstance(value, bool | int | float | str | list | frozenset | set | tuple) else doc
+    # a constant, whose docstring is that of its type
+    doc = "" if value.__doc__ == type(value).__doc__ else doc
     shown = repr(value) if isinstance(value, bool | int | float | str) and value == value else "..."
     shown = "..." if shown in ("inf", "-inf") else shown
     return f"{indent}{name}: Any = {shown}\n{indent}{doc or f'A constant: {value!r:.300}'!r}"

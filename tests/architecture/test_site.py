@@ -56,7 +56,7 @@ def test_a_page_in_chinese_has_the_program_of_the_english_one(page):
 
 def test_first_page_quickstart_guide_and_tutorials_are_in_chinese():
     pages = {"index.md", "quickstart.md", "gradients.md", *(p for p in PAGES if p.startswith("tutorials/"))}
-    assert pages == {page.replace(".zh.md", ".md") for page in CHINESE}
+    assert pages <= {page.replace(".zh.md", ".md") for page in CHINESE}
 
 
 def internal_imports(text):
