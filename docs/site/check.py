@@ -39,6 +39,7 @@ SEARCHES_IN_CHINESE = {
     "自动微分": "zh/",
     "雅可比": "zh/gradients/",
     "牛顿法": "zh/tutorials/newton/",
+    "微分方程": "zh/tutorials/neural_ode/",
 }
 
 

@@ -158,7 +158,16 @@ def references() -> list[Reference]:
 
 def text_of(page: Reference) -> str:
     """The Markdown of a page, for mkdocstrings."""
-    lines = [f"# {page.title}", "", f"Names of `{page.module}`.", ""]
+    lines = [
+        "---",
+        f"search: {{boost: {boost(page)}}}",
+        "---",
+        "",
+        f"# {page.title}",
+        "",
+        f"Names of `{page.module}`.",
+        "",
+    ]
     for entry in sorted(page.described, key=lambda entry: (entry.name.lower(), entry.name)):
         lines += [f"::: {entry.path}", ""]
     if page.further:
@@ -170,6 +179,13 @@ def text_of(page: Reference) -> str:
         ]
         lines += [f"| `{entry.path}` | [`{other.path}`][{other.path}] |" for entry, other in page.further]
     return "\n".join(lines) + "\n"
+
+
+def boost(page: Reference) -> float:
+    """The weight of a page in the search: who types ``grad`` looks for that of ``mindgrad``, not for its relatives."""
+    if page.module in ("mindgrad", "mindgrad.tools") and page.file != "tensor":
+        return 4
+    return 0.5 if page.file.startswith("operations") or page.module.startswith("mindgrad.mint") else 1
 
 
 def stubs(pages: list[Reference], folder: Path) -> None:
