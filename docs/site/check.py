@@ -110,7 +110,8 @@ def unknown_searches(site: Path) -> list[str]:
         locations = {
             entry["location"].partition("#")[0]
             for entry in documents
-            if words.lower() in (entry["title"] + entry["text"]).lower()
+            if words.lower()
+            in (entry["title"] + entry["text"]).lower().replace("\u200b", "")  # between words
         }
         if location not in locations:
             faults.append(f"search for {words!r} does not find {location}")

@@ -38,12 +38,12 @@ PAGES = [
     Page("derivatives", "Derivatives", "mindgrad", "api.gradient api.jvp api.vjp api.jacobian api.hessian trace.custom api.custom"),
     Page("series", "Taylor series and Laplacians", "mindgrad", "api.taylor api.laplacian"),
     Page("solvers", "Solvers with implicit derivatives", "mindgrad", "solvers"),
-    Page("compiling", "Compiling, batching, memory", "mindgrad", "api.jit api.vmap api.recompute execution ir.mutable"),
+    Page("compiling", "Compiling, batching, memory", "mindgrad", "api.jit api.vmap api.recompute execution ir.mutable errors"),
     Page("tensor", "Tensor", "mindgrad", "ir.tensor"),
     Page("parameters", "Parameters and special tensors", "mindgrad", "common.parameter common.tensor common.sparse_tensor ops.storage ops.introspection"),
     Page("types", "Element types", "mindgrad", "ir.dtype common.dtype"),
     Page("random", "Seeds and generators", "mindgrad", "common.seed common.generator"),
-    Page("context", "Settings and devices", "mindgrad", "context hal backend cli common.installation parallel profiler"),
+    Page("context", "Settings and devices", "mindgrad", "context builtins hal backend cli common.installation parallel profiler"),
     Page("tools", "Tools: explain, check, measure", "mindgrad.tools"),
     Page("nn-cells", "Cells and containers", "mindgrad.nn", "nn.cell nn.container nn.grad nn.graph_cell nn.init_parameters nn.wrap"),
     Page("nn-layers", "Layers", "mindgrad.nn", "nn.layer.basic nn.layer.combined nn.layer.conv nn.layer.dropout nn.layer.embedding nn.layer.image nn.layer.linear nn.layer.math nn.layer.padding nn.layer.pooling nn.sparse nn.layer.image_quality"),
@@ -55,7 +55,7 @@ PAGES = [
     Page("nn-metrics", "Metrics", "mindgrad.nn", "nn.metrics"),
     Page("train", "Model, files, training", "mindgrad.train", "train.model train.loading train.serialization train.data_sink train.dataset_helper"),
     Page("train-callbacks", "Callbacks", "mindgrad.train", "train.callback"),
-    Page("train-precision", "Mixed precision", "mindgrad.train", "train.amp train.loss_scale_manager"),
+    Page("train-precision", "Mixed precision", "mindgrad.train", "train.amp train.loss_scale_manager builtins"),
     Page("ops-arithmetic", "Arithmetic and comparison", "mindgrad.ops", "ops.arithmetic ops.comparison ops.rounding ops.signs ops.divisors ops.nearest_numbers ops.complexes ops.conversion ops.clipping"),
     Page("ops-functions", "Elementary and special functions", "mindgrad.ops", "ops.math ops.special ops.incomplete ops.exponential"),
     Page("ops-reductions", "Reductions, statistics, sorting", "mindgrad.ops", "ops.reduction ops.statistics ops.extremes ops.quantiles ops.cumulative ops.ordering ops.histograms ops.segments"),
@@ -72,6 +72,7 @@ PAGES = [
     Page("operations-networks", "Operator classes: networks", "mindgrad.ops", "ops.operations.nn_ops ops.operations.layer_ops ops.operations.loss_ops ops.operations.alignment_ops ops.operations.update_ops"),
     Page("operations-others", "Operator classes: others", "mindgrad.ops", "ops.operations"),
     Page("numpy-arrays", "numpy: arrays", "mindgrad.numpy", "numpy.creating numpy.arranging numpy.concatenation numpy.choosing numpy.grids numpy.margins"),
+    Page("numpy-constants", "numpy: constants and types", "mindgrad.numpy", "builtins ir.dtype"),
     Page("numpy-mathematics", "numpy: mathematics", "mindgrad.numpy", "numpy"),
     Page("dataset", "Datasets", "mindgrad.dataset", "dataset"),
 ]  # fmt: skip
@@ -92,12 +93,12 @@ class Entry(NamedTuple):
     def source(self) -> str:
         """The module that defines it, without the package."""
         own = getattr(self.value, "__module__", None) or type(self.value).__module__
-        return own.removeprefix("mindgrad").removeprefix(".")
+        return own.removeprefix("mindgrad").removeprefix(".") or "errors"
 
     @property
     def identity(self) -> Any:
         """Equal for two names of one object; constants are themselves under each name."""
-        return id(self.value) if callable(self.value) else self.path
+        return id(self.value) if callable(self.value) or isinstance(self.value, tuple | list) else self.path
 
 
 class Reference(NamedTuple):
@@ -236,11 +237,19 @@ def stub(name: str, value: Any, indent: str) -> str:
 
 
 def markdown(doc: str) -> str:
-    """A docstring with its examples in fences, and references of Sphinx as code."""
+    """A docstring with its examples in fences, references of Sphinx as code, and results as paragraphs.
+
+    A reader of Google's style takes what stands before a colon in a result for its type; here it is a sentence.
+    """
     doc = re.sub(r":(?:func|class|meth|mod|data|attr|exc):`~?([^`]+)`", r"`\1`", doc)
-    return re.sub(
-        r"(?:^|(?<=\n))>>> .*?(?=\n\n(?!>>>)|\Z)", lambda block: f"```pycon\n{block[0]}\n```", doc, flags=re.S
-    )
+    doc = re.sub(r"^Returns:\n((?:(?: .*)?(?:\n|\Z))+?)(?=\S|\Z)", paragraph, doc, flags=re.M)
+    fence = r"(?:^|(?<=\n))>>> .*?(?=\n\n(?!>>>)|\Z)"
+    return re.sub(fence, lambda block: f"```pycon\n{block[0]}\n```", doc, flags=re.S)
+
+
+def paragraph(section: re.Match[str]) -> str:
+    """The section of a result as text."""
+    return f"**Returns:** {inspect.cleandoc(section[1]).strip()}\n\n"
 
 
 def is_described(member: Any) -> bool:

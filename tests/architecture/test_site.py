@@ -4,6 +4,7 @@ Nothing here needs mkdocs; ``scripts/docs`` builds the site and checks what was 
 """
 
 import importlib.util
+import json
 import re
 from pathlib import Path
 
@@ -37,7 +38,8 @@ def navigation():
 @pytest.mark.parametrize("language", [0, 1], ids=["english", "chinese"])
 def test_every_page_is_in_the_navigation_once(language):
     pages = navigation()[language]
-    assert sorted(pages) == [page for page in PAGES if not page.startswith("decisions/")]
+    others = [page for page in PAGES if not page.startswith("decisions/")]  # which docs/site/hooks.py enters
+    assert sorted(pages) == others, "enter the page into both navigations of mkdocs.yml"
 
 
 def blocks(page):
@@ -115,12 +117,17 @@ def test_equivalents_exist(page, fewest):
     assert missing == []
 
 
-@pytest.fixture(scope="module")
-def reference():
-    specification = importlib.util.spec_from_file_location("site_reference", DOCS / "site" / "reference.py")
+def program(name):
+    """A program of docs/site as a module."""
+    specification = importlib.util.spec_from_file_location(f"site_{name}", DOCS / "site" / f"{name}.py")
     module = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def reference():
+    return program("reference")
 
 
 def test_the_reference_has_every_public_name_once(reference, tmp_path):
@@ -148,6 +155,32 @@ def test_signatures_and_docstrings_are_those_of_the_objects(reference):
     text = reference.stub("grad", ms.grad, "")
     assert text.startswith("def grad(fn, grad_position: int | tuple[int, ...] | None = 0, weights = None")
     assert "```pycon\\n>>> import mindgrad as ms" in text
+    assert "**Returns:** A function" in reference.stub("hessian", ms.hessian, "")
+    assert reference.markdown("A.\n\nReturns:\n    B: c\n    d.\n\nRaises:\n    E: f.") == (
+        "A.\n\n**Returns:** B: c\nd.\n\nRaises:\n    E: f."
+    )
     assert "def asnumpy(self" in reference.stub("Tensor", Tensor, "")
     assert reference.stub("pi", 3.5, "").startswith("pi: Any = 3.5")
     assert "class Parameter:" in reference.stub("Parameter", Parameter, "")
+
+
+def test_the_checker_of_the_built_site_sees_what_is_missing(tmp_path):
+    check = program("check")
+    (tmp_path / "search").mkdir()
+    (tmp_path / "zh").mkdir()
+    entry = {"location": "gradients/#first", "title": "First order", "text": "ops.GradOperation"}
+    (tmp_path / "search" / "search_index.json").write_text(json.dumps({"docs": [entry]}))
+    (tmp_path / "zh" / "index.html").write_text(
+        '<h1 id="梯度">梯度</h1><a href="../#there">x</a><a href="https://x.y">x</a>'
+    )
+    (tmp_path / "index.html").write_text(
+        '<h1 id="there">x</h1><a href="zh/#%E6%A2%AF%E5%BA%A6">x</a><a href="/zh/">x</a>'
+        '<a href="gone/">x</a><img src="gone.png"><a href="zh/#gone">x</a><script src="https://x.y/z.js"></script>'
+    )
+    assert check.dead_links(tmp_path) == [
+        "index.html: gone.png leads nowhere", "index.html: gone/ leads nowhere", "index.html: zh/#gone has no such place",
+    ]  # fmt: skip
+    assert check.third_parties(tmp_path) == ["index.html: something is loaded from another host"]
+    unknown = check.unknown_searches(tmp_path)
+    assert len(unknown) == len(check.SEARCHES) + len(check.SEARCHES_IN_CHINESE) - 1
+    assert not any("GradOperation" in fault for fault in unknown)
