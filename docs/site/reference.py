@@ -17,11 +17,17 @@ from typing import Any, NamedTuple
 
 #: the public modules, in the order in which an object is looked for
 MODULES = [
-    "mindgrad", "mindgrad.tools", "mindgrad.nn", "mindgrad.train", "mindgrad.amp", "mindgrad.ops", "mindgrad.numpy",
-    "mindgrad.dataset", "mindgrad.dataset.vision", "mindgrad.dataset.transforms", "mindgrad.dataset.text",
-    "mindgrad.mindrecord", "mindgrad.mint", "mindgrad.mint.nn", "mindgrad.experimental.optim", "mindgrad.scipy.linalg",
-    "mindgrad.scipy.fft", "mindgrad.scipy.ops", "mindgrad.scipy.optimize", "mindgrad.scipy.sparse",
-    "mindgrad.communication",
+    "mindgrad", "mindgrad.tools", "mindgrad.tools.profile", "mindgrad.tools.cost", "mindgrad.nn", "mindgrad.train",
+    "mindgrad.amp", "mindgrad.ops", "mindgrad.numpy", "mindgrad.common.initializer", "mindgrad.nn.probability.distribution",
+    "mindgrad.nn.probability.bijector", "mindgrad.nn.probability.bnn_layers", "mindgrad.dataset", "mindgrad.dataset.vision",
+    "mindgrad.dataset.vision.c_transforms", "mindgrad.dataset.vision.py_transforms", "mindgrad.dataset.transforms",
+    "mindgrad.dataset.text", "mindgrad.dataset.config", "mindgrad.mindrecord", "mindgrad.mint", "mindgrad.mint.linalg",
+    "mindgrad.mint.nn", "mindgrad.mint.nn.functional", "mindgrad.experimental.optim",
+    "mindgrad.experimental.optim.lr_scheduler", "mindgrad.scipy.linalg", "mindgrad.scipy.fft", "mindgrad.scipy.ops",
+    "mindgrad.scipy.optimize", "mindgrad.scipy.sparse", "mindgrad.scipy.sparse.linalg", "mindgrad.communication",
+    "mindgrad.boost", "mindgrad.hal", "mindgrad.runtime", "mindgrad.device_context.cpu", "mindgrad.device_context.gpu",
+    "mindgrad.device_context.ascend", "mindgrad.device_context.cpu_tuning", "mindgrad.parallel", "mindgrad.parallel.nn",
+    "mindgrad.profiler", "mindgrad.log",
 ]  # fmt: skip
 
 
