@@ -8,14 +8,32 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").rglob("*.md")])
 MARKER = re.compile(r"^(<{7} |={7}$|>{7} )", re.M)
-LINK = re.compile(r"\]\((?!https?://|mailto:|#)([^)#\s]+)")
+LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
 def faults(document: Path, text: str) -> list[str]:
     markers = [f"the marker {found[0]!r} of a merge" for found in MARKER.finditer(text)]
     prose = re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.S)  # code may hold brackets
-    targets = [target for target in LINK.findall(prose) if not (document.parent / target).exists()]
-    return markers + [f"the link to {target} leads nowhere" for target in targets]
+    return markers + [
+        fault for target, place in LINK.findall(prose) if (fault := dead(document, target, place))
+    ]
+
+
+def dead(document: Path, target: str, place: str) -> str:
+    """What is wrong with a link to a file and to a heading in it; the empty text if nothing is."""
+    file = document.parent / target if target else document
+    if not file.exists():
+        return f"the link to {target} leads nowhere"
+    if place and file.suffix == ".md" and place not in places(file):
+        return f"the link to {target}#{place} leads to no heading"
+    return ""
+
+
+def places(document: Path) -> set[str]:
+    """The anchors of the headings of a document, as the site and GitHub make them."""
+    text = re.sub(r"```.*?```", "", document.read_text(), flags=re.S)
+    headings = re.findall(r"^#+ (.*)$", text, re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -23,6 +41,8 @@ def test_documents_are_whole(document):
     assert faults(document, document.read_text()) == []
 
 
-@pytest.mark.parametrize("text", ["a\n=======\nb", "<<<<<<< HEAD\n", "[heart](nowhere.md)"])
+@pytest.mark.parametrize(
+    "text", ["a\n=======\nb", "<<<<<<< HEAD\n", "[heart](nowhere.md)", "[x](docs/heart.md#nowhere)"]
+)
 def test_a_fault_is_seen(text):
     assert len(faults(ROOT / "README.md", text)) == 1

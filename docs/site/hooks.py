@@ -1,0 +1,93 @@
+"""The hooks of mkdocs: reference pages, links out of docs/, and examples as sessions.
+
+mkdocs.yml names this file. The pages of the reference are made with the site and stand in no folder.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File
+from pymdownx.slugs import slugify
+
+SITE = Path(__file__).parent
+ROOT = SITE.parents[1]
+sys.path.insert(0, str(SITE))
+
+import reference  # noqa: E402 - it lies beside this file
+
+#: the end of a line between two Chinese characters, which a browser would show as a space
+CHINESE_LINES = re.compile(
+    r"(?<=[\u2014-\u201d\u3000-\u9fff\uff00-\uffef])\n(?=[\u201c\u3000-\u9fff\uff00-\uffef])"
+)
+LINK = re.compile(r"(\]\()(?!https?://|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def on_config(config: Any) -> Any:
+    """Write the package of signatures, and enter the reference into the navigation."""
+    pages = reference.references()
+    reference.stubs(pages, ROOT / "build" / "reference")
+    enter_decisions(config.nav)
+    for language in config.plugins["i18n"].config.languages:
+        enter_decisions(language.nav or [])
+    sections = {name: entries for section in config.nav for name, entries in section.items()}
+    sections["Reference"] += groups(pages)
+    config.edit_uri = "edit/main/docs/" if config.repo_url else None
+    config.mdx_configs["toc"]["slugify"] = slugify(case="lower")  # headings in Chinese have anchors too
+    config.extra["reference"] = {f"reference/{page.file}.md": reference.text_of(page) for page in pages}
+    return config
+
+
+def enter_decisions(nav: list[dict[str, Any]]) -> None:
+    """Enter docs/decisions/*.md into a navigation."""
+    inside = next((next(iter(section.values())) for section in nav if "architecture.md" in str(section)), [])
+    for entry in inside:
+        if isinstance(entry, dict) and "Decisions" in entry:
+            files = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+            entry["Decisions"] = [f"decisions/{path.name}" for path in files]
+
+
+def groups(pages: list[reference.Reference]) -> list[dict[str, Any]]:
+    """The navigation of the reference: a group for each public module."""
+    sections: dict[str, list[dict[str, str]]] = {}
+    for page in pages:
+        top = ".".join(page.module.split(".")[:2])
+        sections.setdefault(top, []).append({page.title: f"reference/{page.file}.md"})
+    return [{name: entries} for name, entries in sections.items()]
+
+
+@event_priority(-100)  # behind the plugin of languages, which knows files on disk only
+def on_files(files: Any, config: Any) -> Any:
+    """Add the pages of the reference, which are in one language, to the files of the site."""
+    if config.plugins["i18n"].current_language != "en":
+        return files
+    for path, text in config.extra["reference"].items():
+        if files.get_file_from_path(path) is None:
+            files.append(File.generated(config, path, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Send links to files outside of docs/ to the repository, and mark doctests as sessions."""
+    markdown = re.sub(r"^```python\n(?=>>>)", "```pycon\n", markdown, flags=re.M)
+    folder = posixpath.dirname(page.file.src_uri)
+
+    def target(match: re.Match[str]) -> str:
+        path = posixpath.normpath(posixpath.join("docs", folder, match[2]))
+        is_page = path.startswith("docs/") and files.get_file_from_path(path.removeprefix("docs/"))
+        if is_page or not (ROOT / path).exists():
+            return match[0]
+        if not config.repo_url:
+            return "]"
+        kind = "tree" if (ROOT / path).is_dir() else "blob"
+        return f"{match[1]}{config.repo_url}/{kind}/main/{path}{match[3] or ''})"
+
+    if page.file.src_uri.endswith(".zh.md"):
+        markdown = CHINESE_LINES.sub("", markdown)
+    parts = re.split(r"(```.*?```|`[^`\n]*`)", markdown, flags=re.S)
+    return "".join(part if part.startswith("`") else LINK.sub(target, part) for part in parts)
