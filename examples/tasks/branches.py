@@ -2,8 +2,8 @@
 
     python examples/tasks/branches.py
 
-No `cond`, no `while_loop`, no `where`: Python's statements on traced values are part of the program, of its batched
-form and of its derivatives, in reverse mode too. `source` shows the derivative with its loop.
+No `cond`, no `while_loop`, no `where`: Python's statements on traced values are part of the program, of
+its batched form and of its derivatives, in reverse mode too. `source` shows the derivative with its loop.
 
 Check: values and slopes of Huber's loss and of Newton's root are those of their formulas.
 """

@@ -4,7 +4,7 @@
 
 The `.ckpt` file has MindSpore's own layout, so that a net trained here runs on the machine later.
 
-Check: both nets give the same numbers to the last bit, and a net of another shape is refused.
+Check: both nets give the same numbers to the last bit, and did not before.
 """
 
 import tempfile
@@ -20,7 +20,4 @@ with tempfile.TemporaryDirectory() as folder:
 assert (again(x) != net(x)).any()
 assert ms.load_param_into_net(again, parameters) == ([], [])
 assert (again(x) == net(x)).all()
-try:
-    ms.load_param_into_net(nn.SequentialCell(nn.Dense(64, 16)), parameters)
-except RuntimeError as error:
-    print(error)
+print({name: parameter.shape for name, parameter in parameters.items()})

@@ -2,8 +2,8 @@
 
     mindgrad run examples/tasks/digits.py
 
-Plain MindSpore: a data set, a Cell, `Model.train` with callbacks, `Model.eval` with a metric; the device that is
-not there is one line on stderr. The images are ten patterns of 8 × 8 grey values with noise.
+Plain MindSpore: a data set, a Cell, `Model.train` with callbacks, `Model.eval` with a metric; the device
+that is not there is one line on stderr. The images are ten patterns of 8 × 8 grey values with noise.
 
 Check: nine of ten images that the net has not seen are told apart.
 """
@@ -26,14 +26,18 @@ unseen = ds.NumpySlicesDataset((images[1000:], labels[1000:]), ["data", "label"]
 class Net(nn.Cell):
     def __init__(self):
         super().__init__()
-        self.layers = nn.SequentialCell(nn.Flatten(), nn.Dense(64, 64), nn.ReLU(), nn.Dropout(p=0.1), nn.Dense(64, 10))
+        self.layers = nn.SequentialCell(
+            nn.Flatten(), nn.Dense(64, 64), nn.ReLU(), nn.Dropout(p=0.1), nn.Dense(64, 10)
+        )
 
     def construct(self, x):
         return self.layers(x)
 
 
 net = Net()
-model = Model(net, nn.CrossEntropyLoss(), nn.Adam(net.trainable_params(), 3e-3), metrics={"accuracy": Accuracy()})
+model = Model(
+    net, nn.CrossEntropyLoss(), nn.Adam(net.trainable_params(), 3e-3), metrics={"accuracy": Accuracy()}
+)
 model.train(5, train, callbacks=[LossMonitor(20), TimeMonitor()])
 accuracy = model.eval(unseen)["accuracy"]
 print(f"accuracy on images that the net has not seen: {accuracy:.3f}")

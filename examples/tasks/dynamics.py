@@ -2,8 +2,8 @@
 
     python examples/tasks/dynamics.py
 
-Velocity Verlet on Lennard-Jones; the forces are ``-grad(energy)``, the loop is one loop of the program, and
-`check_finite` would name the line if atoms collided.
+Velocity Verlet on Lennard-Jones; the forces are ``-grad(energy)``, the loop is one loop of the program,
+and `check_finite` would name the line if atoms collided.
 
 Check: the energy is kept to six digits, and so are the momentum and the centre of mass.
 """

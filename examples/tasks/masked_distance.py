@@ -1,9 +1,9 @@
-"""`1 / norm` masked by `where` at r = 0: a PyTorch user gets the force instead of NaN, and finds the NaNs there are.
+"""`1 / norm` masked by `where` at r = 0: a PyTorch user gets forces, and finds the NaNs that there are.
 
     python examples/tasks/masked_distance.py
 
-The diagonal of a distance matrix is masked after the division; the derivative of what the mask leaves out counts as
-zero. A NaN that is really there is an error at the line that makes it.
+The diagonal of a distance matrix is masked after the division; the derivative of what the mask leaves out
+counts as zero. A NaN that is really there is an error at the line that makes it.
 
 Check: the forces are those of the pairs alone, and `debug_nans` names the line of the logarithm.
 """
@@ -31,5 +31,5 @@ ms.set_context(debug_nans=True)
 try:
     ms.grad(entropy)(Tensor([0.5, -1.0]))
 except FloatingPointError as error:
-    print(error)
-    assert "ops.log(x)" in str(error)
+    print(message := str(error))
+assert "ops.log(x)" in message

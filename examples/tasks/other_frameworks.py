@@ -1,8 +1,9 @@
-"""Names and arrays of other frameworks: a PyTorch user is told what they are called here, and keeps the arrays.
+"""Names and arrays of other frameworks: a PyTorch user is told our names, and keeps the arrays.
 
     python examples/tasks/other_frameworks.py
 
-Arrays go in and out by DLPack without a copy into lists; jax's stand for PyTorch's, which speak the same protocol.
+Arrays of other libraries are arguments as they are, results go to them by DLPack; jax's stand for
+PyTorch's, which speak the same protocol.
 
 Check: each foreign name is an error that ends with ours, and a gradient goes to NumPy and jax as it is.
 """
@@ -26,13 +27,13 @@ equivalents = {
     "x[0] = value": lambda: x.at[0].set(5.0),
 }
 for ours, theirs in equivalents.items():
+    message = ""
     try:
         theirs()
     except (AttributeError, TypeError) as error:
-        print(error)
-        assert ours in str(error)
-    else:
-        raise AssertionError(f"nothing was said about {ours}")
+        message = str(error)
+    print(message)
+    assert ours in message
 slope = ms.grad(lambda v: (v * v).sum())(jnp.array([1.0, 2.0]))
 assert (np.from_dlpack(slope) == [2, 4]).all()
-assert (jnp.from_dlpack(slope) == ms.from_dlpack(jnp.array([2.0, 4.0]))).all()
+assert (jnp.from_dlpack(slope) == jnp.asarray(ms.from_dlpack(jnp.array([2.0, 4.0])))).all()

@@ -14,7 +14,9 @@ import mindgrad as ms
 from mindgrad import nn, ops
 
 ms.set_seed(0)
-net = nn.SequentialCell(nn.Dense(2, 16, activation="tanh"), nn.Dense(16, 16, activation="tanh"), nn.Dense(16, 1))
+net = nn.SequentialCell(
+    nn.Dense(2, 16, activation="tanh"), nn.Dense(16, 16, activation="tanh"), nn.Dense(16, 1)
+)
 optimizer = nn.Adam(net.trainable_params(), 1e-2)
 grid = np.stack(np.meshgrid(*2 * [np.linspace(0, 1, 11)]), -1).reshape(-1, 2).astype(np.float32)
 exact = np.sin(np.pi * grid).prod(1)

@@ -1,9 +1,10 @@
-"""Data sinking: a MindSpore user keeps `dataset_sink_mode=True`, and a `map` that runs while the net trains.
+"""Data sinking: a MindSpore user keeps `dataset_sink_mode=True`, and a `map` that runs while the net
+trains.
 
     mindgrad run examples/tasks/sink_mode.py
 
-On an Ascend a queue on the device holds the data; here the flag is accepted and changes no number. A line is fitted
-to points that `map` scales, with the flag and without it.
+On an Ascend a queue on the device holds the data; here the flag is accepted and changes no number. A line
+is fitted to points that `map` scales, with the flag and without it.
 
 Check: both fits are equal to the last bit, and slope and intercept are those of the line.
 """

@@ -2,8 +2,8 @@
 
     mindgrad run examples/tasks/training_step.py
 
-Value, outputs and gradient of the loss, and the optimiser that writes the Parameters, are one program; `cache_info`
-says how often it was compiled.
+Value, outputs and gradient of the loss, and the optimiser that writes the Parameters, are one program;
+`cache_info` says how often it was compiled.
 
 Check: once, and the accuracy that the steps themselves compute passes 90 %.
 """

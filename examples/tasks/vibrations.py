@@ -1,10 +1,11 @@
-"""Vibrations of a cluster: a PyTorch user takes the Hessian of an energy and finds six motions without a force.
+"""Vibrations of a cluster: a PyTorch user takes the Hessian of an energy and finds six zero modes.
 
     python examples/tasks/vibrations.py
 
 Three atoms at the minimum of Lennard-Jones, an equilateral triangle of springs.
 
-Check: six zero modes, and the others are 3/2, 3/2 and 3 times the curvature ``72 / 2^(1/3)`` of one pair.
+Check: six zero modes, and the other curvatures are 3/2, 3/2 and 3 times the curvature ``72 / 2^(1/3)`` of
+one pair.
 """
 
 import numpy as np
