@@ -5,7 +5,7 @@
 A net learns the right-hand side of a damped spiral through `odeint`; then the root of ``x³ + ax = 1`` is
 differentiated twice by `a`, without a look at Newton's steps.
 
-Check: the loss falls to a tenth; the root's derivatives are ``x' = -x / (3x² + a)`` and ``-2x'³ / x²`` (a = 1).
+Check: the loss falls to a tenth; the root has the derivatives ``x' = -x / (3x² + a)`` and ``-2ax'³ / x²``.
 """
 
 import numpy as np
