@@ -1,0 +1,39 @@
+"""Names and arrays of other frameworks: a PyTorch user is told our names, and keeps the arrays.
+
+    python examples/tasks/other_frameworks.py
+
+Arrays of other libraries are arguments as they are, results go to them by DLPack; jax's stand for
+PyTorch's, which speak the same protocol.
+
+Check: each foreign name is an error that ends with ours, and a gradient goes to NumPy and jax as it is.
+"""
+
+import jax.numpy as jnp
+import numpy as np
+
+import mindgrad as ms
+from mindgrad import Tensor, nn
+
+net, x = nn.Dense(2, 1), Tensor([1.0, 2.0])
+equivalents = {
+    "ms.grad(": lambda: (x * x).sum().backward(),
+    "grad_position": lambda: ms.grad(net, argnums=0),
+    "nn.Cell": lambda: nn.Module,
+    "nn.SequentialCell": lambda: nn.Sequential(net),
+    "learning_rate": lambda: nn.Adam(net.trainable_params(), lr=1e-3),
+    "trainable_params": lambda: net.parameters(),
+    "stop_gradient": lambda: x.detach(),
+    "leave it out": lambda: ms.no_grad(),
+    "x[0] = value": lambda: x.at[0].set(5.0),
+}
+for ours, theirs in equivalents.items():
+    message = ""
+    try:
+        theirs()
+    except (AttributeError, TypeError) as error:
+        message = str(error)
+    print(message)
+    assert ours in message
+slope = ms.grad(lambda v: (v * v).sum())(jnp.array([1.0, 2.0]))
+assert (np.from_dlpack(slope) == [2, 4]).all()
+assert (jnp.from_dlpack(slope) == jnp.asarray(ms.from_dlpack(jnp.array([2.0, 4.0])))).all()

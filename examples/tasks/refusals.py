@@ -1,0 +1,45 @@
+"""The way to the machine: a MindSpore user asks what is not here, and takes a derivative to MindSpore.
+
+    mindgrad run examples/tasks/refusals.py
+
+The modules that programs import are there. What needs MindSpore's own runtime is an error that says what
+to write instead. `source` writes the gradient of a net as a program for MindSpore 2.10, which runs on an
+Ascend, and as one for NumPy.
+
+Check: every refusal has a way out, and the NumPy program gives the gradient that is computed here.
+"""
+
+import importlib
+
+import mindspore as ms
+import numpy as np
+from mindspore import nn, ops
+
+import mindgrad
+
+modules = "dataset.vision dataset.transforms common.initializer ops.operations nn.probability.distribution"
+for (
+    module
+) in f"{modules} train.callback profiler amp mindrecord parallel scipy.linalg mint.nn.functional".split():
+    importlib.import_module(f"mindspore.{module}")
+net = nn.SequentialCell(nn.Dense(3, 4, activation="tanh"), nn.Dense(4, 1))
+x = ops.ones((2, 3), ms.float32)
+tasks = {
+    "export": lambda: ms.export(net, x, file_name="net", file_format="MINDIR"),
+    "summary": lambda: ms.SummaryRecord("summary"),
+    "data set": lambda: ms.dataset.MnistDataset("nowhere"),
+    "option": lambda: ms.jit(net.construct, static_argnum=1),
+}
+messages = {}
+for task, refused in tasks.items():
+    try:
+        refused()
+    except (NotImplementedError, ValueError, TypeError) as error:
+        messages[task] = str(error)
+        print(f"{task}: {error}")
+assert messages.keys() == tasks.keys()
+assert "save_checkpoint" in messages["export"]
+
+gradient = ms.grad(lambda x: net(x).sum())
+print(mindgrad.source(gradient, x, emit="mindspore"))
+assert np.allclose(mindgrad.source(gradient, x).run(), gradient(x).asnumpy(), atol=1e-6)
