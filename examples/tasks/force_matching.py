@@ -34,9 +34,13 @@ class Potential(nn.Cell):
 potential = Potential()
 energies, slopes = ms.vmap(ms.value_and_grad(reference))(positions)
 forces = lambda r: -ms.vmap(ms.grad(potential))(r)
-loss = lambda r: (
-    ops.square(ms.vmap(potential)(r) - energies).mean() + 10 * ops.square(forces(r) + slopes).mean()
-)
+
+
+def loss(r):
+    of_energies, of_forces = ms.vmap(potential)(r) - energies, forces(r) + slopes
+    return ops.square(of_energies).mean() + 10 * ops.square(of_forces).mean()
+
+
 optimizer = nn.Adam(potential.trainable_params(), 2e-2)
 print(ms.draw(potential, positions[0], order=1))  # .save("potential.svg") writes the picture
 value_and_gradient = ms.value_and_grad(loss, None, optimizer.parameters)
@@ -51,7 +55,8 @@ def step(r):
 
 error = lambda: float(ops.norm(forces(positions) + slopes) / ops.norm(slopes))
 before = error()
-losses = [float(step(positions)) for _ in range(800)]
+for _ in range(800):
+    step(positions)
 total = float(ops.abs(forces(positions).sum(1)).max())
 print(f"relative error of the forces {before:.3f} → {error():.3f}; sum of forces {total:.1e}")
 assert total < 1e-4
