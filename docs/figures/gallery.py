@@ -1,0 +1,29 @@
+"""Draws the figures of docs/gallery.md: runs the examples (some four minutes) and makes their pictures small.
+
+python docs/figures/gallery.py               all
+python docs/figures/gallery.py burgers       one
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples"
+WIDTH, COLOURS = 1400, 128
+
+
+def draw(name: str) -> None:
+    """The figure of an example, as a PNG with a palette."""
+    path = HERE / "gallery" / f"{name}.png"
+    subprocess.run([sys.executable, EXAMPLES / f"{name}.py", "--figure", path], check=True)
+    picture = Image.open(path).convert("RGB")
+    picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)), Image.Resampling.LANCZOS)
+    picture.quantize(COLOURS).save(path, optimize=True)
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or ("burgers", "argon", "newton_cg"):
+        draw(name)
