@@ -399,7 +399,10 @@ def test_unknown_context_options():
     with pytest.raises(ValueError, match="GRAPH_MODE"):
         ms.set_context(mode=7)
     ms.set_context(save_graphs=True)
-    assert ms.get_context("save_graphs") is True
+    try:
+        assert ms.get_context("save_graphs") is True
+    finally:
+        ms.set_context(save_graphs=False)
 
 
 def test_a_missing_device_is_reported_once_and_can_be_an_error(capfd, monkeypatch):
