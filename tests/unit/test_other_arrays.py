@@ -350,3 +350,14 @@ def test_formats_apply_to_the_elements():
     assert f"{Tensor([0.1, 0.2], ms.bfloat16):.2f}" == "[0.10 0.20]"
     with pytest.raises(ValueError, match="Unknown format code"):
         f"{x:d}"
+
+
+def test_comparison_with_an_array_of_another_library_is_elementwise():
+    """On either side; a bare ``False`` would be a silent wrong answer."""
+    import jax.numpy as jnp
+
+    x, other = Tensor([1.0, 2.0]), jnp.asarray([1.0, 3.0])
+    for equal, differs in ((x == other, x != other), (other == x, other != x)):
+        assert equal.asnumpy().tolist() == [True, False]
+        assert differs.asnumpy().tolist() == [False, True]
+    assert (x == "a", x != None) == (False, True)  # noqa: E711

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir import dtype as types
+from mindgrad.ir.array_conversion import is_other_array
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
@@ -63,6 +64,10 @@ def matrix_product(self: Any, other: Any) -> Tensor:
 _COMPARABLE = (Tensor, bool, int, float, complex, np.ndarray, np.generic)
 
 
+def _is_comparable(other: Any) -> bool:
+    return isinstance(other, _COMPARABLE) or is_other_array(other)
+
+
 def equals(self: Tensor, other: Any) -> Any:
     """``x == other``: elementwise with tensors, arrays and numbers; ``False`` for all else.
 
@@ -70,7 +75,7 @@ def equals(self: Tensor, other: Any) -> Any:
     >>> print(Tensor([1.0, 2.0]) == 2, Tensor([1.0, 2.0]) == None)
     [False  True] False
     """
-    return comparison.equal(self, other) if isinstance(other, _COMPARABLE) else False
+    return comparison.equal(self, other) if _is_comparable(other) else False
 
 
 def differs(self: Tensor, other: Any) -> Any:
@@ -80,7 +85,7 @@ def differs(self: Tensor, other: Any) -> Any:
     >>> print(Tensor([1.0, 2.0]) != 2, Tensor([1.0, 2.0]) != "a")
     [ True False] True
     """
-    return comparison.not_equal(self, other) if isinstance(other, _COMPARABLE) else True
+    return comparison.not_equal(self, other) if _is_comparable(other) else True
 
 
 def contains(self: Tensor, element: Any) -> bool:
