@@ -277,3 +277,10 @@ def test_a_program_named_check_is_run(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     assert main(["check"]) == 0
     assert capsys.readouterr().out == "a program\n"
+
+
+def test_at_a_minimum_nothing_is_unclear():
+    """All slopes are zero but for rounding: there is no slope to compare the differences' uncertainty with."""
+    lennard_jones = lambda r: (r**-12 - r**-6).sum()
+    checked = ms.check_grad(lennard_jones, Tensor(np.array([2 ** (1 / 6)])))
+    assert checked.ok, str(checked)

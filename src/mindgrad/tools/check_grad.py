@@ -326,7 +326,8 @@ class _Check:
             is_corner,
             is_edge,
             tolerance=self.tolerance or _tolerance(self.own_epsilon),
-            floor=_FLOOR * self.own_epsilon * np.abs(self.base).max(initial=0.0) / units,
+            epsilon=self.own_epsilon,
+            magnitude=np.abs(self.base).max(initial=0.0) / units,
         )
         row, column = judged.worst
         step = slopes[row].unit * 2.0**-80 if is_exact[row, column] else table("step")[row, column]
@@ -352,8 +353,7 @@ class _Check:
         )
 
     def _scope(self, leaf: Leaf, is_every_entry: bool, is_sum: bool) -> str:
-        size = leaf.tensor.size
-        entries = f"{size} {'entry' if size == 1 else 'entries'}"
+        entries = f"{leaf.tensor.size} {'entry' if leaf.tensor.size == 1 else 'entries'}"
         text = entries if is_every_entry else f"{self.directions} random directions of {entries}"
         return text + f", {self.directions} random sums of {len(self.base)} results" * is_sum
 
@@ -400,7 +400,7 @@ def _index(number: int, shape: tuple[int, ...]) -> str:
 
 
 class _Judgement:
-    """Verdicts on a matrix of derivatives.
+    """Verdicts on a matrix of derivatives; ``magnitude``: of the results, for a step of the variables' size.
 
     Attributes:
         error: the distance of derivative and difference.
@@ -418,8 +418,10 @@ class _Judgement:
         is_corner: np.ndarray,
         is_edge: np.ndarray,
         tolerance: float,
-        floor: np.ndarray,
+        epsilon: float,
+        magnitude: np.ndarray,
     ) -> None:
+        floor = _FLOOR * epsilon * magnitude
         self.low, self.high, self.is_corner, self.is_edge = low, high, is_corner, is_edge
         is_smooth = ~(is_corner | is_edge)
         with np.errstate(invalid="ignore"):
@@ -428,7 +430,7 @@ class _Judgement:
             self.error = np.abs(derivative - difference)
             slack = tolerance * np.fmax(np.abs(low), np.abs(high)) + floor
             is_between = (low - slack <= derivative) & (derivative <= high + slack)
-            is_known = np.isfinite(difference) & (uncertainty <= _UNCERTAIN * scale + floor)
+            is_known = np.isfinite(difference) & (uncertainty <= _UNCERTAIN * scale + tolerance * magnitude)
             severity = np.select(
                 [
                     np.isnan(derivative),
