@@ -9,6 +9,14 @@ import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad.cli import main
 from mindgrad.tools.finite_difference import complex_step, differences
+from tests.process_state import process_stays
+
+
+@pytest.fixture(autouse=True)
+def process():
+    """Commands make `import mindspore` mean this package: not for the tests behind these."""
+    with process_stays():
+        yield
 
 
 def real(*values, dtype=np.float32):

@@ -19,6 +19,14 @@ from mindgrad.tools import doctor_command, operators_command, terminal
 from mindgrad.tools.doctor_command import findings
 from tests.process_state import process_stays
 
+
+@pytest.fixture(autouse=True)
+def process():
+    """Commands make `import mindspore` mean this package: not for the tests behind these."""
+    with process_stays():
+        yield
+
+
 SOURCE = Path(ms.__file__).parent
 
 

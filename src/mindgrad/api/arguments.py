@@ -306,7 +306,7 @@ def _of_no_derivative(leaf: Any) -> str:
 
 
 def _remedy(leaf: Any, nested: bool) -> str:
-    if isinstance(leaf, np.ndarray) or is_other_array(leaf):
+    if not isinstance(leaf, Tensor) and (isinstance(leaf, np.ndarray) or is_other_array(leaf)):
         return "make it a Tensor, Tensor(array)"
     apart = "give it as an argument of its own" if nested else "leave its position out of 'grad_position'"
     if isinstance(leaf, Tensor):
