@@ -13,6 +13,7 @@ from mindgrad.control import checkpoints
 from mindgrad.emit.expression import Expression
 from mindgrad.emit.names import suggestions
 from mindgrad.emit.program import Writer, typed_names
+from mindgrad.emit.python_control import CONTROL as PYTHON_CONTROL
 from mindgrad.emit.python_control import reverse_trip
 from mindgrad.ir.graph import Equation, Graph, live_equations
 
@@ -174,14 +175,6 @@ def _scan(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     return typed_names([y.type for y in equation.outputs], names)
 
 
-def _custom(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
-    return list(operands[: equation.parameters["outputs"]])
-
-
-def _recomputed(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
-    return writer.run(equation.parameters["body"], operands)
-
-
 def _show(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
     texts = [writer.whole(x).text for x in operands]
     braces = " ".join(["{}"] * len(texts))
@@ -195,7 +188,7 @@ CONTROL: dict[str, Callable[[Writer, Equation, Operands, Names], list[Expression
     "while": _while,
     "while_pullback": _while_pullback,
     "scan": _scan,
-    "custom": _custom,
-    "recomputed": _recomputed,
+    "custom": PYTHON_CONTROL["custom"],
+    "recomputed": PYTHON_CONTROL["recomputed"],
     "show": _show,
 }

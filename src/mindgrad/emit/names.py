@@ -69,13 +69,18 @@ class Names:
 # --- the user's source --------------------------------------------------------------------------------
 
 
+def _parsed(file: str) -> ast.Module:
+    """The syntax tree of a file; an empty one where it cannot be read."""
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
 @lru_cache(maxsize=64)
 def _targets(file: str) -> dict[int, str]:
     """For each line of a file the variable that its statement assigns."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return {}
+    tree = _parsed(file)
     targets: dict[int, str] = {}
     for node in ast.walk(tree):
         target: Any = None
@@ -106,10 +111,7 @@ _OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", a
 @lru_cache(maxsize=64)
 def _operations(file: str) -> dict[int, str]:
     """For each line of a file the operator that gives the value which its statement assigns."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return {}
+    tree = _parsed(file)
     operations: dict[int, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.Return):
