@@ -187,7 +187,10 @@ class _Run:
         self.values: dict[Any, Expression | _Pending] = dict(zip(graph.inputs, operands, strict=True))
         self.uses = Counter(x for e in graph.equations for x in e.inputs)
         self.uses.update(graph.outputs)
-        self.consumer = {x: e for e in graph.equations for x in e.inputs}
+        self.consumers: dict[Any, list[Equation]] = {}
+        for equation in graph.equations:
+            for x in equation.inputs:
+                self.consumers.setdefault(x, []).append(equation)
         self.suggested = suggestions(graph)
         self.suggested.update({y: name for y, name in zip(graph.outputs, suggested, strict=False) if name})
         for equation in graph.equations:
@@ -277,8 +280,10 @@ class _Run:
             inner = self.writer.whole(inner)
         text = alignment(inner, shape, dims)
         spread = Expression(text, result.type, is_spread=True, is_name=text == inner.text and inner.is_name)
-        users = [e for e in self.graph.equations if result in e.inputs]
-        if all(e.primitive.pointwise for e in users) and result not in self.graph.outputs:
+        if (
+            all(e.primitive.pointwise for e in self.consumers.get(result, ()))
+            and result not in self.graph.outputs
+        ):
             self.values[result] = spread
         else:
             self.keep(equation, result, self.writer.whole(spread))
@@ -300,9 +305,8 @@ class _Run:
     def keep(self, equation: Equation, result: Variable, x: Expression) -> None:
         """Let ``x`` be the value of ``result``: inside of the expression that uses it, or a statement."""
         name = self.suggested.get(result)
-        consumer = self.consumer.get(result)
         is_inside = self.uses[result] == 1 and len(x.text) <= _SHORT
-        if consumer is not None:
+        for consumer in self.consumers.get(result, ()):
             is_inside &= consumer.primitive.kind != "control" and consumer.source == equation.source
         if is_inside:
             self.values[result] = _Pending(x, name, equation.source)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
 from mindgrad.tools.check_grad import check_grad
-from mindgrad.tools.command_target import add_target, target_of
+from mindgrad.tools.command_target import target_of, target_parser
 
 __all__ = ["main"]
 
@@ -31,13 +30,9 @@ def main(arguments: Sequence[str]) -> int:
     Raises:
         SystemExit: the command line is wrong (status 2), or asks for help (0).
     """
-    parser = argparse.ArgumentParser(
-        "mindgrad check",
-        description="Compare the derivatives of a function with differences of its values.",
-        epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = target_parser(
+        "check", "Compare the derivatives of a function with differences of its values.", _EXAMPLE
     )
-    add_target(parser)
     parser.add_argument(
         "--order", type=int, default=1, choices=(1, 2), help="2: the gradient's derivative too"
     )

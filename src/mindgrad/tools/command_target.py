@@ -9,18 +9,40 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["add_target", "target_of"]
+__all__ = ["add_order", "target_of", "target_parser"]
 
 #: the name of the module while the script runs, so that its ``if __name__ == "__main__":`` does not
 _MODULE = "__check__"
 
 
-def add_target(parser: argparse.ArgumentParser) -> None:
-    """Let a command take ``script.py:function`` and its arguments."""
+def target_parser(name: str, description: str, examples: str) -> argparse.ArgumentParser:
+    """The parser of a command that takes ``script.py:function`` and its arguments."""
+    parser = argparse.ArgumentParser(
+        f"mindgrad {name}",
+        description=description,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("function", metavar="script.py:function", help="the file and a name in it")
     parser.add_argument(
         "arguments", nargs="*", help="what the function is called with, as Python expressions"
     )
+    return parser
+
+
+def add_order(parser: argparse.ArgumentParser, default: int) -> None:
+    """Let a command take the order of the derivative that it is about."""
+
+    def order(text: str) -> int:
+        number = int(text)
+        if number < 0:
+            raise argparse.ArgumentTypeError(f"must be at least 0, but is {number}")
+        return number
+
+    parser.add_argument(
+        "--order", type=order, default=default,
+        help=f"the order of the derivative, {default} by default; 0: the function alone",
+    )  # fmt: skip
 
 
 def target_of(

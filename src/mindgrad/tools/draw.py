@@ -24,11 +24,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindgrad.api.arguments import check_callable
-from mindgrad.api.gradient import grad
 from mindgrad.emit.python_control import reverse_trip
 from mindgrad.ir.graph import DerivativeOf, Equation, Graph
-from mindgrad.ir.rewriting import without_rewrites
-from mindgrad.tools.traced_program import TracedProgram
+from mindgrad.tools.traced_program import traced_derivative
 
 __all__ = ["Drawing", "draw"]
 
@@ -198,7 +196,7 @@ class Drawing:
             ) from error
         has_derivative = any(row.operators[1] for row in self._rows)
         width = 13.0 if has_derivative else 7.5
-        height = 1.0 + 0.62 * max(self.rows_drawn(), 1)
+        height = 1.0 + 0.62 * max(self.rows, 1)
         with pyplot.rc_context({"svg.fonttype": "none", "font.family": "DejaVu Sans"}):
             figure = pyplot.figure(figsize=(width, height))
             try:
@@ -209,10 +207,6 @@ class Drawing:
                 write(figure)
             finally:
                 pyplot.close(figure)
-
-    def rows_drawn(self) -> int:
-        """The number of rows in the picture."""
-        return len(self._rows)
 
 
 class _Picture:
@@ -425,17 +419,7 @@ def draw(fn: Callable[..., Any], *args: Any, order: int = 0, rewrites: bool = Tr
     (2, 'line')
     """
     check_callable("draw", fn)
-    if not isinstance(order, int) or isinstance(order, bool) or order < 0:
-        raise ValueError(f"For 'draw', 'order' should be an int of at least 0, but got {order!r}.")
-    for _ in range(order):
-        fn = grad(fn)
-    if rewrites:
-        return _drawn(TracedProgram(fn, args, kwargs))
-    with without_rewrites():
-        return _drawn(TracedProgram(fn, args, kwargs))
-
-
-def _drawn(program: TracedProgram) -> Drawing:
+    program = traced_derivative("draw", fn, args, kwargs, order, rewrites)
     inputs = [*program.argument_paths, *[p.name for p in program.parameters]]
     outputs = [f"new {p.name}" for p in program.written] + [name or "" for name in program.result_names]
     return Drawing(program.title, program.graph, inputs, outputs)

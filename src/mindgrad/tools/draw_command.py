@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
-from mindgrad.tools.command_target import add_target, target_of
+from mindgrad.tools.command_target import add_order, target_of, target_parser
 from mindgrad.tools.draw import draw
 
 __all__ = ["main"]
@@ -31,16 +30,10 @@ def main(arguments: Sequence[str]) -> int:
     Raises:
         SystemExit: the command line is wrong (status 2), or asks for help (0).
     """
-    parser = argparse.ArgumentParser(
-        "mindgrad draw",
-        description="Draw a function and its derivative, side by side, a row for each line.",
-        epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = target_parser(
+        "draw", "Draw a function and its derivative, side by side, a row for each line.", _EXAMPLE
     )
-    add_target(parser)
-    parser.add_argument(
-        "--order", type=int, default=1, help="the order of the derivative; 0: the function alone"
-    )
+    add_order(parser, default=1)
     parser.add_argument(
         "--as-written", action="store_true", help="without the rewrites that the compiler makes"
     )
@@ -48,8 +41,6 @@ def main(arguments: Sequence[str]) -> int:
         "-o", "--output", metavar="FILE", required=True, help="the picture: .svg, .png or .pdf"
     )
     options = parser.parse_args(arguments)
-    if options.order < 0:
-        parser.error(f"--order must be at least 0, but is {options.order}")
     fn, values, _ = target_of(options, parser)
     drawing = draw(fn, *values, order=options.order, rewrites=not options.as_written)
     try:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
 from mindgrad.api.gradient import grad
-from mindgrad.tools.command_target import add_target, target_of
+from mindgrad.tools.command_target import add_order, target_of, target_parser
 from mindgrad.tools.explain import explain
 
 __all__ = ["main"]
@@ -32,24 +31,16 @@ def main(arguments: Sequence[str]) -> int:
     Raises:
         SystemExit: the command line is wrong (status 2), or asks for help (0).
     """
-    parser = argparse.ArgumentParser(
-        "mindgrad explain",
-        description="Tell which rewrites the compiler applies to a function, and what they save.",
-        epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = target_parser(
+        "explain", "Tell which rewrites the compiler applies to a function, and what they save.", _EXAMPLE
     )
-    add_target(parser)
-    parser.add_argument(
-        "--order", type=int, default=0, help="the order of the derivative; 0, the default: the function"
-    )
+    add_order(parser, default=0)
     parser.add_argument(
         "--compiled", action="store_true", help="compile it too: time and memory as XLA has them"
     )
     parser.add_argument("--graph", action="store_true", help="with the program as it is compiled")
     parser.add_argument("--json", action="store_true", help="as JSON")
     options = parser.parse_args(arguments)
-    if options.order < 0:
-        parser.error(f"--order must be at least 0, but is {options.order}")
     fn, values, _ = target_of(options, parser)
     for _ in range(options.order):
         fn = grad(fn)

@@ -20,14 +20,12 @@ import numpy as np
 
 from mindgrad._base.tree import flatten, map_leaves, paths
 from mindgrad.api.arguments import check_callable
-from mindgrad.api.gradient import grad
 from mindgrad.emit.function import Signature, emitted, structured
 from mindgrad.emit.jax_target import JaxTarget
 from mindgrad.emit.mindspore_target import MindsporeTarget
 from mindgrad.emit.names import identifier
 from mindgrad.emit.numpy_target import NumpyTarget
-from mindgrad.ir.rewriting import without_rewrites
-from mindgrad.tools.traced_program import TracedProgram
+from mindgrad.tools.traced_program import traced_derivative
 
 __all__ = ["LANGUAGES", "Source", "source"]
 
@@ -155,18 +153,8 @@ def source(
         raise ValueError(
             f"For 'source', 'emit' should be one of {', '.join(map(repr, _TARGETS))}, but got {emit!r}."
         )
-    if not isinstance(order, int) or isinstance(order, bool) or order < 0:
-        raise ValueError(f"For 'source', 'order' should be an int of at least 0, but got {order!r}.")
-    for _ in range(order):
-        fn = grad(fn)
-    if rewrites:
-        return _written(fn, args, kwargs, _TARGETS[emit]())
-    with without_rewrites():
-        return _written(fn, args, kwargs, _TARGETS[emit]())
-
-
-def _written(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], target: Any) -> Source:
-    program = TracedProgram(fn, args, kwargs, with_floats=True)
+    program = traced_derivative("source", fn, args, kwargs, order, rewrites, with_floats=True)
+    target = _TARGETS[emit]()
     signature = Signature(
         name=program.name,
         arguments=program.argument_paths,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 
-from mindgrad.tools.command_target import add_target, target_of
+from mindgrad.tools.command_target import add_order, target_of, target_parser
 from mindgrad.tools.source import LANGUAGES, source
 
 __all__ = ["main"]
@@ -33,24 +32,16 @@ def main(arguments: Sequence[str]) -> int:
     Raises:
         SystemExit: the command line is wrong (status 2), or asks for help (0).
     """
-    parser = argparse.ArgumentParser(
-        "mindgrad source",
-        description="Write a function, or its derivative, as a program to read and run.",
-        epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = target_parser(
+        "source", "Write a function, or its derivative, as a program to read and run.", _EXAMPLE
     )
-    add_target(parser)
-    parser.add_argument(
-        "--order", type=int, default=0, help="the order of the derivative; 0, the default: the function"
-    )
+    add_order(parser, default=0)
     parser.add_argument("--emit", choices=LANGUAGES, default="numpy", help="the library that it uses")
     parser.add_argument(
         "--as-written", action="store_true", help="without the rewrites that the compiler makes"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="a file to write the program to")
     options = parser.parse_args(arguments)
-    if options.order < 0:
-        parser.error(f"--order must be at least 0, but is {options.order}")
     fn, values, _ = target_of(options, parser)
     try:
         program = source(fn, *values, order=options.order, emit=options.emit, rewrites=not options.as_written)

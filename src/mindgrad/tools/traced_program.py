@@ -5,23 +5,26 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.callables import arity
+from mindgrad.api.gradient import grad
 from mindgrad.emit.function import argument_paths, head_of, structured
 from mindgrad.emit.names import identifier
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.object_cache import memory
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.mutable import MutableFloat
+from mindgrad.ir.rewriting import without_rewrites
 from mindgrad.ir.tensor import Tensor
 from mindgrad.optimize.pipeline import before_compilation
 from mindgrad.trace.tracing import DATA, NUMBER, TENSOR, kind_of, trace_of
 
-__all__ = ["TracedProgram"]
+__all__ = ["TracedProgram", "traced_derivative"]
 
 
 class TracedProgram:
@@ -74,6 +77,34 @@ class TracedProgram:
         pairs = zip(self._kinds, self._trace.results, strict=True)
         shown = [next(remaining) if kind in (TENSOR, NUMBER) else repr(x) for kind, x in pairs]
         return structured(self._trace.structure, flatten(None)[1], shown)
+
+
+def traced_derivative(
+    owner: str,
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    order: int,
+    rewrites: bool,
+    with_floats: bool = False,
+) -> TracedProgram:
+    """The program of a derivative of ``fn`` with respect to its first argument, of ``fn`` itself for order 0.
+
+    Args:
+        owner: the API that errors name.
+        fn, args, kwargs, with_floats: as :class:`TracedProgram` takes them.
+        order: the order of the derivative.
+        rewrites: whether it is rewritten as the compiler does.
+
+    Raises:
+        ValueError: ``order`` is no int, or negative.
+    """
+    if not isinstance(order, int) or isinstance(order, bool) or order < 0:
+        raise ValueError(f"For '{owner}', 'order' should be an int of at least 0, but got {order!r}.")
+    for _ in range(order):
+        fn = grad(fn)
+    with nullcontext() if rewrites else without_rewrites():
+        return TracedProgram(fn, args, kwargs, with_floats)
 
 
 def _arguments(where: Sequence[str], leaves: Sequence[Any], structure: Any) -> dict[str, Any]:
