@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.waiting import interruptible
+from mindgrad.backend import process_mesh
 from mindgrad.backend.executable import Executable, ahead
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import options_of
 from mindgrad.control.trip_counts import runs
-from mindgrad.ir.graph import Constant, Graph, Variable
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable, communicates, is_communication
 from mindgrad.ir.primitive import Primitive
 
 __all__ = [
@@ -96,9 +97,10 @@ def _run(graph: Graph, arguments: Sequence[Any], hoisted: dict[Any, Any]) -> lis
             value = values[atom] = _constant(jax, atom) if value is None else value
         return value
 
+    order = _CollectiveOrder(graph)
     for equation in graph.equations:
         primitive, parameters = equation.primitive, equation.parameters
-        operands = [read(atom) for atom in equation.inputs]
+        operands = order.operands(equation, [read(atom) for atom in equation.inputs], values)
         if primitive.kind == "control":
             parameters = {
                 k: partial(_nested, v, hoisted) if isinstance(v, Graph) else v for k, v in parameters.items()
@@ -109,6 +111,34 @@ def _run(graph: Graph, arguments: Sequence[Any], hoisted: dict[Any, Any]) -> lis
         else:
             values[equation.outputs[0]] = result
     return [read(atom) for atom in graph.outputs]
+
+
+class _CollectiveOrder:
+    """Makes each collective of a program depend on the one before it, where its operands do not."""
+
+    __slots__ = ("_depending", "_is_needed", "_latest")
+
+    def __init__(self, graph: Graph) -> None:
+        self._is_needed = communicates(graph)
+        self._latest: Equation | None = None
+        self._depending: set[Any] = set()  # on the latest collective
+
+    def operands(self, equation: Equation, operands: list[Any], values: dict[Any, Any]) -> list[Any]:
+        """The operands of an equation, the next one of the program."""
+        if not self._is_needed:
+            return operands
+        latest, depends = self._latest, not self._depending.isdisjoint(equation.inputs)
+        if is_communication(equation):
+            if latest is not None and not depends:
+                before = values[latest.outputs[0]]
+                first = before[(0,) * before.ndim] if before.size else None
+                if first is not None:
+                    operands = [process_mesh.after(jax_module(), operands[0], first), *operands[1:]]
+            self._latest = equation
+            self._depending = set(equation.outputs)
+        elif depends:
+            self._depending.update(equation.outputs)
+        return operands
 
 
 def _nested(graph: Graph, hoisted: dict[Any, Any], *arguments: Any) -> list[Any]:
@@ -152,6 +182,9 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     The arrays may be NumPy's or jax's, of the types that the graph declares. What the program prints is
     printed when the call returns.
     """
+    if communicates(graph):
+        executable = compile_ahead(graph)
+        return lambda arrays: executable.run(list(arrays), [], executable.extra)
     hoisted = _hoisted(graph)
     extra = [_smallest(atom) for atom in hoisted]
     jitted = jax_module().jit(_program(graph, hoisted))
@@ -192,16 +225,24 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = Fa
         return [jax.ShapeDtypeStruct(each.shape, each.dtype.numpy) for each in types]
 
     extra = [_smallest(atom) for atom in hoisted]
-    of_extra = [jax.ShapeDtypeStruct(array.shape, array.dtype) for array in extra]
+    operands = [
+        shapes(undonated), shapes(donated), [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in extra]
+    ]  # fmt: skip
     device = _target()
+    mesh = process_mesh.mesh_of(graph, _device)
+    function: Any = run
+    if mesh is not None:
+        function, operands = mesh.mapped(run, operands, [y.shape for y in graph.outputs])
     compiled = ahead(
-        run,
-        [shapes(undonated), shapes(donated), of_extra],
+        function,
+        operands,
         needs_x64(graph),
         device,
-        not graph.has_effect,
+        not graph.has_effect and mesh is None,
         options_of(graph, device) | (_EXACT if is_exact and graph.has_halves() else {}),
     )
+    if mesh is not None:
+        compiled = mesh.joining(compiled)
     return Executable(
         compiled, [to_device(array) for array in extra], graph.has_effect, _may_take_long(graph)
     )

@@ -32,8 +32,8 @@ from mindgrad.eager.replay import (
     OPEN,
     Event,
     Replay,
-    has_effect,
     needed_events,
+    obstacle,
 )
 from mindgrad.eager.structure import Leaf, Segment, Structure, bytes_of
 from mindgrad.execution.donation import settled, window
@@ -343,8 +343,8 @@ class Deferral:
         # a differentiated leaf is no constant
         numbers = tuple([self._number(t, kind is OPEN) for t in tensors])
         operands = [executed(t) for t in tensors]
-        if type(kind) is not str and not self._obstacle and has_effect(kind, parameters):
-            self._obstacle = f"'{kind.name}' calls back into Python"
+        if type(kind) is not str and not self._obstacle:
+            self._obstacle = obstacle(kind, parameters)
         scopes = replay.scopes
         event = Event(kind, numbers, parameters, self._count, (), (), user_location())
         with executing(scopes):
@@ -435,11 +435,11 @@ class Deferral:
     def _structure_of_run(self) -> Structure:
         replay = self._replay
         assert replay is not None
-        obstacle = self._obstacle
+        reason = self._obstacle
         for scope in self._surviving():
             scope.shadow = replay.recordings[scope.index]
-            obstacle = obstacle or GIVES_BACK
-        return Structure(self._events, self._specifications, obstacle)
+            reason = reason or GIVES_BACK
+        return Structure(self._events, self._specifications, reason)
 
     def _surviving(self) -> list[DeferredScope]:  # recordings that outlive the call
         return [scope for scope, recorded in self._recordings if recorded() is not None]

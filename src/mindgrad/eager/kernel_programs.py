@@ -18,7 +18,7 @@ from mindgrad._base.signals import Deferred
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.execution.compiled import call_signature
 from mindgrad.execution.donation import window
-from mindgrad.ir.graph import Graph, Variable, live_equations
+from mindgrad.ir.graph import Graph, Variable, communicates, live_equations
 from mindgrad.ir.kernels import compacted, run_compact, runs_functions, runs_on_host, silently
 from mindgrad.ir.rewriting import without_rewrites
 from mindgrad.ir.tensor import Tensor, make_tensor
@@ -149,6 +149,7 @@ def _is_of_kernels(graph: Graph) -> bool:
     outputs = graph.outputs
     return (
         not graph.has_effect
+        and not communicates(graph)
         and len(graph) <= _MOST_EQUATIONS
         and all(type(y) is Variable for y in outputs)
         and len({*outputs, *graph.inputs}) == len(outputs) + len(graph.inputs)

@@ -17,14 +17,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mindgrad.execution.record import finish, new_scope
-from mindgrad.ir.graph import Graph
+from mindgrad.ir.graph import Graph, communicates
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import GraphScope, Scope, apply, executing, innermost, lifted, opened
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.structural import stop_gradient
 
-__all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "has_effect", "needed_events"]
+__all__ = ["CLOSE", "DETACH", "FINISH", "LIFT", "OPEN", "Event", "Replay", "needed_events", "obstacle"]
 
 #: the kinds of events that are no operators
 OPEN, CLOSE, FINISH, DETACH, LIFT = "open", "close", "finish", "detach", "lift"
@@ -83,9 +83,14 @@ class Event:
         return range(self.first, self.first + len(self.types))
 
 
-def has_effect(primitive: Primitive, parameters: dict[str, Any]) -> bool:
-    """Whether an operator calls back into Python, or prints."""
-    return primitive.effect or any(isinstance(x, Graph) and x.has_effect for x in parameters.values())
+def obstacle(primitive: Primitive, parameters: dict[str, Any]) -> str:
+    """The reason for which an operator runs at once, where it stands; empty if it may run later."""
+    graphs = [x for x in parameters.values() if isinstance(x, Graph)]
+    if primitive.effect or any(graph.has_effect for graph in graphs):
+        return f"'{primitive.name}' calls back into Python"
+    if primitive.communicates or any(map(communicates, graphs)):
+        return f"'{primitive.name}' communicates with other processes"
+    return ""
 
 
 def needed_events(events: Sequence[Event], numbers: Iterable[int]) -> tuple[list[Event], set[int]]:

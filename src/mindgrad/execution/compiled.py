@@ -38,7 +38,7 @@ from mindgrad.execution.finite_results import checked, traced_plainly
 from mindgrad.execution.observers import observe
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant, is_constant
-from mindgrad.ir.graph import Graph
+from mindgrad.ir.graph import Graph, communicates
 from mindgrad.ir.scope import LEFT_BEHIND, as_it_is, open_scopes
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.optimize.pipeline import before_compilation
@@ -123,6 +123,7 @@ class _Program:
         self.is_plain = (
             not traced.outcome
             and not graph.has_effect
+            and not communicates(graph)
             and not graph.has_halves()
             and len({*map(id, results), *map(id, graph.inputs)}) == len(results) + len(graph.inputs)
         )

@@ -191,7 +191,7 @@ class Builder:
 
     def _fold(self, primitive: Primitive, inputs: tuple[Constant, ...], parameters: dict) -> Any:
         """Evaluate an equation on constants now, when that is cheap and stays a small constant."""
-        if primitive.multiple or primitive.kind == "control" or primitive.effect:
+        if primitive.multiple or primitive.kind == "control" or primitive.effect or primitive.communicates:
             return None
         splats = all(atom.is_splat for atom in inputs)
         if splats and primitive.kind in POINTWISE:

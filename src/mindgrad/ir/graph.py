@@ -321,6 +321,20 @@ def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> lis
 
 
 @memoized
+def communicates(graph: Graph) -> bool:
+    """Whether ``graph``, or one in it, combines arrays of several processes."""
+    return any(map(is_communication, graph.equations))
+
+
+def is_communication(equation: Equation) -> bool:
+    """Whether an equation, or a graph in it, combines arrays of several processes."""
+    primitive = equation.primitive
+    if primitive.kind != "control":
+        return primitive.communicates
+    return any(isinstance(value, Graph) and communicates(value) for value in equation.parameters.values())
+
+
+@memoized
 def without_effects(graph: Graph) -> Graph:
     """``graph`` without side effects, for a program that runs a second time and must not print again."""
     if not graph.has_effect:

@@ -23,6 +23,8 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
   are those with a graph in them (a loop's body) in which such a row stands; where ``runs_graphs`` is not set,
   graphs are run by the derivative only, and so are their effects.
 - ``unique`` rows are never merged, though nothing is seen of them: two calls with the same operands stay two.
+- ``communicates`` rows combine the arrays of several processes: they run where they stand, the same on every
+  rank, so that they are never folded, nor part of what eager mode compiles on the side, by its clock.
 - ``keeps_type`` says that all operands and the result have one type; it comes with the type rule.
 - ``series(equation, coefficients, order)`` gives the Taylor coefficients 0 … ``order`` of each output of an
   operator with graphs in it, for those of each operand, ``None`` for zero (see ``transforms.taylor``);
@@ -52,6 +54,7 @@ class Primitive:
 
     __slots__ = (
         "batch",
+        "communicates",
         "commutative",
         "effect",
         "jvp",
@@ -93,6 +96,7 @@ class Primitive:
         effect: bool = False,
         unique: bool = False,
         runs_graphs: bool = True,
+        communicates: bool = False,
         series: Callable[..., Any] | None = None,
     ) -> None:
         if name in REGISTRY:
@@ -116,6 +120,7 @@ class Primitive:
         self.effect = effect
         self.unique = unique or effect
         self.runs_graphs = runs_graphs
+        self.communicates = communicates
         self.series = series
         self.simplify = simplify
         self.taint = taint

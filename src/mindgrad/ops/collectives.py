@@ -1,19 +1,31 @@
-"""Collectives combine tensors of all processes; with one process each gets its own tensor back.
+"""Collectives combine the tensors that the processes of a group hold of one value.
 
-MindSpore's collectives on a group of one process are the identity, and so is their derivative. What names
-another process is refused (``mindgrad.communication``).
+Each function is a composition of the rows of ``rows.collectives``, which have the derivatives. With one
+process each gives its tensor back, and nothing is recorded. Every process of the group makes the call, with
+a tensor of one type, in eager mode as in a compiled function; derivatives of what was communicated
+communicate as well, so that all of them differentiate it or none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.communication.management import GlobalComm
+from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank
+from mindgrad.ir.dtype import as_dtype, bool_, int32, uint8
+from mindgrad.ir.scope import apply, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.operands import operand
+from mindgrad.ops.operands import applied, cast, full_tensor, operand
+from mindgrad.rows import collectives as rows
+from mindgrad.rows.arithmetic import neg
+from mindgrad.rows.reduction import reduce_min, reduce_prod
+from mindgrad.rows.structural import reshape
 
-__all__ = ["ReduceOp", "exchanged", "gathered", "reduced", "sent_by"]
+__all__ = [
+    "ReduceOp", "barrier", "broadcast", "exchanged", "gathered", "gathered_by", "partner", "passed_on",
+    "received", "reduced", "reduced_by", "reduced_parts", "scattered", "sent",
+]  # fmt: skip
 
 _WORLD = GlobalComm.WORLD_COMM_GROUP
 
@@ -36,100 +48,349 @@ class ReduceOp:
 _KINDS = (ReduceOp.SUM, ReduceOp.MAX, ReduceOp.MIN, ReduceOp.PROD, ReduceOp.AVG)
 
 
-def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
-    """The sum, largest, smallest, product or mean of each process's ``tensor``: with one process itself.
+def _ranks(group: str) -> tuple[int, ...]:
+    return tuple(get_process_group_ranks(group))
+
+
+def _checked(op: Any, operator: str) -> str:
+    if not isinstance(op, str):
+        raise TypeError(f"For '{operator}', the 'op' must be a string, but got {type(op).__name__}.")
+    if op not in _KINDS:
+        raise ValueError(f"For '{operator}', the 'op' must be one of {', '.join(_KINDS)}, but got {op!r}.")
+    return op
+
+
+def _member(rank: Any, name: str, ranks: Sequence[int], operator: str) -> int:
+    number = whole_number(rank, operator, name, least=0)
+    if number not in ranks:
+        raise ValueError(
+            f"For '{operator}', the '{name}' must be one of the group's ranks {list(ranks)}, but got "
+            f"{number}."
+        )
+    return number
+
+
+def _with_axis(x: Tensor, operator: str) -> Tensor:
+    if not x.ndim:
+        raise ValueError(
+            f"For '{operator}', the tensor must have an axis to join along, but its shape is ()."
+        )
+    return x
+
+
+def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, operator: str = "AllReduce") -> Tensor:
+    """The sum, largest, smallest, product or mean of every process's ``tensor``, on each of them.
 
     Args:
-        tensor: a tensor of any shape.
+        tensor: a tensor of any shape, of the same type on all processes.
         op: one of :class:`ReduceOp`.
-        group: the group of processes; each holds this one only.
+        group: the group of processes.
+        operator: who asks, for errors.
 
     Raises:
-        TypeError: ``tensor`` is no tensor, or ``op`` no string.
-        ValueError: there is no such ``op``.
+        TypeError: ``tensor`` is no tensor of numbers, or ``op`` no string.
+        ValueError: there is no such ``op`` or ``group``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import reduced
     >>> print(reduced(Tensor([1.0, 2.0])))
     [1. 2.]
     """
-    if not isinstance(op, str):
-        raise TypeError(f"For 'AllReduce', the 'op' must be a string, but got {type(op).__name__}.")
-    if op not in _KINDS:
-        raise ValueError(f"For 'AllReduce', the 'op' must be one of {', '.join(_KINDS)}, but got {op!r}.")
-    return operand(tensor, "AllReduce")
+    op = _checked(op, operator)
+    x, ranks = operand(tensor, operator), _ranks(group)
+    if len(ranks) == 1:
+        return x
+    if op == ReduceOp.MAX:
+        return applied(rows.all_max, operator, x, ranks=ranks)
+    if op == ReduceOp.MIN and x.dtype.kind in ("int", "float"):
+        return apply(neg, applied(rows.all_max, operator, apply(neg, x), ranks=ranks))
+    if op in (ReduceOp.MIN, ReduceOp.PROD):
+        stacked = applied(
+            rows.all_gather, operator, apply(reshape, x, shape=(1, *x.shape)), axis=0, ranks=ranks
+        )
+        return applied(reduce_min if op == ReduceOp.MIN else reduce_prod, operator, stacked, axes=(0,))
+    total = applied(rows.all_reduce, operator, x, ranks=ranks)
+    return total if op == ReduceOp.SUM else total / len(ranks)
 
 
-def gathered(tensor: Any, group: str = _WORLD) -> Tensor:
-    """The tensors of all processes, one behind the other along the first axis: with one process itself.
+def reduced_by(tensor: Any, process: int, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
+    """The reduction of every process's ``tensor`` on one of them; zeros on the others.
 
     Args:
-        tensor: a tensor with at least one axis.
-        group: the group of processes; each holds this one only.
+        tensor, op, group: as for :func:`reduced`.
+        process: the rank that gets the result, among all processes.
+
+    Raises:
+        TypeError, ValueError: as :func:`reduced`; ``process`` is no rank of the group.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.collectives import reduced_by
+    >>> print(reduced_by(Tensor([1.0, 2.0]), 0))
+    [1. 2.]
+    """
+    ranks = _ranks(group)
+    root = _member(process, "dest_rank", ranks, "Reduce")
+    return _only_on(root, reduced(tensor, op, group, "Reduce"), ranks)
+
+
+def _only_on(root: int, x: Tensor, ranks: tuple[int, ...]) -> Tensor:
+    return x if len(ranks) == 1 else apply(rows.rank_mask, x, root=root, ranks=ranks)
+
+
+def gathered(tensor: Any, group: str = _WORLD, operator: str = "AllGather") -> Tensor:
+    """The tensors of all processes, in the order of their ranks along the first axis, on each of them.
+
+    Args:
+        tensor: a tensor with at least one axis, of the same type on all processes.
+        group: the group of processes.
+        operator: who asks, for errors.
 
     Raises:
         TypeError: ``tensor`` is no tensor.
-        ValueError: it has no axis.
+        ValueError: it has no axis, or there is no such group.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import gathered
     >>> print(gathered(Tensor([1.0, 2.0])))
     [1. 2.]
     """
-    x = operand(tensor, "AllGather")
-    if not x.ndim:
-        raise ValueError("For 'AllGather', the tensor must have an axis to join along, but its shape is ().")
-    return x
+    x, ranks = _with_axis(operand(tensor, operator), operator), _ranks(group)
+    return x if len(ranks) == 1 else applied(rows.all_gather, operator, x, axis=0, ranks=ranks)
 
 
-def sent_by(tensor: Any, process: int, operator: str = "Broadcast", group: str = _WORLD) -> Tensor:
-    """The ``tensor`` of that process, which is number 0.
+def gathered_by(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
+    """The tensors of all processes joined along the first axis on one of them; zeros on the others.
 
     Args:
-        tensor: a tensor of any shape.
-        process: the number of the process.
+        tensor, group: as for :func:`gathered`.
+        process: the rank that gets the result, among all processes.
+
+    Raises:
+        TypeError, ValueError: as :func:`gathered`; ``process`` is no rank of the group.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.collectives import gathered_by
+    >>> print(gathered_by(Tensor([1.0, 2.0]), 0))
+    [1. 2.]
+    """
+    ranks = _ranks(group)
+    root = _member(process, "dest_rank", ranks, "CollectiveGather")
+    return _only_on(root, gathered(tensor, group, "CollectiveGather"), ranks)
+
+
+def reduced_parts(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
+    """This process's part, along the first axis, of the reduction of every process's ``tensor``.
+
+    Args:
+        tensor: a tensor whose first axis the number of processes divides.
+        op, group: as for :func:`reduced`.
+
+    Raises:
+        TypeError, ValueError: as :func:`reduced`; the first axis cannot be divided.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.collectives import reduced_parts
+    >>> print(reduced_parts(Tensor([1.0, 2.0])))
+    [1. 2.]
+    """
+    operator = "ReduceScatter"
+    op = _checked(op, operator)
+    x, ranks = _with_axis(operand(tensor, operator), operator), _ranks(group)
+    if len(ranks) == 1:
+        return x
+    if op in (ReduceOp.SUM, ReduceOp.AVG):
+        part = applied(rows.reduce_scatter, operator, x, axis=0, ranks=ranks)
+        return part if op == ReduceOp.SUM else part / len(ranks)
+    whole, length = reduced(x, op, group, operator), x.shape[0] // len(ranks)
+    if length * len(ranks) != x.shape[0]:
+        raise ValueError(
+            f"For '{operator}', the first axis of the input of shape {x.shape} must divide into {len(ranks)} "
+            f"equal parts, one for each rank."
+        )
+    start = ranks.index(get_rank()) * length
+    return whole[start : start + length]
+
+
+def broadcast(tensor: Any, process: int, group: str = _WORLD, operator: str = "Broadcast") -> Tensor:
+    """The ``tensor`` of one process, on all of them.
+
+    Args:
+        tensor: a tensor of any shape, of the same type on all processes.
+        process: the rank whose tensor it is, among all processes.
+        group: the group of processes.
         operator: who asks, for errors.
-        group: the group of processes; each holds this one only.
 
     Raises:
         TypeError: ``tensor`` is no tensor, or ``process`` no int.
-        ValueError: there is no such process.
+        ValueError: there is no such group, or no such rank in it.
 
     >>> from mindgrad import Tensor
-    >>> from mindgrad.ops.collectives import sent_by
-    >>> print(sent_by(Tensor([1.0, 2.0]), 0))
+    >>> from mindgrad.ops.collectives import broadcast
+    >>> print(broadcast(Tensor([1.0, 2.0]), 0))
     [1. 2.]
     """
-    if whole_number(process, operator, "process", least=0) != 0:
-        raise ValueError(f"For '{operator}', there is process 0 only, but got {process}.")
-    return operand(tensor, operator)
+    ranks = _ranks(group)
+    root = _member(process, "root_rank", ranks, operator)
+    x = operand(tensor, operator)
+    if len(ranks) == 1:
+        return x
+    number = cast(x, uint8) if x.dtype is bool_ else x
+    total = applied(rows.all_reduce, operator, _only_on(root, number, ranks), ranks=ranks)
+    return cast(total, x.dtype)
+
+
+def scattered(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
+    """This process's part, along the first axis, of the ``tensor`` of one process.
+
+    Args:
+        tensor: a tensor whose first axis the number of processes divides, of the same type on all of them.
+        process: the rank whose tensor it is, among all processes.
+        group: the group of processes.
+
+    Raises:
+        TypeError, ValueError: as :func:`broadcast`; the first axis cannot be divided.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.collectives import scattered
+    >>> print(scattered(Tensor([1.0, 2.0]), 0))
+    [1. 2.]
+    """
+    operator, ranks = "CollectiveScatter", _ranks(group)
+    root = _member(process, "src_rank", ranks, operator)
+    x = _with_axis(operand(tensor, operator), operator)
+    return x if len(ranks) == 1 else reduced_parts(_only_on(root, x, ranks), ReduceOp.SUM, group)
 
 
 def exchanged(tensor: Any, split_count: int, split_dim: int, concat_dim: int, group: str = _WORLD) -> Tensor:
-    """Parts of ``tensor`` to every process and from every process: of one part itself.
+    """One part of ``tensor`` for every process, and one from every process, joined.
 
     Args:
-        tensor: a tensor.
+        tensor: a tensor, of the same type on all processes.
         split_count: the number of parts, one for each process.
         split_dim: the axis to divide.
         concat_dim: the axis along which what comes is joined.
-        group: the group of processes; each holds this one only.
+        group: the group of processes.
 
     Raises:
         TypeError: ``tensor`` is no tensor.
-        ValueError: ``split_count``, the number of processes, is not 1, or there is no such axis.
+        ValueError: ``split_count`` is not the number of processes, there is no such axis, or it cannot be
+            divided.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import exchanged
     >>> print(exchanged(Tensor([1.0, 2.0]), 1, 0, 0))
     [1. 2.]
     """
-    x = operand(tensor, "AlltoAll")
-    if split_count != 1:
+    x, ranks = operand(tensor, "AlltoAll"), _ranks(group)
+    if split_count != len(ranks):
         raise ValueError(
-            f"For 'AlltoAll', the 'split_count' must be 1, the number of processes, but got {split_count}."
+            f"For 'AlltoAll', the 'split_count' must be {len(ranks)}, the number of processes, but got "
+            f"{split_count}."
         )
     for name, axis in (("split_dim", split_dim), ("concat_dim", concat_dim)):
         if not -x.ndim <= axis < x.ndim:
             raise ValueError(f"For 'AlltoAll', the '{name}' {axis} is no axis of the shape {x.shape}.")
-    return x
+    if len(ranks) == 1:
+        return x
+    axes = {"split_axis": split_dim % x.ndim, "concat_axis": concat_dim % x.ndim}
+    return applied(rows.all_to_all, "AlltoAll", x, **axes, ranks=ranks)
+
+
+def passed_on(tensor: Any, pairs: Sequence[tuple[int, int]], group: str = _WORLD) -> Tensor:
+    """The ``tensor`` of rank s on rank r for each pair (s, r); zeros on ranks that nobody sends to.
+
+    Args:
+        tensor: a tensor of any shape, of the same type on all processes.
+        pairs: source and target of each message; a rank is at most once a source and once a target.
+        group: the group of processes.
+
+    Raises:
+        TypeError: ``tensor`` is no tensor.
+        ValueError: a rank is not in the group, or comes twice.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.collectives import passed_on
+    >>> print(passed_on(Tensor([1.0, 2.0]), [(0, 0)]))
+    [1. 2.]
+    """
+    x, ranks = operand(tensor, "CollectivePermute"), _ranks(group)
+    listed = tuple([(int(source), int(target)) for source, target in pairs])
+    for side in zip(*listed, strict=True):
+        if len(set(side)) != len(side) or not set(side) <= set(ranks):
+            raise ValueError(
+                f"For 'CollectivePermute', each of 'pairs' must join two of the ranks {list(ranks)}, each "
+                f"once a source and once a target, but got {list(listed)}."
+            )
+    return applied(rows.permute, "CollectivePermute", x, pairs=listed, ranks=ranks)
+
+
+def partner(rank: Any, name: str, group: str, operator: str) -> int:
+    """``rank``, which is another rank of the group.
+
+    Raises:
+        TypeError: it is no int.
+        ValueError: there is no such rank in the group, or it is this one.
+    """
+    ranks, other = _ranks(group), whole_number(rank, operator, name, least=0)
+    if other == get_rank() or other not in ranks:
+        raise ValueError(
+            f"For '{operator}', the '{name}' must be another rank of the group's {list(ranks)}, but got "
+            f"{other}."
+        )
+    return other
+
+
+def _both(one: int, other: int) -> tuple[int, int]:
+    return min(one, other), max(one, other)
+
+
+def sent(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
+    """``tensor``, once it has been sent to another process, which calls :func:`received` for it.
+
+    Reverse mode through the pair needs both processes to differentiate it: a ``tensor`` that one of them
+    does not differentiate is an error after the time limit of communication.
+
+    Args:
+        tensor: a tensor of any shape.
+        process: the rank that receives, among all processes.
+        group: the group of processes.
+
+    Raises:
+        TypeError: ``tensor`` is no tensor.
+        ValueError: ``process`` is no other rank of the group.
+    """
+    own, other = get_rank(), partner(process, "dest_rank", group, "Send")
+    x = operand(tensor, "Send")
+    # zeros come back, as nobody sends to this rank: with them what follows depends on the message
+    return x + apply(rows.permute, x, pairs=((own, other),), ranks=_both(own, other))
+
+
+def received(shape: Sequence[int], dtype: Any, process: int, group: str = _WORLD) -> Tensor:
+    """The tensor that another process sends with :func:`sent`.
+
+    Args:
+        shape, dtype: those of the tensor.
+        process: the rank that sends, among all processes.
+        group: the group of processes.
+
+    Raises:
+        ValueError: ``process`` is no other rank of the group.
+    """
+    own, other = get_rank(), partner(process, "src_rank", group, "Receive")
+    empty = full_tensor(0, as_dtype(dtype), tuple(shape))
+    return apply(rows.permute, empty, pairs=((other, own),), ranks=_both(own, other))
+
+
+def barrier(group: str = _WORLD) -> None:
+    """Wait until all processes of a group are here.
+
+    Inside a compiled function nothing happens: there processes wait for each other where collectives do.
+
+    Raises:
+        ValueError: there is no such group.
+
+    >>> from mindgrad.ops.collectives import barrier
+    >>> barrier()
+    """
+    if len(_ranks(group)) > 1 and not open_scopes():
+        reduced(full_tensor(0, int32, ()), group=group).asnumpy()

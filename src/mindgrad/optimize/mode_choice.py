@@ -150,13 +150,17 @@ def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[G
 
 
 def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
-    """The values that depend on ``x``; ``None`` if control flow or an effect does."""
+    """The values that depend on ``x``; ``None`` if control flow, an effect or a collective does.
+
+    Forward mode through a collective moves the inputs of all ranks, reverse mode those of one: they are not
+    each other's substitutes.
+    """
     dependents: set[Any] = {x}
     for equation in live:
         if equation.primitive.jvp is None or dependents.isdisjoint(equation.inputs):
             continue
         is_control = equation.primitive.kind == "control" and equation.primitive is not taylor_coefficients
-        if is_control or equation.has_effect:
+        if is_control or equation.has_effect or equation.primitive.communicates:
             return None
         dependents.update(equation.outputs)
     return dependents

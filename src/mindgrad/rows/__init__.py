@@ -5,6 +5,7 @@ from mindgrad.rows import (
     assignment,
     bessel,
     bessel_second,
+    collectives,
     complexes,
     contraction,
     convolution,
@@ -33,8 +34,8 @@ from mindgrad.rows import (
 )
 
 __all__ = [
-    "arithmetic", "assignment", "bessel", "bessel_second", "complexes", "contraction", "convolution",
-    "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "fourier", "general_eig",
+    "arithmetic", "assignment", "bessel", "bessel_second", "collectives", "complexes", "contraction",
+    "convolution", "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "fourier", "general_eig",
     "incomplete", "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "random", "reduction",
     "slicing", "sorting", "special", "static_slices", "structural", "unstacking",
 ]  # fmt: skip

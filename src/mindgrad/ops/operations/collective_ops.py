@@ -1,8 +1,8 @@
-"""Collectives as classes: ``ops.AllReduce()(x)``, which with one process is ``x``."""
+"""Collectives as classes: ``ops.AllReduce()(x)``, the sum of every process's ``x``."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from mindgrad.communication.management import GlobalComm
 from mindgrad.ops import collectives
@@ -11,58 +11,52 @@ from mindgrad.ops.operations.base import classes, integer, operation, text
 from mindgrad.ops.operations.primitive import Primitive
 
 _GROUP = text(GlobalComm.WORLD_COMM_GROUP)
+_OP = text(ReduceOp.SUM)
 _X = "(Tensor([1.0, 2.0]))"
 
 AllReduce = operation(
-    __name__, "AllReduce", collectives.reduced, attributes={"op": text(ReduceOp.SUM), "group": _GROUP},
-    run=lambda self, tensor: collectives.reduced(tensor, self.op),
+    __name__, "AllReduce", collectives.reduced, attributes={"op": _OP, "group": _GROUP},
+    run=lambda self, tensor: collectives.reduced(tensor, self.op, self.group),
     example=f"ops.AllReduce(){_X}", prints="[1. 2.]",
 )  # fmt: skip
 Reduce = operation(
-    __name__, "Reduce", collectives.reduced,
-    attributes={"dest_rank": integer(), "op": text(ReduceOp.SUM), "group": _GROUP},
-    run=lambda self, tensor: collectives.sent_by(
-        collectives.reduced(tensor, self.op), self.dest_rank, "Reduce"
-    ),
+    __name__, "Reduce", collectives.reduced_by,
+    attributes={"dest_rank": integer(), "op": _OP, "group": _GROUP},
+    run=lambda self, tensor: collectives.reduced_by(tensor, self.dest_rank, self.op, self.group),
     example=f"ops.Reduce(0){_X}", prints="[1. 2.]",
 )  # fmt: skip
 ReduceScatter = operation(
-    __name__, "ReduceScatter", collectives.reduced,
-    attributes={"op": text(ReduceOp.SUM), "group": _GROUP},
-    run=lambda self, tensor: collectives.gathered(collectives.reduced(tensor, self.op)),
+    __name__, "ReduceScatter", collectives.reduced_parts, attributes={"op": _OP, "group": _GROUP},
+    run=lambda self, tensor: collectives.reduced_parts(tensor, self.op, self.group),
     example=f"ops.ReduceScatter(){_X}", prints="[1. 2.]",
 )  # fmt: skip
 AllGather = operation(
     __name__, "AllGather", collectives.gathered, attributes={"group": _GROUP},
-    run=lambda self, tensor: collectives.gathered(tensor),
+    run=lambda self, tensor: collectives.gathered(tensor, self.group),
     example=f"ops.AllGather(){_X}", prints="[1. 2.]",
 )  # fmt: skip
 CollectiveGather = operation(
-    __name__, "CollectiveGather", collectives.gathered,
+    __name__, "CollectiveGather", collectives.gathered_by,
     attributes={"dest_rank": integer(), "group": _GROUP},
-    run=lambda self, tensor: collectives.sent_by(
-        collectives.gathered(tensor), self.dest_rank, "CollectiveGather"
-    ),
+    run=lambda self, tensor: collectives.gathered_by(tensor, self.dest_rank, self.group),
     example=f"ops.CollectiveGather(0){_X}", prints="[1. 2.]",
 )  # fmt: skip
 CollectiveScatter = operation(
-    __name__, "CollectiveScatter", collectives.sent_by,
+    __name__, "CollectiveScatter", collectives.scattered,
     attributes={"src_rank": integer(0), "group": _GROUP},
-    run=lambda self, tensor: collectives.sent_by(
-        collectives.gathered(tensor), self.src_rank, "CollectiveScatter"
-    ),
+    run=lambda self, tensor: collectives.scattered(tensor, self.src_rank, self.group),
     example=f"ops.CollectiveScatter(){_X}", prints="[1. 2.]",
 )  # fmt: skip
 
 
 def _broadcast(self: Any, inputs: Any) -> Any:
     if isinstance(inputs, tuple):  # as MindSpore takes and gives them
-        return tuple(collectives.sent_by(x, self.root_rank) for x in inputs)
-    return collectives.sent_by(inputs, self.root_rank)
+        return tuple(collectives.broadcast(x, self.root_rank, self.group) for x in inputs)
+    return collectives.broadcast(inputs, self.root_rank, self.group)
 
 
 Broadcast = operation(
-    __name__, "Broadcast", collectives.sent_by, attributes={"root_rank": integer(), "group": _GROUP},
+    __name__, "Broadcast", collectives.broadcast, attributes={"root_rank": integer(), "group": _GROUP},
     run=_broadcast, example=f"ops.Broadcast(0){_X}", prints="[1. 2.]",
 )  # fmt: skip
 AlltoAll = operation(
@@ -71,14 +65,16 @@ AlltoAll = operation(
         "split_count": integer(), "split_dim": integer(), "concat_dim": integer(), "group": _GROUP,
     },
     run=lambda self, tensor: collectives.exchanged(
-        tensor, self.split_count, self.split_dim, self.concat_dim
+        tensor, self.split_count, self.split_dim, self.concat_dim, self.group
     ),
     example=f"ops.AlltoAll(1, 0, 0){_X}", prints="[1. 2.]",
 )  # fmt: skip
 
 
 class Barrier(Primitive):
-    """Waits for all processes: with one there is none to wait for.
+    """Waits until all processes of a group are here; with one process for nobody.
+
+    Inside a compiled function the processes wait for each other where the collectives around it do.
 
     >>> from mindgrad import ops
     >>> ops.Barrier()()
@@ -88,33 +84,91 @@ class Barrier(Primitive):
         self.group = group
 
     def __call__(self) -> None:
-        """Nothing."""
-
-
-def _alone(name: str) -> NoReturn:
-    raise RuntimeError(f"For '{name}', there is no other process to send to or receive from.")
+        """Wait."""
+        collectives.barrier(self.group)
 
 
 class Send(Primitive):
-    """Sends to another process, of which there is none.
+    """Sends a tensor to another process, which calls :class:`Receive` for it.
+
+    Args:
+        sr_tag: a number that the receiver names, too.
+        dest_rank: the rank that receives.
+        group, group_back: the group of processes; that of the derivative, which is the same here.
+
+    Inputs:
+        ``input_x``: a Tensor.
+
+    Outputs:
+        The same Tensor: what depends on it comes after the message.
 
     Raises:
-        RuntimeError: always.
+        ValueError: there is no such rank.
+
+    >>> from mindgrad import ops
+    >>> ops.Send(0, 0)
+    Traceback (most recent call last):
+    ...
+    ValueError: For 'Send', the 'dest_rank' must be another rank of the group's [0], but got 0.
     """
 
-    def __init__(self, *_: Any, **__: Any) -> None:
-        _alone("Send")
+    def __init__(
+        self,
+        sr_tag: int,
+        dest_rank: int,
+        group: str = GlobalComm.WORLD_COMM_GROUP,
+        group_back: str | None = None,
+    ) -> None:
+        self.sr_tag, self.group = sr_tag, group
+        self.dest_rank = collectives.partner(dest_rank, "dest_rank", group, "Send")
+
+    def __call__(self, input_x: Any) -> Any:
+        """Send ``input_x``."""
+        return collectives.sent(input_x, self.dest_rank, self.group)
 
 
 class Receive(Primitive):
-    """Receives from another process, of which there is none.
+    """Receives a tensor that another process sends with :class:`Send`.
+
+    Args:
+        sr_tag: the number that the sender names.
+        src_rank: the rank that sends.
+        shape, dtype: those of the tensor.
+        group, group_back: the group of processes; that of the derivative, which is the same here.
+
+    Inputs:
+        Optionally a Tensor, which is not used: what it depends on comes before the message.
+
+    Outputs:
+        A Tensor.
 
     Raises:
-        RuntimeError: always.
+        ValueError: there is no such rank.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import ops
+    >>> ops.Receive(0, 0, [1], ms.float32)
+    Traceback (most recent call last):
+    ...
+    ValueError: For 'Receive', the 'src_rank' must be another rank of the group's [0], but got 0.
     """
 
-    def __init__(self, *_: Any, **__: Any) -> None:
-        _alone("Receive")
+    def __init__(
+        self,
+        sr_tag: int,
+        src_rank: int,
+        shape: Any,
+        dtype: Any,
+        group: str = GlobalComm.WORLD_COMM_GROUP,
+        group_back: str | None = None,
+    ) -> None:
+        self.sr_tag, self.group = sr_tag, group
+        self.src_rank = collectives.partner(src_rank, "src_rank", group, "Receive")
+        self.shape, self.dtype = tuple(shape), dtype
+
+    def __call__(self, *_: Any) -> Any:
+        """Receive."""
+        return collectives.received(self.shape, self.dtype, self.src_rank, self.group)
 
 
 __all__ = list(classes(globals()) + ["Barrier", "Receive", "ReduceOp", "Send"])

@@ -1,0 +1,211 @@
+"""The process mesh has one device of each process; programs with collectives run over all of it.
+
+    program(x)_r = body(x_r)        on every rank r, where collectives join the x_r
+
+The arrays of a process stay its own: each is handed to XLA, without a copy, as this rank's part of an array
+over the mesh, and what comes back are this rank's parts. The body is lowered by ``jax.shard_map``, where the
+axis ``ranks`` is what collectives reduce over (``rows.collectives``).
+
+Before such a program runs for the first time its members compare what it sends (``set_agreement``): ranks
+whose programs differ would wait for each other without end. Collectives run in the order of the program,
+which XLA alone does not promise: where no data says so, an operand is made to depend on the result before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from mindgrad.backend.jax_import import jax_module
+from mindgrad.ir.graph import Graph, communicates
+from mindgrad.rows.collectives import AXIS, world_of
+
+__all__ = ["ProcessMesh", "after", "forget", "mesh_of", "set_agreement", "use_devices"]
+
+#: compares a program with those of the other ranks, before it first runs
+_agreement: Callable[[Graph], None] | None = None
+#: one device for each rank, where it is not one process for each
+_devices: Sequence[Any] | None = None
+
+
+def set_agreement(agreement: Callable[[Graph], None] | None) -> None:
+    """Let ``agreement(graph)`` compare each program with collectives with those of the other ranks."""
+    global _agreement
+    _agreement = agreement
+
+
+def use_devices(devices: Sequence[Any] | None) -> None:
+    """Compile programs for ranks that are ``devices`` of this process (``None``: for one process each).
+
+    Each operand of such a program, and each of its results, is a list with an array for each rank.
+    """
+    global _devices
+    _devices = devices
+    forget()
+
+
+def forget() -> None:
+    """Forget the mesh: processes have come or gone."""
+    _mesh.cache_clear()
+
+
+def mesh_of(graph: Graph, device: Any) -> ProcessMesh | None:
+    """The mesh for a program on ``device`` (``None``: the CPU); ``None`` if it has no collectives."""
+    if not communicates(graph):
+        return None
+    mesh = _mesh(device)
+    if mesh.size == 1 and _devices is None:
+        return None
+    if _agreement is not None:
+        _agreement(graph)
+    return mesh
+
+
+@lru_cache(maxsize=4)
+def _mesh(device: Any) -> ProcessMesh:
+    return ProcessMesh(device)
+
+
+class ProcessMesh:
+    """One device for each rank.
+
+    Args:
+        device: this process's device; ``None``: its CPU.
+
+    Attributes:
+        size: the number of ranks.
+    """
+
+    def __init__(self, device: Any) -> None:
+        jax = jax_module()
+        if _devices is not None:
+            devices = list(_devices)
+        else:
+            platform = "cpu" if device is None else device.platform
+            own = jax.local_devices(backend=platform)
+            position = 0 if device is None else own.index(device)
+            by_process: dict[int, list[Any]] = {}
+            for each in jax.devices(platform):
+                by_process.setdefault(each.process_index, []).append(each)
+            devices = [by_process[process][position] for process in sorted(by_process)]
+        self.size = len(devices)
+        self.devices = devices
+        self._mesh = jax.sharding.Mesh(np.array(devices), (AXIS,))
+        # arrays are stacked along their first axis; numbers, which have none, are as if they were equal
+        self._specs = (jax.sharding.PartitionSpec(), jax.sharding.PartitionSpec(AXIS))
+        self._shardings = tuple([jax.sharding.NamedSharding(self._mesh, spec) for spec in self._specs])
+        self._own = next((each for each in devices if each.process_index == jax.process_index()), None)
+
+    def _stacked(self, x: Any) -> Any:
+        """The shape over the mesh of arrays that have the shape ``x`` on each rank."""
+        shape = (x.shape[0] * self.size, *x.shape[1:]) if x.shape else ()
+        sharding = self._shardings[bool(shape)]
+        return jax_module().ShapeDtypeStruct(shape, x.dtype, sharding=sharding)
+
+    def mapped(
+        self, body: Callable[..., Any], shapes: Any, results: Sequence[Sequence[int]]
+    ) -> tuple[Any, Any]:
+        """``body`` over the mesh, and the shapes of its operands there.
+
+        Args:
+            body: a function of groups of arrays that gives a list of arrays.
+            shapes: ``jax.ShapeDtypeStruct`` for each operand of one rank, in groups.
+            results: the shape of each result.
+        """
+        jax = jax_module()
+        specs = [[self._specs[bool(x.shape)] for x in group] for group in shapes]
+        outer = [[self._stacked(x) for x in group] for group in shapes]
+
+        def sized(*groups: Sequence[Any]) -> list[Any]:
+            with world_of(self.size):
+                return body(*groups)
+
+        function = jax.shard_map(
+            sized,
+            mesh=self._mesh,
+            in_specs=tuple(specs),
+            out_specs=[self._specs[bool(shape)] for shape in results],
+            check_vma=False,
+        )
+        return function, outer
+
+    def joining(self, compiled: Any) -> Any:
+        """``compiled`` as a function of this rank's arrays, to this rank's results."""
+        return _OnThisRank(self, compiled) if _devices is None else _OnAllRanks(self, compiled)
+
+    def joined(self, parts: Sequence[Any]) -> Any:
+        """The arrays of the ranks of this process as an array over the mesh."""
+        jax = jax_module()
+        shape = parts[0].shape
+        whole = (shape[0] * self.size, *shape[1:]) if shape else ()
+        return jax.make_array_from_single_device_arrays(whole, self._shardings[bool(shape)], list(parts))
+
+    def part(self, array: Any) -> Any:
+        """An array of this rank as its part of one over the mesh."""
+        if isinstance(array, (np.ndarray, np.generic)) or array.sharding.device_set != {self._own}:
+            array = _on(self._own, array)
+        return self.joined([array])
+
+
+def _on(device: Any, array: Any) -> Any:
+    jax = jax_module()
+    with jax.enable_x64(True):
+        return jax.device_put(np.asarray(array), device)
+
+
+class _OnThisRank:
+    """A compiled program over the mesh, called with this rank's arrays.
+
+    Attributes:
+        compiled: jax's compiled program.
+    """
+
+    __slots__ = ("_mesh", "compiled")
+
+    def __init__(self, mesh: ProcessMesh, compiled: Any) -> None:
+        self._mesh, self.compiled = mesh, compiled
+
+    def __call__(self, *groups: Sequence[Any]) -> list[Any]:
+        part = self._mesh.part
+        results = self.compiled(*[[part(x) for x in group] for group in groups])
+        return [result.addressable_data(0) for result in results]
+
+    def __copy__(self) -> _OnThisRank:
+        return type(self)(self._mesh, copy(self.compiled))
+
+
+class _OnAllRanks(_OnThisRank):
+    """A compiled program over devices of this process, called with a list of arrays for each operand.
+
+    The large constants of the program, which come last, are one array for all ranks. Each result is a list.
+    """
+
+    __slots__ = ()
+
+    def __call__(self, *groups: Sequence[Any]) -> list[Any]:
+        mesh = self._mesh
+        *operands, extra = groups
+        placed = [
+            [mesh.joined([_on(d, x) for d, x in zip(mesh.devices, parts, strict=True)]) for parts in group]
+            for group in (*operands, [[x] * mesh.size for x in extra])
+        ]
+        results = []
+        for result in self.compiled(*placed):
+            parts = {shard.device: np.asarray(shard.data) for shard in result.addressable_shards}
+            results.append([parts[device] for device in mesh.devices])
+        return results
+
+
+def after(jax: Any, x: Any, before: Any) -> Any:
+    """``x``, available once ``before`` is: of collectives that are independent.
+
+    The condition is false on every rank, which XLA cannot know.
+    """
+    lax = jax.lax
+    number = lax.convert_element_type(before.real if before.dtype.kind == "c" else before, np.int32)
+    is_set = number & (lax.axis_index(AXIS) >> 30) != 0
+    return lax.select(lax.full(x.shape, True) & is_set, lax.full_like(x, 0), x)
