@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.backend.jax_import import jax_module
-from mindgrad.ir.graph import Graph, communicates
+from mindgrad.ir.graph import Graph
 from mindgrad.rows.collectives import AXIS, world_of
 
 __all__ = ["ProcessMesh", "after", "forget", "mesh_of", "set_agreement", "use_devices"]
@@ -54,9 +54,7 @@ def forget() -> None:
 
 
 def mesh_of(graph: Graph, device: Any) -> ProcessMesh | None:
-    """The mesh for a program on ``device`` (``None``: the CPU); ``None`` if it has no collectives."""
-    if not communicates(graph):
-        return None
+    """The mesh for a program with collectives on ``device`` (``None``: the CPU); ``None`` with one rank."""
     mesh = _mesh(device)
     if mesh.size == 1 and _devices is None:
         return None
@@ -89,8 +87,8 @@ class ProcessMesh:
             own = jax.local_devices(backend=platform)
             position = 0 if device is None else own.index(device)
             by_process: dict[int, list[Any]] = {}
-            for each in jax.devices(platform):
-                by_process.setdefault(each.process_index, []).append(each)
+            for other in jax.devices(platform):
+                by_process.setdefault(other.process_index, []).append(other)
             devices = [by_process[process][position] for process in sorted(by_process)]
         self.size = len(devices)
         self.devices = devices
@@ -98,7 +96,8 @@ class ProcessMesh:
         # arrays are stacked along their first axis; numbers, which have none, are as if they were equal
         self._specs = (jax.sharding.PartitionSpec(), jax.sharding.PartitionSpec(AXIS))
         self._shardings = tuple([jax.sharding.NamedSharding(self._mesh, spec) for spec in self._specs])
-        self._own = next((each for each in devices if each.process_index == jax.process_index()), None)
+        own_index = jax.process_index()
+        self._own = next((each for each in devices if each.process_index == own_index), None)
 
     def _stacked(self, x: Any) -> Any:
         """The shape over the mesh of arrays that have the shape ``x`` on each rank."""

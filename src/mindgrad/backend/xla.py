@@ -229,7 +229,7 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = Fa
         shapes(undonated), shapes(donated), [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in extra]
     ]  # fmt: skip
     device = _target()
-    mesh = process_mesh.mesh_of(graph, _device)
+    mesh = process_mesh.mesh_of(graph, _device) if communicates(graph) else None
     function: Any = run
     if mesh is not None:
         function, operands = mesh.mapped(run, operands, [y.shape for y in graph.outputs])

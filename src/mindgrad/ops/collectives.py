@@ -201,14 +201,14 @@ def reduced_parts(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> T
     if op in (ReduceOp.SUM, ReduceOp.AVG):
         part = applied(rows.reduce_scatter, operator, x, axis=0, ranks=ranks)
         return part if op == ReduceOp.SUM else part / len(ranks)
-    whole, length = reduced(x, op, group, operator), x.shape[0] // len(ranks)
+    total, length = reduced(x, op, group, operator), x.shape[0] // len(ranks)
     if length * len(ranks) != x.shape[0]:
         raise ValueError(
             f"For '{operator}', the first axis of the input of shape {x.shape} must divide into {len(ranks)} "
             f"equal parts, one for each rank."
         )
     start = ranks.index(get_rank()) * length
-    return whole[start : start + length]
+    return total[start : start + length]
 
 
 def broadcast(tensor: Any, process: int, group: str = _WORLD, operator: str = "Broadcast") -> Tensor:

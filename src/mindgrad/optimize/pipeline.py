@@ -14,6 +14,7 @@ from collections.abc import Callable
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.rewriting import is_rewriting
 from mindgrad.optimize.blocks import in_blocks
+from mindgrad.optimize.collective_fusion import with_joined_sums
 from mindgrad.optimize.derivative_fusion import joined
 from mindgrad.optimize.distribution import distributed
 from mindgrad.optimize.layout import narrow_products_turned, transposes_carried
@@ -33,6 +34,7 @@ _BEFORE_COMPILATION: list[Callable[[Graph], Graph]] = [
     tiled,
     narrow_products_turned,
     halved,
+    with_joined_sums,
 ]
 
 
