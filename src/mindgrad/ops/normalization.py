@@ -13,11 +13,11 @@ import numpy as np
 
 from mindgrad.common.parameter import Parameter
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import arithmetic, layout, math
+from mindgrad.ops import arithmetic, clipping, collectives, joining, layout, math, reduction
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.flow import stop_gradient
-from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.operands import cast, full_tensor, operand
 from mindgrad.ops.pool_windows import mixed
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import mean as mean_of
@@ -30,6 +30,19 @@ def statistics(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     """Mean and variance over ``axes``, which stay with size 1."""
     mean = mean_of(x, axes, True)
     return mean, mean_of(math.square(arithmetic.sub(x, mean)), axes, True)
+
+
+def joint_statistics(x: Tensor, axes: tuple[int, ...], group: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean, variance and number of elements, over ``axes`` and over the processes of ``group``."""
+    count = full_tensor(x.size // x.shape[1], x.dtype, (1,))
+    sums = layout.reshape(reduction.sum(x, axes), (-1,))
+    total = collectives.reduced(joining.concat([sums, count]), group=group, operator="SyncBatchNorm")
+    shape, count = (1, -1) + (1,) * (x.ndim - 2), total[-1]
+    mean = layout.reshape(total[:-1], shape) / count
+    squares = collectives.reduced(
+        reduction.sum(math.square(arithmetic.sub(x, mean)), axes), group=group, operator="SyncBatchNorm"
+    )
+    return mean, layout.reshape(squares, shape) / count, count
 
 
 def normalised(
@@ -68,15 +81,25 @@ def moved(statistic: Any, now: Tensor, momentum: float) -> None:
 def normalised_batch(
     operator: str,
     x: Any,
-    running_mean: Any,
-    running_var: Any,
-    weight: Any,
-    bias: Any,
+    running: tuple[Any, Any],
+    affine: tuple[Any, Any],
     of_batch: bool,
     momentum: float,
     eps: float,
+    group: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The normalised batch, and the mean and variance that it was normalised with."""
+    """The normalised batch, and the mean and variance that it was normalised with.
+
+    Args:
+        operator: who asks, for errors.
+        x: the batch.
+        running: mean and variance, used unless those of the batch are; then they move if they are Parameters.
+        affine: weight and bias, or ``None`` in their place.
+        of_batch: whether the statistics are those of the batch.
+        momentum: the share by which ``running`` moves.
+        eps: what is added to the variance.
+        group: the processes whose batches have statistics together; ``None``: this one's alone.
+    """
     original = real_operand(x, operator)
     x = widened(original)
     if x.ndim < 2:
@@ -84,16 +107,26 @@ def normalised_batch(
             f"For '{operator}', the input must have an axis of channels, but its shape is {x.shape}."
         )
     with state.computing_in(None):  # statistics keep their digits
-        scale, shift = of_channels(operator, "weight", weight, x), of_channels(operator, "bias", bias, x)
-        mean = of_channels(operator, "running_mean", running_mean, x)
-        variance = of_channels(operator, "running_var", running_var, x)
+        scale, shift = [
+            of_channels(operator, name, value, x)
+            for name, value in zip(("weight", "bias"), affine, strict=True)
+        ]
+        mean, variance = [
+            of_channels(operator, name, value, x)
+            for name, value in zip(("running_mean", "running_var"), running, strict=True)
+        ]
         if of_batch:
             if not x.size:
                 raise ValueError(f"For '{operator}', a batch must not be empty, but its shape is {x.shape}.")
-            mean, variance = statistics(x, (0, *range(2, x.ndim)))
-            count = x.size // x.shape[1]
-            estimate = arithmetic.mul(variance, count / max(count - 1, 1))
-            for statistic, now in ((running_mean, mean), (running_var, estimate)):
+            axes = (0, *range(2, x.ndim))
+            if group is None:
+                mean, variance = statistics(x, axes)
+                count = x.size // x.shape[1]
+                estimate = arithmetic.mul(variance, count / max(count - 1, 1))
+            else:
+                mean, variance, total = joint_statistics(x, axes, group)
+                estimate = variance * (total / clipping.maximum(total - 1, 1))
+            for statistic, now in zip(running, (mean, estimate), strict=True):
                 if isinstance(statistic, Parameter):
                     moved(statistic, now, momentum)
         assert mean is not None
@@ -141,7 +174,7 @@ def batch_norm(
     momentum, eps = number(momentum, operator, "momentum"), number(eps, operator, "eps")
     of_batch = flag(training, operator, "training")
     return normalised_batch(
-        operator, input_x, running_mean, running_var, weight, bias, of_batch, momentum, eps
+        operator, input_x, (running_mean, running_var), (weight, bias), of_batch, momentum, eps
     )[0]
 
 

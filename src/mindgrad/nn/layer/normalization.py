@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad.communication.management import GlobalComm, create_group, get_group_size, get_rank
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
@@ -80,9 +81,13 @@ class _BatchNorm(Cell):
         if of_batch is None:
             of_batch = self.training
         return normalization.normalised_batch(
-            owner, x, self.moving_mean, self.moving_variance, self.gamma, self.beta, of_batch,
-            1 - self.momentum, self.eps,
+            owner, x, (self.moving_mean, self.moving_variance), (self.gamma, self.beta), of_batch,
+            1 - self.momentum, self.eps, self._group(),
         )[0]  # fmt: skip
+
+    def _group(self) -> str | None:
+        """The processes whose batches have statistics together; ``None``: this one's alone."""
+        return None
 
     def extend_repr(self) -> str:
         return (
@@ -148,10 +153,13 @@ for _kind, _input, _shape, _example in (
 class SyncBatchNorm(_BatchNorm):
     """Batch normalisation over the batches of all processes: with one process as ``nn.BatchNorm2d``.
 
+    In training two messages of the size of the statistics go around, forward and backward. The batches of the
+    processes may have different sizes; every process makes the call.
+
     Args:
         num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init,
         use_batch_statistics: as for :class:`BatchNorm2d`.
-        process_groups: which processes belong together: ``None`` or ``[[0]]``.
+        process_groups: which processes belong together, such as ``[[0, 1], [2, 3]]``; ``None``: all.
         dtype: the element type of the Parameters.
 
     Inputs:
@@ -159,8 +167,8 @@ class SyncBatchNorm(_BatchNorm):
 
     Raises:
         TypeError: an argument is of another type.
-        ValueError: an argument is out of range, there are other processes in ``process_groups``, or the
-            input has another shape.
+        ValueError: an argument is out of range, this process is not in ``process_groups``, or the input has
+            another shape.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.SyncBatchNorm(1, eps=0.0).set_train()(Tensor([[1.0], [3.0]])))
@@ -184,14 +192,31 @@ class SyncBatchNorm(_BatchNorm):
         process_groups: Any = None,
         dtype: Any = float32,
     ) -> None:
-        if process_groups not in (None, [[0]], ((0,),)):
-            raise ValueError(
-                f"For 'SyncBatchNorm', there is process 0 only, but 'process_groups' is {process_groups}."
-            )
         super().__init__(
             num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init,
             use_batch_statistics, dtype=dtype,
         )  # fmt: skip
+        self.process_groups = process_groups
+        self.group_name = GlobalComm.WORLD_COMM_GROUP
+        if process_groups is not None:
+            self.group_name = _group_of(process_groups)
+
+    def _group(self) -> str | None:
+        return self.group_name if get_group_size(self.group_name) > 1 else None
+
+
+def _group_of(process_groups: Any) -> str:
+    """The group among ``process_groups`` that this process is in."""
+    rank = get_rank()
+    own = [sorted(ranks) for ranks in process_groups if rank in ranks]
+    if len(own) != 1:
+        raise ValueError(
+            f"For 'SyncBatchNorm', the rank {rank} must be in one of the 'process_groups', but they are "
+            f"{process_groups}."
+        )
+    name = f"sync_batch_norm_{'_'.join(map(str, own[0]))}"
+    create_group(name, own[0])
+    return name
 
 
 class LayerNorm(Cell):

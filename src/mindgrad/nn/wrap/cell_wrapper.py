@@ -12,6 +12,7 @@ from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.optim.optimizer import Optimizer
+from mindgrad.nn.wrap.grad_reducer import gradient_reducer
 
 __all__ = ["ParameterUpdate", "TrainOneStepCell", "WithEvalCell", "WithGradCell", "WithLossCell"]
 
@@ -186,7 +187,8 @@ class TrainOneStepCell(Cell):
         weights: the optimiser's Parameters.
         grad: ``GradOperation(get_by_list=True, sens_param=True)``.
         grad_no_sens: ``GradOperation(get_by_list=True)``.
-        grad_reducer: what is applied to gradients before the optimiser; nothing, with one process.
+        grad_reducer: what is applied to gradients before the optimiser: where the parallel mode is
+            ``"data_parallel"`` the sum or mean over all processes, else nothing.
 
     Raises:
         TypeError: ``network`` is no Cell, ``optimizer`` no Optimizer, or ``sens`` no number.
@@ -221,8 +223,9 @@ class TrainOneStepCell(Cell):
         self.grad_no_sens = ops.GradOperation(get_by_list=True)
         self.sens = sens
         self.return_grad = bool(return_grad)
-        self.reducer_flag = False
-        self.grad_reducer = ops.identity
+        reducer = gradient_reducer(self.weights)
+        self.reducer_flag = reducer is not None
+        self.grad_reducer = ops.identity if reducer is None else reducer
 
     def construct(self, *inputs: Any) -> Any:
         """See the class."""

@@ -155,7 +155,7 @@ def _batch_norm(
     if self.data_format != "NCHW":
         raise ValueError(f"For 'BatchNorm', the 'data_format' must be 'NCHW', but got {self.data_format!r}.")
     y, used_mean, used_variance = normalization.normalised_batch(
-        "BatchNorm", x, mean, variance, scale, bias, self.is_training, self.momentum, self.epsilon
+        "BatchNorm", x, (mean, variance), (scale, bias), self.is_training, self.momentum, self.epsilon
     )
     return y, used_mean, used_variance, used_mean, used_variance
 
