@@ -144,7 +144,7 @@ class OcclusionSensitivity(Metric):
     >>> import numpy as np
     >>> import mindgrad as ms
     >>> from mindgrad import nn
-    >>> net = nn.Dense(3, 2, weight_init="ones")
+    >>> net = nn.Dense(3, 2, weight_init="ones", bias_init="zeros")
     >>> metric = nn.OcclusionSensitivity(margin=1)
     >>> metric.update(net, np.array([[1.0, 2.0, 4.0]], np.float32), np.array(1))
     >>> print(metric.eval())  # what lies one before, and at, each place
