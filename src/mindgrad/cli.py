@@ -19,6 +19,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import NamedTuple
 
 from mindgrad._base import missing
+from mindgrad._base.ending import tell_end
 from mindgrad._base.missing import (
     PACKAGE,
     explain_missing_names,
@@ -59,6 +60,7 @@ commands (`mindgrad COMMAND --help` says more):
 examples:
   mindgrad script.py --epochs 3
   mindgrad run --debug-nans script.py
+  mindgrad launch --workers 4 script.py
   mindgrad check energy.py:energy "Tensor([1.0, 2.0])"
   mindgrad ops tanh
   mindgrad doctor
@@ -99,6 +101,8 @@ class _Command(NamedTuple):
 #: the modules are loaded when their command is called; ``run`` is the launcher
 _COMMANDS = {
     "run": _Command("", "runs a program, with options: --debug-nans"),
+    "launch": _Command("mindgrad.launch.command", "runs a program as several processes"),
+    "msrun": _Command("mindgrad.launch.msrun", "the same, by the options of MindSpore's msrun"),
     "source": _Command("mindgrad.tools.source_command", "writes a function or its derivative as a program"),
     "draw": _Command("mindgrad.tools.draw_command", "draws a function and its derivative"),
     "explain": _Command("mindgrad.tools.explain_command", "tells what the compiler did to a function"),
@@ -278,7 +282,8 @@ def _launch(arguments: list[str]) -> int:
             _run_standard_input(arguments)
         else:
             _run_script(arguments)
-    except SystemExit:
+    except SystemExit as end:
+        tell_end(end.code)
         raise
     except BaseException:
         # Raised on, so that the interpreter ends as it always does (KeyboardInterrupt included).

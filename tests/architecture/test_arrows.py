@@ -18,7 +18,7 @@ ORDER = [
     {"_base"}, {"ir"}, {"rows"}, {"transforms"}, {"control"}, {"optimize"}, {"trace", "backend"}, {"execution"},
     {"sparse"}, {"eager"}, {"api"}, {"solvers"}, {"ops", "nn", "common", "context", "communication", "numpy", "log", "parallel", "_checkparam", "_c_expression", "scipy", "version", "mint", "experimental", "boost", "device_context", "hal", "profiler", "runtime", "_extends"}, {"dataset", "mindrecord"}, {"train", "amp"},
     {"emit"},
-    {"tools"},
+    {"tools", "launch"},
     {"cli", "__init__", "__main__"},
 ]  # fmt: skip
 RANK = {room: rank for rank, group in enumerate(ORDER) for room in group}

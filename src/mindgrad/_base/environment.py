@@ -10,9 +10,11 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["PREFIX", "VARIABLES", "Variable", "mistakes"]
+__all__ = ["LAUNCHER", "PREFIX", "VARIABLES", "Variable", "mistakes"]
 
 PREFIX = "MINDGRAD_"
+#: the number of the process that has started this one as a worker
+LAUNCHER = "MINDGRAD_LAUNCHER"
 
 
 class Variable(NamedTuple):
@@ -30,6 +32,9 @@ class Variable(NamedTuple):
 
 
 VARIABLES = {
+    "MINDGRAD_BIND": Variable(
+        r".+:\d+", "host:port", "where process 0 listens for jax; default: the coordinator"
+    ),
     "MINDGRAD_CACHE_DIR": Variable(
         ".*", "a folder, or nothing", "where compiled programs are kept; nothing: nowhere"
     ),
@@ -38,16 +43,37 @@ VARIABLES = {
         "500M, 2G or 0",
         "how much the cache may hold; 0: nothing",
     ),
+    "MINDGRAD_CLUSTER": Variable(
+        "|slurm|ompi|k8s|mpi4py", "slurm, ompi, k8s", "the scheduler that has started the processes"
+    ),
+    "MINDGRAD_COORDINATOR": Variable(r".+:\d+", "host:port", "process 0 of several; a launcher sets it"),
     "MINDGRAD_DEBUG_NANS": Variable("[01]?", "1", "an operator that makes a NaN or infinity is an error"),
     "MINDGRAD_EAGER": Variable(
         "|numpy|compiled|deferred", "numpy", "numpy: eager calls never become programs"
     ),
+    "MINDGRAD_HEARTBEAT": Variable(r"\d+", "10", "seconds after which a silent process counts as dead"),
+    "MINDGRAD_LAUNCHER": Variable(r"\d+", "4711", "the launcher's process; a launcher sets it"),
+    "MINDGRAD_LOCAL_RANK": Variable(
+        r"\d+", "1", "the number of a process on its machine; a launcher sets it"
+    ),
+    "MINDGRAD_LOCAL_SIZE": Variable(r"\d+", "4", "the processes on a machine; a launcher sets it"),
     "MINDGRAD_LOG": Variable("|eager", "eager", "prints when an eager call changes its tier"),
+    "MINDGRAD_MACHINE": Variable(r"\d+", "0", "the number of a machine; a launcher sets it"),
     "MINDGRAD_OPT": Variable("[01]?", "0", "0: programs are compiled without rewrites"),
     "MINDGRAD_PROGRESS": Variable("[01]?", "0", "0: no line on a terminal while compiling takes long"),
+    "MINDGRAD_RANK": Variable(r"\d+", "1", "the number of a process; a launcher sets it"),
+    "MINDGRAD_RESTART": Variable(r"\d+", "0", "how often a job was started again; a launcher sets it"),
+    "MINDGRAD_START_TIMEOUT": Variable(
+        r"\d+", "300", "seconds that processes wait for each other at the start"
+    ),
+    "MINDGRAD_STORE": Variable(r".+:\d+", "host:port", "where processes agree; a launcher sets it"),
+    "MINDGRAD_STORE_KEY": Variable(
+        ".*", "a secret", "what the processes of a job know; the same on all machines"
+    ),
     "MINDGRAD_STRICT_DEVICE": Variable("[01]?", "1", "a device that is not there is an error"),
     "MINDGRAD_TRACEBACK": Variable("|full", "full", "tracebacks show the frames of this package too"),
     "MINDGRAD_VERIFY": Variable("[01]?", "1", "every graph is verified as it is made"),
+    "MINDGRAD_WORLD_SIZE": Variable(r"\d+", "4", "the number of processes; a launcher sets it"),
 }
 
 

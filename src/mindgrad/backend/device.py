@@ -67,7 +67,7 @@ def select_device(target: str, device_id: int = 0) -> str:
 
 def _gpus() -> list[Any]:
     try:
-        return list(jax_module().devices("gpu"))
+        return list(jax_module().local_devices(backend="gpu"))
     except RuntimeError:
         return []
 
@@ -120,7 +120,13 @@ def device_kind(target: str, device_id: int = 0) -> str:
     Raises:
         ValueError: there is no such device.
     """
-    devices = _gpus() if target == "GPU" else list(jax_module().devices("cpu")) if target == "CPU" else []
+    devices = (
+        _gpus()
+        if target == "GPU"
+        else list(jax_module().local_devices(backend="cpu"))
+        if target == "CPU"
+        else []
+    )
     if not 0 <= device_id < len(devices):
         raise ValueError(f"there is no device {device_id} of the kind {target!r}; there are {len(devices)}.")
     return str(devices[device_id].device_kind)

@@ -244,7 +244,7 @@ def compiled(lowered: Any, device: Any, options: Mapping[str, str]) -> Callable[
 
 def _default_device() -> Any:
     jax = jax_module()
-    return jax.config.jax_default_device or jax.devices()[0]
+    return jax.config.jax_default_device or jax.local_devices()[0]
 
 
 def _key(lowered: Any, device: Any, options: Mapping[str, str]) -> str:

@@ -290,7 +290,7 @@ def _target() -> Any:
     """The device to name to jax; ``None`` where its own default is the right one."""
     jax = jax_module()
     if _device is None and jax.default_backend() != "cpu":
-        return jax.devices("cpu")[0]
+        return jax.local_devices(backend="cpu")[0]
     return _device
 
 

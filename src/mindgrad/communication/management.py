@@ -1,9 +1,16 @@
-"""Ranks and groups describe the one process that there is: rank 0 of 1."""
+"""Ranks and groups tell a process which of the processes of a job it is.
+
+Without a launcher there is one process, rank 0 of 1, for which nothing is started.
+"""
 
 from __future__ import annotations
 
-import os
 from typing import Any
+
+from mindgrad.communication.groups import WORLD_GROUPS, create, destroy, members, own_position, world
+from mindgrad.communication.job import job_of
+from mindgrad.communication.session import begin, end
+from mindgrad.communication.session import store as store  # for those who let processes agree
 
 __all__ = [
     "HCCL_WORLD_COMM_GROUP",
@@ -23,16 +30,18 @@ __all__ = [
     "release",
 ]  # fmt: skip
 
-#: how launchers say how many processes they have started
-_SIZES = ("RANK_SIZE", "OMPI_COMM_WORLD_SIZE", "MS_WORKER_NUM")
+NCCL_WORLD_COMM_GROUP, HCCL_WORLD_COMM_GROUP, MCCL_WORLD_COMM_GROUP = WORLD_GROUPS
 
-HCCL_WORLD_COMM_GROUP = "hccl_world_group"
-NCCL_WORLD_COMM_GROUP = "nccl_world_group"
-MCCL_WORLD_COMM_GROUP = "mccl_world_group"
+_BACKENDS = ("nccl", "hccl", "mccl")
 
 
 class GlobalComm:
     """Names of MindSpore's communication.
+
+    Attributes:
+        BACKEND: the name that ``init`` was called with; jax chooses by the device what carries the messages.
+        WORLD_COMM_GROUP: the name of the group of all processes; MindSpore's other names of it mean the same.
+        INITED: whether communication has begun.
 
     >>> from mindgrad.communication import GlobalComm
     >>> GlobalComm.WORLD_COMM_GROUP
@@ -45,15 +54,19 @@ class GlobalComm:
 
 
 def init(backend_name: str | None = None) -> None:
-    """Start communication: with one process there is none to start.
+    """Start communication with the other processes of the job; with one process there is none to start.
+
+    The processes are those that ``mindgrad launch``, ``msrun``, SLURM or Open MPI has started, or that
+    variables of the environment describe (docs/scale.md). Called before the first computation; a second call
+    changes nothing.
 
     Args:
-        backend_name: ``"nccl"``, ``"hccl"``, ``"mccl"`` or ``None``.
+        backend_name: ``"nccl"``, ``"hccl"``, ``"mccl"`` or ``None``; the device decides what it is.
 
     Raises:
         TypeError: ``backend_name`` is no string.
-        RuntimeError: there is no such backend, or a launcher has started several processes, each of
-            which would train on its own.
+        RuntimeError: there is no such backend, something has been computed already, the other processes did
+            not come in time, or the environment says that there are some but not where.
 
     >>> from mindgrad import communication
     >>> communication.init()
@@ -64,114 +77,179 @@ def init(backend_name: str | None = None) -> None:
         raise TypeError(
             f"For 'init', the 'backend_name' must be a string, but got {type(backend_name).__name__}."
         )
-    if backend_name not in (None, "nccl", "hccl", "mccl"):
+    if backend_name not in (None, *_BACKENDS):
         raise RuntimeError(
             f"For 'init', the 'backend_name' must be nccl, hccl or mccl, but got {backend_name!r}."
         )
-    for name in _SIZES:
-        if os.environ.get(name, "1") not in ("", "1"):
-            raise RuntimeError(
-                f"For 'init', {name}={os.environ[name]} says that there are several processes. mindgrad "
-                f"trains in one: start the program without mpirun or a launcher."
-            )
+    job = job_of()
+    if GlobalComm.INITED:
+        return
+    if job.size > 1:
+        begin(job)
+    GlobalComm.BACKEND = backend_name or "nccl"
     GlobalComm.INITED = True
 
 
 def release() -> None:
-    """End communication.
+    """End communication: wait for the other processes, which call this too, or end.
+
+    Raises:
+        RuntimeError: another process has failed.
 
     >>> from mindgrad import communication
     >>> communication.release()
     """
     GlobalComm.INITED = False
+    end()
 
 
 def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """The number of this process: 0.
+    """The number of this process in a group: 0 with one process.
+
+    Raises:
+        TypeError: ``group`` is no string.
+        ValueError: there is no such group.
+        RuntimeError: this process is not in the group, or ``init`` was not called with several processes.
 
     >>> from mindgrad import communication
     >>> communication.get_rank()
     0
     """
-    return 0
+    _check_begun("get_rank")
+    return own_position(group, "get_rank")
 
 
 def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """The number of this process on its machine: 0.
+    """The number of this process among those of a group on its machine; errors as :func:`get_rank`.
 
     >>> from mindgrad import communication
     >>> communication.get_local_rank()
     0
     """
-    return 0
+    _check_begun("get_local_rank")
+    own_position(group, "get_local_rank")
+    return _local_ranks(group, "get_local_rank").index(world().rank)
 
 
 def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """The number of processes: 1.
+    """The number of processes of a group; errors as :func:`get_rank`, for members and others.
 
     >>> from mindgrad import communication
     >>> communication.get_group_size()
     1
     """
-    return 1
+    _check_begun("get_group_size")
+    return len(members(group, "get_group_size"))
 
 
 def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """The number of processes on this machine: 1.
+    """The number of processes of a group on this machine; errors as :func:`get_rank`.
 
     >>> from mindgrad import communication
     >>> communication.get_local_rank_size()
     1
     """
-    return 1
+    _check_begun("get_local_rank_size")
+    own_position(group, "get_local_rank_size")
+    return len(_local_ranks(group, "get_local_rank_size"))
 
 
 def get_process_group_ranks(group: str = GlobalComm.WORLD_COMM_GROUP) -> list[int]:
-    """The numbers of the processes in a group: 0.
+    """The numbers, among all processes, of those of a group; errors as :func:`get_group_size`.
 
     >>> from mindgrad import communication
     >>> communication.get_process_group_ranks()
     [0]
     """
-    return [0]
+    _check_begun("get_process_group_ranks")
+    return list(members(group, "get_process_group_ranks"))
 
 
 def create_group(group: str, rank_ids: Any) -> None:
-    """Make a group of processes: with one process only ``[0]``.
+    """Make a group of processes: with one process only ``[0]``. All its members call this.
 
     Raises:
-        ValueError: there are other processes in it.
+        TypeError: ``group`` is no string, or ``rank_ids`` no list of integers.
+        ValueError: there are no such processes, or the group exists with others.
+        RuntimeError: ``init`` was not called with several processes.
 
     >>> from mindgrad import communication
     >>> communication.create_group("mine", [0])
     """
-    if list(rank_ids) != [0]:
-        raise ValueError(f"For 'create_group', there is process 0 only, but got {list(rank_ids)}.")
+    _check_begun("create_group")
+    create(group, rank_ids)
 
 
 def destroy_group(group: str) -> None:
     """Forget a group.
 
+    Raises:
+        TypeError: ``group`` is no string.
+        ValueError: there is no such group, or it is that of all processes.
+
     >>> from mindgrad import communication
     >>> communication.destroy_group("mine")
     """
+    _check_begun("destroy_group")
+    destroy(group)
 
 
 def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
-    """The number among all processes of one of a group: 0.
+    """The number among all processes of one of a group.
+
+    Raises:
+        TypeError: ``group_rank_id`` is no integer; otherwise as :func:`get_group_size`.
+        ValueError: the group has no such number.
 
     >>> from mindgrad import communication
     >>> communication.get_world_rank_from_group_rank("mine", 0)
     0
     """
-    return 0
+    caller = "get_world_rank_from_group_rank"
+    _check_begun(caller)
+    ranks = members(group, caller)
+    if type(group_rank_id) is not int:
+        raise TypeError(f"For '{caller}', the 'group_rank_id' must be an integer, but got {group_rank_id!r}.")
+    if not 0 <= group_rank_id < len(ranks):
+        raise ValueError(
+            f"For '{caller}', the 'group_rank_id' must be in range [0, {len(ranks)}), but got "
+            f"{group_rank_id}."
+        )
+    return ranks[group_rank_id]
 
 
 def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
-    """The number in a group of one of all processes: 0.
+    """The number in a group of one of all processes.
+
+    Raises:
+        TypeError: ``world_rank_id`` is no integer; otherwise as :func:`get_group_size`.
+        ValueError: this process is not in the group.
 
     >>> from mindgrad import communication
     >>> communication.get_group_rank_from_world_rank(0, "mine")
     0
     """
-    return 0
+    caller = "get_group_rank_from_world_rank"
+    _check_begun(caller)
+    ranks = members(group, caller)
+    if type(world_rank_id) is not int:
+        raise TypeError(f"For '{caller}', the 'world_rank_id' must be an integer, but got {world_rank_id!r}.")
+    if world_rank_id not in ranks:
+        raise ValueError(
+            f"For '{caller}', rank {world_rank_id} is not in the group {group!r}, which has the ranks "
+            f"{list(ranks)}."
+        )
+    return ranks.index(world_rank_id)
+
+
+def _local_ranks(group: str, caller: str) -> list[int]:
+    machines = world().machines
+    return [rank for rank in members(group, caller) if machines[rank] == machines[world().rank]]
+
+
+def _check_begun(caller: str) -> None:
+    if not GlobalComm.INITED and job_of().size > 1:
+        raise RuntimeError(
+            f"For '{caller}', communication has not begun: call communication.init() first, which waits for "
+            "the other processes."
+        )

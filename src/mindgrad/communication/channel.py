@@ -1,0 +1,142 @@
+"""An authenticated channel carries messages of two processes that share a secret, over TCP.
+
+    →  16 random bytes        ←  16 random bytes          session key = HMAC-SHA256(secret, both)
+    →  length, tag, content   ←  length, tag, content     tag = HMAC-SHA256(session key, way, number, content)
+
+Each message proves that its sender has the secret, and that nobody changed, repeated or left out a message;
+it is not encrypted. A message is a JSON header and some byte strings: nothing of a peer's is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import socket
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+__all__ = ["Channel", "address_of", "connected"]
+
+_NONCE, _TAG = 16, 32
+#: bytes of a message: of one whose sender has not shown yet that it has the secret, and of later ones
+_MOST_AT_FIRST, _MOST = 2**16, 2**30
+#: a machine that does not answer for 5 + 3 · 3 seconds is taken for gone
+_PROBES = {"TCP_KEEPIDLE": 5, "TCP_KEEPINTVL": 3, "TCP_KEEPCNT": 3}
+_PREFIX = struct.Struct("!QI")
+
+
+def address_of(text: str) -> tuple[str, int]:
+    """The host and port of ``"host:port"`` or ``"[IPv6]:port"``.
+
+    Raises:
+        ValueError: it is neither.
+
+    >>> address_of("localhost:1234"), address_of("[::1]:80")
+    (('localhost', 1234), ('::1', 80))
+    """
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise ValueError(f"an address is host:port, with a port up to 65535, but got {text!r}.")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def connected(address: str, secret: bytes, timeout: float) -> Channel:
+    """A channel to a process that listens at ``address``.
+
+    Raises:
+        OSError: nobody listens there, or nobody with this secret answers within ``timeout`` seconds.
+    """
+    return Channel(socket.create_connection(address_of(address), timeout), secret, False, timeout)
+
+
+class Channel:
+    """One end of a connection.
+
+    Args:
+        connection: the connected socket, which the channel closes.
+        secret: what both ends know.
+        is_server: whether this end accepted the connection.
+        timeout: seconds for the beginning.
+
+    Raises:
+        OSError: the other end does not answer in time.
+    """
+
+    def __init__(self, connection: socket.socket, secret: bytes, is_server: bool, timeout: float) -> None:
+        self._socket = connection
+        self._sent = self._received = 0
+        self._own, self._other = (b"s", b"c") if is_server else (b"c", b"s")
+        try:
+            connection.settimeout(timeout)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            for option, value in _PROBES.items():  # of a machine that is silent
+                if hasattr(socket, option):
+                    connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+            nonce = os.urandom(_NONCE)
+            connection.sendall(nonce)
+            other = self._read(_NONCE)
+        except BaseException:
+            connection.close()
+            raise
+        nonces = nonce + other if is_server else other + nonce
+        self._key = hmac.digest(secret, nonces, hashlib.sha256)
+
+    def send(self, header: Any, contents: Sequence[bytes] = ()) -> None:
+        """Send a header that JSON can express, and byte strings.
+
+        Raises:
+            OSError: the connection is broken.
+        """
+        text = json.dumps([header, [len(content) for content in contents]]).encode()
+        message = b"".join([text, *contents])
+        tag = self._tagged(self._own, self._sent, len(text), message)
+        self._sent += 1
+        self._socket.sendall(_PREFIX.pack(len(message), len(text)) + tag)
+        self._socket.sendall(message)
+
+    def receive(self, timeout: float | None) -> tuple[Any, list[bytes]]:
+        """The next message: its header and byte strings.
+
+        Raises:
+            TimeoutError: there is none within ``timeout`` seconds; the channel cannot be used any more.
+            OSError: the connection is broken, or the message is not by somebody with the secret.
+        """
+        self._socket.settimeout(timeout)
+        size, of_text = _PREFIX.unpack(self._read(_PREFIX.size))
+        if size > (_MOST if self._received else _MOST_AT_FIRST) or of_text > size:
+            raise ConnectionError("a message is longer than messages are")
+        tag = self._read(_TAG)
+        message = self._read(size)
+        if not hmac.compare_digest(tag, self._tagged(self._other, self._received, of_text, message)):
+            raise ConnectionError("a message is not by a process with the same secret")
+        self._received += 1
+        header, sizes = json.loads(message[:of_text])
+        contents, start = [], of_text
+        for length in sizes:
+            contents.append(message[start : start + length])
+            start += length
+        return header, contents
+
+    def close(self) -> None:
+        """Close the connection; whoever waits for a message of it gets an OSError."""
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._socket.close()
+
+    def _tagged(self, direction: bytes, number: int, of_text: int, message: bytes) -> bytes:
+        content = direction + struct.pack("!QI", number, of_text) + message
+        return hmac.digest(self._key, content, hashlib.sha256)
+
+    def _read(self, size: int) -> bytes:
+        content = bytearray()
+        while len(content) < size:
+            part = self._socket.recv(min(size - len(content), 2**20))
+            if not part:
+                raise ConnectionError("the other end has closed the connection")
+            content += part
+        return bytes(content)

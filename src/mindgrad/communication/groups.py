@@ -1,0 +1,128 @@
+"""Groups of processes have names, and members in order; the world is the group of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+__all__ = ["WORLD_GROUPS", "World", "create", "destroy", "enter_world", "members", "own_position", "world"]
+
+#: names of the group of all processes
+WORLD_GROUPS = ("nccl_world_group", "hccl_world_group", "mccl_world_group")
+
+
+class World(NamedTuple):
+    """All processes of the job.
+
+    Attributes:
+        rank: the number of this one.
+        machines: for each, the name of its machine.
+    """
+
+    rank: int
+    machines: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.machines)
+
+
+_ALONE = World(0, ("",))
+
+_world = _ALONE
+_groups: dict[str, tuple[int, ...]] = {}
+
+
+def world() -> World:
+    """The processes of the job: this one alone, before communication has begun."""
+    return _world
+
+
+def enter_world(state: World | None) -> None:
+    """Begin with the processes of a job, and no groups; None: this process alone."""
+    global _world
+    _world = _ALONE if state is None else state
+    _groups.clear()
+
+
+def members(group: str, caller: str) -> tuple[int, ...]:
+    """The numbers of the processes of a group, in its order.
+
+    Args:
+        group: its name. With one process each name is a group of it.
+        caller: the function that errors name.
+
+    Raises:
+        TypeError: ``group`` is no string.
+        ValueError: there is no such group.
+    """
+    if not isinstance(group, str):
+        raise TypeError(f"For '{caller}', the 'group' must be a string, but got {type(group).__name__}.")
+    if group in WORLD_GROUPS:
+        return tuple(range(_world.size))
+    if group in _groups:
+        return _groups[group]
+    if _world.size == 1:
+        return (0,)
+    raise ValueError(
+        f"For '{caller}', there is no group {group!r}; create_group({group!r}, ranks) makes one. There are "
+        f"{', '.join(map(repr, [WORLD_GROUPS[0], *_groups]))}."
+    )
+
+
+def own_position(group: str, caller: str) -> int:
+    """The number of this process in a group.
+
+    Raises:
+        TypeError, ValueError: as :func:`members`.
+        RuntimeError: this process is not in it.
+    """
+    ranks = members(group, caller)
+    if _world.rank not in ranks:
+        raise RuntimeError(
+            f"For '{caller}', rank {_world.rank} is not in the group {group!r}, which has the ranks "
+            f"{list(ranks)}."
+        )
+    return ranks.index(_world.rank)
+
+
+def create(group: str, rank_ids: Any) -> None:
+    """Make a group of some of the processes.
+
+    Raises:
+        TypeError: ``group`` is no string, or ``rank_ids`` no list of integers.
+        ValueError: there are no such processes, one is named twice, or the group exists with others.
+    """
+    if not isinstance(group, str):
+        raise TypeError(f"For 'create_group', the 'group' must be a string, but got {type(group).__name__}.")
+    if not isinstance(rank_ids, Sequence | range) or not all(type(rank) is int for rank in rank_ids):
+        raise TypeError(
+            f"For 'create_group', the 'rank_ids' must be a list of integers, but got {rank_ids!r}."
+        )
+    ranks = tuple(rank_ids)
+    if not ranks or len(set(ranks)) < len(ranks):
+        raise ValueError(
+            f"For 'create_group', the 'rank_ids' must be one or more different ranks, but got {list(ranks)}."
+        )
+    if not all(0 <= rank < _world.size for rank in ranks):
+        there = "process 0 only" if _world.size == 1 else f"processes 0 to {_world.size - 1}"
+        raise ValueError(f"For 'create_group', there is {there}, but got {list(ranks)}.")
+    if group in WORLD_GROUPS or _groups.get(group, ranks) != ranks:
+        raise ValueError(
+            f"For 'create_group', there is a group {group!r} already, with the ranks "
+            f"{list(members(group, 'create_group'))}; destroy_group({group!r}) removes one that was made."
+        )
+    _groups[group] = ranks
+
+
+def destroy(group: str) -> None:
+    """Forget a group.
+
+    Raises:
+        TypeError: ``group`` is no string.
+        ValueError: there is no such group, or it is that of all processes.
+    """
+    members(group, "destroy_group")
+    if group in WORLD_GROUPS:
+        raise ValueError(f"For 'destroy_group', the group of all processes, {group!r}, stays.")
+    _groups.pop(group, None)

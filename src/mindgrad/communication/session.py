@@ -1,0 +1,259 @@
+"""A session of several processes begins by their agreement, is watched meanwhile, and ends with all of them.
+
+A process that has come to its end waits for the others: process 0 has the coordinator, and perhaps the
+store. It does not wait if a process has failed, itself included: the session is over then, and jax, which
+would wait, is not asked. A thread listens for the ends of other processes. When one has ended and this one
+still waits in a collective, for which that one would be needed, this process fails too, with a message,
+instead of waiting for ever; when one has failed, it ends with a message, unless a launcher has ended it
+before.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import platform
+import secrets
+import sys
+import threading
+import time
+from typing import Any
+
+from mindgrad._base.ending import ending_listeners
+from mindgrad.backend.processes import broadcast, start, start_in_cluster, stop, waited
+from mindgrad.communication.board import FAILED, FINISHED, Board, Ended, and_joined
+from mindgrad.communication.channel import address_of
+from mindgrad.communication.groups import World, enter_world
+from mindgrad.communication.job import Job
+from mindgrad.communication.store import Store, StoreServer
+
+__all__ = ["END_SECONDS", "STUCK_SECONDS", "begin", "end", "failed_with", "store"]
+
+#: seconds in a collective without a process that has ended, before the one that waits is ended
+STUCK_SECONDS = 5.0
+#: seconds that a process which another has failed has to end by itself
+END_SECONDS = 5.0
+#: seconds between looks at what this process waits for, once another has ended
+_LOOK = 0.5
+#: seconds that a request for news waits
+_NEWS = 5.0
+
+
+class _Session:
+    """The store of a process of several, and the server of it where that is here."""
+
+    def __init__(self, store: Store, server: StoreServer | None, is_launched: bool) -> None:
+        self.store, self.server, self.is_launched = store, server, is_launched
+        self.failure = ""
+        self.status = 1
+        self.is_over = False
+
+
+_session: _Session | None = None
+
+
+def store() -> Store | None:
+    """The store of the session; None with one process."""
+    return None if _session is None else _session.store
+
+
+def begin(job: Job) -> None:
+    """Start communication with the other processes of a job.
+
+    Raises:
+        RuntimeError: they did not come in time; the message names who is missing.
+    """
+    global _session
+    if job.cluster or not job.store:
+        job, link, server = _begun_without_launcher(job)
+    else:
+        link = Store(job.store, job.secret, job.rank, job.size, job.attempt, float(job.timeout))
+        server = None
+        _exchange_facts(link, job)
+        start(
+            job.rank,
+            job.size,
+            job.coordinator,
+            bind=job.bind or None,
+            device=job.local_rank,
+            heartbeat=job.heartbeat,
+            timeout=job.timeout,
+        )
+    machines = tuple(_exchange_facts(link, job))
+    enter_world(World(job.rank, machines))
+    _session = _Session(link, server, bool(job.store))
+    _watch_program(_session)
+
+
+def _exchange_facts(link: Store, job: Job) -> list[str]:
+    """The machines of all processes, once all are there."""
+    machine = str(job.machine) if job.machine >= 0 else platform.node()
+    try:
+        parts = link.exchange("communication.init()", machine.encode(), range(job.size), float(job.timeout))
+    except RuntimeError as error:
+        raise RuntimeError(f"For 'init', {error}") from None
+    return [part.decode() for part in parts]
+
+
+def _begun_without_launcher(job: Job) -> tuple[Job, Store, StoreServer | None]:
+    """Start jax first; process 0 serves the store, and broadcasts where it is."""
+    if job.cluster:
+        rank, size = start_in_cluster(job.cluster, job.heartbeat, job.timeout)
+        job = job._replace(rank=rank, size=size)
+    else:
+        start(
+            job.rank,
+            job.size,
+            job.coordinator,
+            bind=job.bind or None,
+            device=job.local_rank,
+            heartbeat=job.heartbeat,
+            timeout=job.timeout,
+        )
+    server, told = None, b""
+    if job.rank == 0:
+        host, listens = _hosts_of(job)
+        secret = secrets.token_hex(32)
+        server = StoreServer(Board(job.size), listens, 0, secret.encode())
+        told = json.dumps([f"{host}:{server.port}", secret]).encode()
+    address, secret = json.loads(broadcast(told))
+    link = Store(address, secret.encode(), job.rank, job.size)
+    link.hold([job.rank])
+    return job, link, server
+
+
+def _hosts_of(job: Job) -> tuple[str, str]:
+    """The host by which others reach process 0, and the one on which its store listens."""
+    if job.coordinator:
+        return address_of(job.coordinator)[0], address_of(job.bind or job.coordinator)[0]
+    hosts = {os.environ.get("SLURM_NNODES", ""), os.environ.get("SLURM_JOB_NUM_NODES", "")}
+    if hosts == {"1"} or (job.cluster == "ompi" and _is_on_one_machine()):
+        return "127.0.0.1", "127.0.0.1"
+    return platform.node(), "0.0.0.0"
+
+
+def _is_on_one_machine() -> bool:
+    return os.environ.get("OMPI_COMM_WORLD_LOCAL_SIZE") == os.environ.get("OMPI_COMM_WORLD_SIZE")
+
+
+def failed_with(reason: str, status: int) -> None:
+    """Note that this program fails, and tell the others.
+
+    Args:
+        reason: what the process did, in words: ``"raised ValueError: …"``.
+        status: the exit status that it will have.
+    """
+    session = _session
+    if session is None or session.failure:
+        return
+    session.failure, session.status = reason, status
+    with contextlib.suppress(ConnectionError, RuntimeError):  # a store that has ended knows
+        session.store.leave(session.store.rank, FAILED, reason, status)
+
+
+def end() -> None:
+    """End communication, together with the other processes.
+
+    Raises:
+        RuntimeError: another process has failed.
+    """
+    global _session
+    session, _session = _session, None
+    if session is None:
+        return
+    session.is_over = True
+    link = session.store
+    link.leave(link.rank, FINISHED, "has ended")
+    failure, count = None, 0
+    while failure is None and count < link.size:
+        ended, failure, _ = link.news(count, _NEWS)
+        count = len(ended)
+    enter_world(None)
+    if failure is not None:
+        raise RuntimeError(f"rank {failure.rank} {failure.reason}.")
+    if link.rank != 0:
+        link.close()
+    stop()  # process 0 ends the store after the others have read the news
+
+
+def _watch_program(session: _Session) -> None:
+    """Tell the others how the program ends, and listen for how theirs do."""
+    previous = sys.excepthook
+
+    def note(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
+        previous(kind, error, traceback)
+        text = next(iter(str(error).strip().splitlines()), "")
+        failed_with(f"raised {kind.__name__}{': ' if text else ''}{text[:300]}", 1)
+
+    sys.excepthook = note
+    ending_listeners.append(lambda status: failed_with(f"ended with status {status}", status))
+    atexit.register(_end_of_program)
+    threading.Thread(target=_watch, args=(session,), name="mindgrad-watch", daemon=True).start()
+
+
+def _end_of_program() -> None:
+    session = _session
+    if session is None:
+        return
+    if session.failure:
+        # a launcher ends this process too, when it has ended the others; without one they read why
+        time.sleep(END_SECONDS if session.is_launched else _LOOK)
+        _exit_now("", session.status)
+    try:
+        end()
+    except (RuntimeError, ConnectionError) as error:
+        if session.is_launched:
+            time.sleep(END_SECONDS)
+        _exit_now(str(error), 1)
+    except KeyboardInterrupt:
+        _exit_now("", 130)
+
+
+def _watch(session: _Session) -> None:
+    link = session.store
+    count, since = 0, 0.0
+    while not session.is_over:
+        try:
+            ended, failure, _ = link.news(count, _LOOK if count else _NEWS)
+        except RuntimeError:
+            return  # the job has been started again: this process is about to end
+        except ConnectionError as error:
+            if not session.is_over:
+                time.sleep(END_SECONDS)
+                _exit_now(f"{error}; its process has ended, or the network is broken", 1)
+            return
+        if failure is not None:
+            _end_after(session, failure)
+            return
+        if len(ended) > count:
+            count, since = len(ended), time.monotonic()
+        waiting = waited() if count else None
+        if waiting is not None and min(waiting[1], time.monotonic() - since) >= STUCK_SECONDS:
+            others = sorted(other.rank for other in ended)
+            text = f"rank {others[0]} has" if len(others) == 1 else f"ranks {and_joined(others)} have"
+            failed_with(
+                f"waits in {waiting[0]} though {text} ended: the ranks run unequal numbers of "
+                "steps, or batches",
+                1,
+            )
+
+
+def _end_after(session: _Session, failure: Ended) -> None:
+    """End this process, if it has not ended by itself."""
+    time.sleep(2 * END_SECONDS if session.is_launched else END_SECONDS)
+    if not session.is_over:
+        _exit_now(f"rank {failure.rank} {failure.reason}", 1)
+
+
+def _exit_now(message: str, status: int) -> None:
+    """End the process without asking jax, which would wait for the others."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if message and stream is sys.stderr:
+                stream.write(f"mindgrad: {message.rstrip('.')}.\n")
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            continue
+    os._exit(status)

@@ -1,0 +1,255 @@
+"""The store lets the processes of a job agree: keys with values, exchanges, and news of who has ended.
+
+Its board (``communication.board``) is with the launcher, or with process 0; each request is one message to it
+and one back over an authenticated channel (``communication.channel``). Payloads are bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.communication.board import FAILED, Board, Ended, News
+from mindgrad.communication.channel import Channel, address_of, connected
+
+__all__ = ["Store", "StoreServer"]
+
+#: seconds that a client waits for an answer longer than the server should take
+_SLACK = 10.0
+#: seconds for the beginning of a connection
+_BEGINNING = 10.0
+#: seconds between attempts to reach a store that does not listen yet
+_PAUSE = 0.1
+
+
+class StoreServer:
+    """Serves a board to other processes.
+
+    Args:
+        board: what is served.
+        host: the address to listen on.
+        port: the port; 0 for any.
+        secret: what clients must know.
+
+    Raises:
+        OSError: the port is in use, or the address is not one of this machine.
+    """
+
+    def __init__(self, board: Board, host: str, port: int, secret: bytes) -> None:
+        self.board = board
+        self._secret = secret
+        self._channels: set[Channel] = set()
+        self._listener = _listening(host, port)
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, name="mindgrad-store", daemon=True).start()
+
+    def close(self) -> None:
+        """Stop serving; whoever waits for an answer gets an error."""
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for channel in list(self._channels):
+            channel.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return  # closed
+            threading.Thread(
+                target=self._serve, args=(connection,), name="mindgrad-store", daemon=True
+            ).start()
+
+    def _serve(self, connection: socket.socket) -> None:
+        ranks: tuple[int, ...] = ()
+        attempt, name = 0, ""
+        try:
+            channel = Channel(connection, self._secret, True, _BEGINNING)
+        except OSError:
+            return
+        self._channels.add(channel)
+        try:
+            (hello, attempt, members, name), _ = channel.receive(_BEGINNING)
+            channel.send(["welcome"])
+            ranks = tuple(members) if hello == "hello" else ()
+            while True:
+                request, contents = channel.receive(None)
+                channel.send(*self._answer(request, contents, attempt))
+        except (OSError, ValueError, TypeError, KeyError):
+            pass  # it has ended, or is none of ours
+        finally:
+            self._channels.discard(channel)
+            channel.close()
+            self._note_end(ranks, attempt, name)
+
+    def _note_end(self, ranks: Sequence[int], attempt: int, name: str) -> None:
+        if attempt not in (self.board.attempt, -1):
+            return
+        for rank in ranks:
+            reason = f"is on {name}, which does not answer" if name else "has ended without a word"
+            if rank not in {end.rank for end in self.board.news(-1, 0.0).ended}:
+                self.board.leave(rank, FAILED, reason, 1)
+
+    def _answer(self, request: Any, contents: list[bytes], attempt: int) -> tuple[Any, list[bytes]]:
+        board, (name, *arguments) = self.board, request
+        if attempt not in (board.attempt, -1):
+            return ["error", "the job has been started again meanwhile."], []
+        try:
+            if name == "set":
+                board.set(arguments[0], contents[0])
+                return ["done"], []
+            if name == "get":
+                return ["done"], [board.get(*arguments)]
+            if name == "exchange":
+                key, rank, ranks, timeout = arguments
+                return ["done"], board.exchange(key, rank, contents[0], ranks, timeout)
+            if name == "leave":
+                board.leave(*arguments)
+                return ["done"], []
+            if name == "news":
+                return ["done", *board.news(*arguments)], []
+            if name == "stopped":
+                board.stopped(*arguments)
+                return ["done"], []
+        except RuntimeError as error:
+            return ["error", str(error)], []
+        raise ValueError(name)
+
+
+class Store:
+    """A process's way to the board of its job; safe to use from several threads.
+
+    Args:
+        address: ``host:port`` of the server.
+        secret: what both know.
+        rank: the number of this process.
+        size: the number of processes.
+        attempt: how often the job was started again before; -1 for a launcher, which outlives attempts.
+
+    Raises:
+        ConnectionError: the store cannot be reached within ``timeout`` seconds.
+    """
+
+    def __init__(
+        self, address: str, secret: bytes, rank: int, size: int, attempt: int = 0, timeout: float = 30.0
+    ) -> None:
+        self.address, self.rank, self.size, self.attempt = address, rank, size, attempt
+        self._secret = secret
+        self._rounds: dict[str, int] = {}
+        self._timeout = timeout
+        self._lifeline: Channel | None = None
+        self._idle: list[Channel] = [self._opened()]
+
+    def hold(self, ranks: Sequence[int], name: str = "") -> None:
+        """Open a connection that stays open as long as this process runs: its end is that of ``ranks``.
+
+        Args:
+            ranks: this process; or those of a machine, of which its launcher tells.
+            name: the machine.
+        """
+        self._lifeline = self._opened(ranks, name)
+
+    def set(self, key: str, value: bytes) -> None:
+        """Write a value, over an older one."""
+        self._request(["set", key], [value], 0.0)
+
+    def get(self, key: str, timeout: float) -> bytes:
+        """The value of ``key``, once there is one.
+
+        Raises:
+            RuntimeError: there is none within ``timeout`` seconds, or a process has failed meanwhile.
+        """
+        return self._request(["get", key, timeout], [], timeout)[1][0]
+
+    def exchange(self, key: str, value: bytes, ranks: Sequence[int], timeout: float) -> list[bytes]:
+        """The values of all of ``ranks``, in their order, once each of them has called this with its own.
+
+        Raises:
+            RuntimeError: some have not come within ``timeout`` seconds, or have ended; the message names
+                them.
+        """
+        round_number = self._rounds[key] = self._rounds.get(key, -1) + 1
+        name = f"{key} ({round_number})" if round_number else key
+        request = ["exchange", name, self.rank, list(ranks), timeout]
+        return self._request(request, [value], timeout)[1]
+
+    def leave(self, rank: int, kind: str, reason: str, status: int = 0) -> None:
+        """Say that a process has ended, as :meth:`Board.leave`."""
+        self._request(["leave", rank, kind, reason, status], [], 0.0)
+
+    def news(self, count: int, timeout: float) -> News:
+        """The state, once not ``count`` have ended, or one has failed, or after ``timeout`` seconds."""
+        (_, ended, failure, attempt), _ = self._request(["news", count, timeout], [], timeout)
+        return News([Ended(*end) for end in ended], None if failure is None else Ended(*failure), attempt)
+
+    def stopped(self, machine: int) -> None:
+        """Say that all processes of a machine have ended, or were ended."""
+        self._request(["stopped", machine], [], 0.0)
+
+    def close(self) -> None:
+        """Close the connections."""
+        while self._idle:
+            self._idle.pop().close()
+        if self._lifeline is not None:
+            self._lifeline.close()
+
+    def _request(
+        self, request: list[Any], contents: Sequence[bytes], timeout: float
+    ) -> tuple[Any, list[bytes]]:
+        try:
+            channel = self._idle.pop() if self._idle else self._opened()
+        except IndexError:
+            channel = self._opened()
+        try:
+            channel.send(request, contents)
+            header, results = channel.receive(timeout + _SLACK)
+        except BaseException as error:
+            channel.close()  # an answer may be under way
+            if isinstance(error, OSError):
+                raise ConnectionError(f"the store at {self.address} does not answer: {error}") from error
+            raise
+        self._idle.append(channel)
+        if header[0] == "error":
+            raise RuntimeError(header[1])
+        return header, results
+
+    def _opened(self, ranks: Sequence[int] = (), name: str = "") -> Channel:
+        latest = time.monotonic() + self._timeout
+        while True:
+            try:
+                channel = connected(self.address, self._secret, _BEGINNING)
+                try:
+                    channel.send(["hello", self.attempt, list(ranks), name])
+                    channel.receive(_BEGINNING)
+                except BaseException:
+                    channel.close()
+                    raise
+                return channel
+            except OSError as error:
+                if time.monotonic() > latest:
+                    text = (
+                        f"the store at {self.address} cannot be reached: {error}. Is it the address of the "
+                    )
+                    raise ConnectionError(
+                        f"{text}first machine, and have all machines the same MINDGRAD_STORE_KEY?"
+                    ) from error
+            time.sleep(_PAUSE)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    address_of(f"{host}:{port}")
+    family = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM)[0][0]
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(1024)
+    except BaseException:
+        listener.close()
+        raise
+    return listener

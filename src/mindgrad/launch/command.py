@@ -1,0 +1,166 @@
+"""The command ``mindgrad launch`` starts a program as several processes, on one machine or on several."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import secrets
+import sys
+from collections.abc import Sequence
+
+from mindgrad.backend.processes import HEARTBEAT_SECONDS, START_SECONDS
+from mindgrad.communication.channel import address_of
+from mindgrad.launch.plan import Plan
+from mindgrad.launch.supervisor import supervised
+
+__all__ = ["KEY", "checked_key", "divided", "main"]
+
+KEY = "MINDGRAD_STORE_KEY"
+
+_EXAMPLE = """examples:
+  mindgrad launch --workers 4 train.py --epochs 3
+      four processes on this machine
+  mindgrad launch --workers 4 --restarts 3 train.py
+      all four are started again, up to three times, when one fails
+  export MINDGRAD_STORE_KEY=...  # the same on both machines
+  mindgrad launch --workers 4 --machines 2 --rank 0 --coordinator 10.0.0.1:8118 train.py
+  mindgrad launch --workers 4 --machines 2 --rank 1 --coordinator 10.0.0.1:8118 train.py
+      eight processes, one line on each of two machines; the first one has the address 10.0.0.1, and
+      listens there on the ports 8118 and 8119
+
+When one process fails, or is stopped, the others are ended, and the last line says which one failed and why.
+docs/scale.md says how to start on clusters, what travels unencrypted, and in what time faults are seen. The
+exit status is 0 if all processes ended well, otherwise that of the first failure (128 and the number of a
+signal); 2 for a wrong command line."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command.
+
+    Args:
+        arguments: the command line after ``launch``.
+
+    Returns:
+        The exit status: 0, or that of the first process that failed.
+
+    Raises:
+        SystemExit: the command line is wrong (status 2), or asks for help (0).
+    """
+    parser = _parser()
+    own, program = divided(parser, arguments)
+    options = parser.parse_args(own)
+    if not program:
+        parser.error("which program?")
+    for name in ("workers", "machines", "heartbeat", "start_timeout"):
+        if getattr(options, name) < 1:
+            parser.error(f"--{name.replace('_', '-')} must be at least 1")
+    if options.restarts < 0:
+        parser.error("--restarts must be at least 0")
+    if not 0 <= options.rank < options.machines:
+        parser.error(f"--rank is the number of this machine, from 0 to {options.machines - 1}")
+    if options.machines > 1 and not options.coordinator:
+        parser.error("--machines needs --coordinator host:port, of the first machine")
+    if options.coordinator:
+        try:
+            if not 0 < address_of(options.coordinator)[1] < 65535:
+                raise ValueError(
+                    "the port of --coordinator must be from 1 to 65534: the next one is used too."
+                )
+        except ValueError as error:
+            parser.error(str(error))
+    return supervised(
+        Plan(
+            program=tuple(program),
+            workers=options.workers,
+            machines=options.machines,
+            machine=options.rank,
+            coordinator=options.coordinator,
+            bind=options.bind,
+            secret=checked_key(parser, options.machines > 1),
+            restarts=options.restarts,
+            heartbeat=options.heartbeat,
+            timeout=options.start_timeout,
+            log_dir=options.log_dir,
+            is_shown=True,
+            name="mindgrad launch",
+        )
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "mindgrad launch",
+        usage="mindgrad launch --workers N [options] {script.py | folder | -m module | -c code} [args ...]",
+        description="Start a program as several processes, which find each other by communication.init().",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("--workers", type=int, required=True, metavar="N", help="processes on this machine")
+    add(
+        "--machines",
+        type=int,
+        default=1,
+        metavar="N",
+        help="machines, with as many processes each; default: 1",
+    )
+    add("--rank", type=int, default=0, metavar="R", help="the number of this machine; default: 0")
+    add(
+        "--coordinator",
+        default="",
+        metavar="HOST:PORT",
+        help="the first machine; it uses this port and the next. Default: any of the loopback interface",
+    )
+    add(
+        "--bind",
+        default="",
+        metavar="HOST",
+        help="the address on which the first machine listens; default: HOST",
+    )
+    add(
+        "--restarts",
+        type=int,
+        default=0,
+        metavar="N",
+        help="start all processes again when one fails, so often",
+    )
+    add("--log-dir", default="", metavar="FOLDER", help="also write the output to FOLDER/worker_R.log")
+    add(
+        "--heartbeat",
+        type=int,
+        default=HEARTBEAT_SECONDS,
+        metavar="S",
+        help=f"seconds after which a silent process counts as dead; default: {HEARTBEAT_SECONDS}",
+    )
+    add(
+        "--start-timeout",
+        type=int,
+        default=START_SECONDS,
+        metavar="S",
+        help=f"seconds that processes wait for each other in communication.init(); default: {START_SECONDS}",
+    )
+    return parser
+
+
+def divided(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """A command line, divided into the launcher's own options and the program's command line."""
+    position, options = 0, parser._option_string_actions
+    while position < len(arguments) and arguments[position].startswith("-"):
+        name, _, value = arguments[position].partition("=")
+        if name in ("-m", "-c") and name not in options:
+            break
+        action = options.get(name)
+        position += 1 if action is None or action.nargs in (0, "?") or value else 2
+    return list(arguments[:position]), list(arguments[position:])
+
+
+def checked_key(parser: argparse.ArgumentParser, is_needed: bool) -> str:
+    """The secret of the job: that of the environment, or one made for a job of one machine."""
+    key = os.environ.get(KEY, "")
+    if is_needed and len(key) < 16:
+        parser.error(
+            f"on several machines {KEY} must be the same secret on each, of at least 16 characters: make "
+            f"one with `{os.path.basename(sys.executable)} -c 'import secrets; print(secrets.token_hex(32))'`"
+        )
+    return key or secrets.token_hex(32)

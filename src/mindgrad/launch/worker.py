@@ -1,0 +1,158 @@
+"""A worker is a process of a job: started in a group of its own, read by lines, ended with its group."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from typing import IO
+
+from mindgrad.launch.faults import out_of_memory_kills, reason_of
+from mindgrad.launch.plan import Plan
+
+__all__ = ["STOPPED_SECONDS", "Worker"]
+
+#: a process that is stopped for longer has failed
+STOPPED_SECONDS = 3.0
+#: seconds for what a worker wrote before it ended, when a process that it started still has its output open
+_DRAIN = 1.0
+#: characters of a line that are shown at once
+_LINE = 2**16
+#: lines of the libraries below, which gloo writes for each group
+_CHATTER = ("[Gloo] Rank ",)
+
+#: remainder while a line is written
+_output = threading.Lock()
+
+
+class Worker:
+    """A running process of a job.
+
+    Args:
+        plan: the job.
+        rank: the number of the process.
+        attempt: how often the job was started again before.
+        environment: its environment.
+
+    Attributes:
+        code: the return code, once it has ended; negative for a signal.
+        is_told: whether its end has been told.
+    """
+
+    def __init__(self, plan: Plan, rank: int, attempt: int, environment: dict[str, str]) -> None:
+        self.rank = rank
+        self.code: int | None = None
+        self.is_told = False
+        self._prefix = f"[rank {rank}, restart {attempt}] " if attempt else f"[rank {rank}] "
+        self._is_shown = plan.is_shown
+        self._last_line = ""
+        self._stopped_since: float | None = None
+        self._memory = 0
+        self._kills = out_of_memory_kills()
+        self._log: IO[bytes] | None = None
+        if plan.log_dir:
+            os.makedirs(plan.log_dir, exist_ok=True)
+            file = os.path.join(plan.log_dir, f"worker_{rank}.log")
+            self._log = open(file, "ab" if attempt else "wb", buffering=0)  # noqa: SIM115
+        self._process = subprocess.Popen(
+            plan.command(),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            bufsize=0,
+        )
+        self.pid = self._process.pid
+        self._pumps = [
+            threading.Thread(target=self._pump, args=arguments, name="mindgrad-output", daemon=True)
+            for arguments in ((self._process.stdout, False), (self._process.stderr, True))
+        ]
+        for pump in self._pumps:
+            pump.start()
+
+    def poll(self) -> str:
+        """The reason for which the process counts as failed; empty while it runs or if it has ended well."""
+        while self.code is None:
+            pid, status, usage = os.wait4(self.pid, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
+            if pid == 0:
+                break
+            if os.WIFSTOPPED(status):
+                self._stopped_since = time.monotonic()
+            elif os.WIFCONTINUED(status):
+                self._stopped_since = None
+            else:
+                self.code = self._process.returncode = os.waitstatus_to_exitcode(status)
+                scale = 1 if sys.platform == "darwin" else 1024
+                self._memory = usage.ru_maxrss * scale
+        if self.code is None and self._stopped_since is not None:
+            if time.monotonic() - self._stopped_since >= STOPPED_SECONDS:
+                return (
+                    f"was stopped, by SIGSTOP or a terminal, and did not go on within {STOPPED_SECONDS:g} s"
+                )
+        elif self.code:
+            self._drain()
+            kills = out_of_memory_kills() - self._kills
+            return reason_of(self.code, self._last_line, self._memory, kills)
+        return ""
+
+    def send(self, number: int) -> None:
+        """Send a signal to the process and those that it has started."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+            if number != signal.SIGKILL and self._stopped_since is not None:
+                os.killpg(self.pid, signal.SIGCONT)
+
+    def close(self) -> None:
+        """End the process and those that it has started, and read what they wrote."""
+        self.send(signal.SIGKILL)
+        if self.code is None:
+            self.code = self._process.wait()
+        self._drain()
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream is not None and not any(pump.is_alive() for pump in self._pumps):
+                stream.close()
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def _drain(self) -> None:
+        latest = time.monotonic() + _DRAIN
+        for pump in self._pumps:
+            pump.join(max(0.0, latest - time.monotonic()))
+
+    def _pump(self, stream: IO[bytes], is_error: bool) -> None:
+        """Show the lines of a stream as they come."""
+        remainder = b""
+        while True:
+            try:
+                part = os.read(stream.fileno(), 2**16)
+            except (OSError, ValueError):
+                part = b""
+            lines = (remainder + part).replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+            remainder = lines.pop()
+            if remainder and (not part or len(remainder) > _LINE):
+                lines.append(remainder)
+                remainder = b""
+            for line in lines:
+                self._show(line, is_error)
+            if not part:
+                return
+
+    def _show(self, line: bytes, is_error: bool) -> None:
+        text = line.decode(errors="replace")
+        if text.startswith(_CHATTER):
+            return
+        if is_error and text.strip():
+            self._last_line = text.strip()[:300]
+        with _output, contextlib.suppress(OSError, ValueError):
+            if self._log is not None:
+                self._log.write(line + b"\n")
+            if self._is_shown:
+                target = sys.stderr if is_error else sys.stdout
+                target.write(f"{self._prefix}{text}\n")
+                target.flush()
