@@ -13,6 +13,7 @@ which XLA alone does not promise: where no data says so, an operand is made to d
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import lru_cache
@@ -21,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad.backend.jax_import import jax_module
-from mindgrad.ir.graph import Graph
+from mindgrad.backend.processes import entered, left
+from mindgrad.ir.graph import Graph, is_communication
 from mindgrad.rows.collectives import AXIS, world_of
 
 __all__ = ["ProcessMesh", "after", "forget", "mesh_of", "set_agreement", "use_devices"]
@@ -132,9 +134,10 @@ class ProcessMesh:
         )
         return function, outer
 
-    def joining(self, compiled: Any) -> Any:
+    def joining(self, compiled: Any, graph: Graph) -> Any:
         """``compiled`` as a function of this rank's arrays, to this rank's results."""
-        return _OnThisRank(self, compiled) if _devices is None else _OnAllRanks(self, compiled)
+        kind = _OnThisRank if _devices is None else _OnAllRanks
+        return kind(self, compiled, _title(graph))
 
     def joined(self, parts: Sequence[Any]) -> Any:
         """The arrays of the ranks of this process as an array over the mesh."""
@@ -156,6 +159,14 @@ def _on(device: Any, array: Any) -> Any:
         return jax.device_put(np.asarray(array), device)
 
 
+def _title(graph: Graph) -> str:
+    """The first collective of a program with its line, by which messages name the program."""
+    first = next(equation for equation in graph.equations if is_communication(equation))
+    if first.source is None:
+        return f"'{first.primitive.name}'"
+    return f"'{first.primitive.name}' at {os.path.basename(first.source[0])}:{first.source[1]}"
+
+
 class _OnThisRank:
     """A compiled program over the mesh, called with this rank's arrays.
 
@@ -163,18 +174,23 @@ class _OnThisRank:
         compiled: jax's compiled program.
     """
 
-    __slots__ = ("_mesh", "compiled")
+    __slots__ = ("_mesh", "_title", "compiled")
 
-    def __init__(self, mesh: ProcessMesh, compiled: Any) -> None:
-        self._mesh, self.compiled = mesh, compiled
+    def __init__(self, mesh: ProcessMesh, compiled: Any, title: str) -> None:
+        self._mesh, self.compiled, self._title = mesh, compiled, title
 
     def __call__(self, *groups: Sequence[Any]) -> list[Any]:
         part = self._mesh.part
-        results = self.compiled(*[[part(x) for x in group] for group in groups])
+        entered(self._title)
+        results: list[Any] = []
+        try:
+            results = self.compiled(*[[part(x) for x in group] for group in groups])
+        finally:
+            left(results)
         return [result.addressable_data(0) for result in results]
 
     def __copy__(self) -> _OnThisRank:
-        return type(self)(self._mesh, copy(self.compiled))
+        return type(self)(self._mesh, copy(self.compiled), self._title)
 
 
 class _OnAllRanks(_OnThisRank):

@@ -242,7 +242,7 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = Fa
         options_of(graph, device) | (_EXACT if is_exact and graph.has_halves() else {}),
     )
     if mesh is not None:
-        compiled = mesh.joining(compiled)
+        compiled = mesh.joining(compiled, graph)
     return Executable(
         compiled, [to_device(array) for array in extra], graph.has_effect, _may_take_long(graph)
     )

@@ -23,6 +23,7 @@ from typing import Any
 
 from mindgrad._base.ending import ending_listeners
 from mindgrad.backend.processes import broadcast, start, start_in_cluster, stop, waited
+from mindgrad.communication import engine
 from mindgrad.communication.board import FAILED, FINISHED, Board, Ended, and_joined
 from mindgrad.communication.channel import address_of
 from mindgrad.communication.groups import World, enter_world
@@ -83,6 +84,7 @@ def begin(job: Job) -> None:
         )
     machines = tuple(_exchange_facts(link, job))
     enter_world(World(job.rank, machines))
+    engine.connect(link)
     _session = _Session(link, server, bool(job.store))
     _watch_program(_session)
 
@@ -170,6 +172,7 @@ def end() -> None:
     while failure is None and count < link.size:
         ended, failure, _ = link.news(count, _NEWS)
         count = len(ended)
+    engine.disconnect()
     enter_world(None)
     if failure is not None:
         raise RuntimeError(f"rank {failure.rank} {failure.reason}.")
