@@ -19,8 +19,8 @@ from tests.process_state import process_stays
 SOURCE = Path(mindgrad.__file__).parents[1]
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\binf\b|\bnan\b)")
 
-# MindSpore programs: test_guide.py and test_training_runs.py run them
-collect_ignore_glob = ["guide/*", "training/*"]
+# MindSpore programs: test_guide.py, test_training_runs.py and test_parallel.py run them
+collect_ignore_glob = ["guide/*", "training/*", "parallel/*"]
 
 
 def launch(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:

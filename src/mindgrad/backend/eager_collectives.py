@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.location import user_location
 from mindgrad.backend.executable import Executable
 from mindgrad.backend.xla import compile_ahead
 from mindgrad.ir import settings
@@ -46,6 +47,7 @@ def _program(
     primitive: Primitive, parameters: tuple[tuple[str, Any], ...], type_: TensorType, device: Any
 ) -> Executable:
     builder = Builder()
+    builder.source = user_location()
     x = builder.input(type_)
     with building(builder):
         y = primitive(x, **dict(parameters))

@@ -1,0 +1,51 @@
+"""Several processes on loopback: collectives, their derivatives, data-parallel training, differing programs."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.programs.conftest import launch
+
+FOLDER = Path(__file__).parent / "parallel"
+LOSSES = json.loads((FOLDER.parent / "training" / "losses.json").read_text())
+
+
+def job(script, workers, *arguments):
+    """What each rank of a job prints, line by line."""
+    ran = launch("launch", "--workers", workers, FOLDER / script, *arguments)
+    lines = {rank: [] for rank in range(workers)}
+    for line in ran.stdout.splitlines():
+        prefix, _, text = line.partition("] ")
+        lines[int(prefix.removeprefix("[rank "))].append(text)
+    return ran, lines
+
+
+def test_collectives_of_four_processes():
+    ran, lines = job("collectives.py", 4)
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    for printed in lines.values():
+        assert printed == ["collectives", "messages", "derivatives", "groups", "random_numbers"]
+
+
+@pytest.mark.parametrize("mode", ["eager", "compiled"])
+def test_training_in_parallel_is_that_of_one_process(mode):
+    ran, lines = job("training.py", 2, mode)
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    results = [dict(map(json.loads, printed)) for printed in lines.values()]
+    assert results[0] == results[1]
+    assert set(results[0]) == {"heat", "lenet", "lstm", "overflow", "model"}
+    for name in ("heat", "lenet", "lstm"):
+        # as with one process: Float32 in another order of sums
+        np.testing.assert_allclose(results[0][name], LOSSES[name], rtol=2e-5)
+
+
+def test_programs_that_differ_are_an_error():
+    ran, _ = job("differing.py", 2)
+    assert ran.returncode != 0
+    assert (
+        "the programs of ranks 0 and 1 differ: collective 2 is all_max(Float32[4]) at differing.py:"
+        in ran.stderr
+    )
+    assert "but nothing more on rank 1" in ran.stderr
