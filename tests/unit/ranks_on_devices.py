@@ -14,9 +14,13 @@ from typing import Any
 
 import numpy as np
 
+import mindgrad as ms
+from mindgrad import nn
 from mindgrad.backend import process_mesh
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.xla import compile_ahead
+from mindgrad.communication.groups import World, enter_world
+from mindgrad.execution.compiled import trace
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import bfloat16, float32, float64, int32
 from mindgrad.ir.graph import Graph
@@ -94,10 +98,38 @@ def order_of_collectives() -> None:
     compare(graph, [[x] for x in draw((64,), 5, np.float32)], 1e-5)
 
 
+def one_message_of_all_gradients() -> None:
+    """A data-parallel step sends the bytes of the gradients once, on however many ranks, at equal memory."""
+    memory = []
+    for size in (2, 8):
+        process_mesh.use_devices(jax_module().devices()[:size])
+        enter_world(World(0, ("here",) * size))
+        net = nn.SequentialCell(nn.Dense(20, 64), nn.Tanh(), nn.Dense(64, 64), nn.Tanh(), nn.Dense(64, 1))
+        optimiser = nn.Adam(net.trainable_params(), 0.01)
+        reducer = nn.DistributedGradReducer(optimiser.parameters, mean=True)
+        loss = nn.WithLossCell(net, nn.MSELoss())
+        gradient = ms.value_and_grad(loss, None, optimiser.parameters)
+
+        def step(x: Any, y: Any, gradient: Any = gradient, run: Any = (optimiser, reducer)) -> Any:
+            value, gradients = gradient(x, y)
+            run[0](run[1](gradients))
+            return value
+
+        x, y = (ms.Tensor(np.ones(shape, np.float32)) for shape in ((32, 20), (32, 1)))
+        compiled = compile_ahead(trace(step, x, y)).run.compiled
+        messages = re.findall(r"= (\S+) all-reduce\(", compiled.as_text())
+        elements = sum(p.size for p in optimiser.parameters)
+        assert [message.split("{")[0] for message in messages] == [f"f32[{elements}]"], messages
+        memory.append(str(compiled.memory_analysis()))
+    assert memory[0] == memory[1], memory
+    enter_world(None)
+
+
 def main() -> None:
     jax = jax_module()
     process_mesh.use_devices(jax.devices()[:SIZE])
-    checks: list[Any] = [values, derivatives, numbers_and_integers, groups, order_of_collectives]
+    checks = [values, derivatives, numbers_and_integers, groups, order_of_collectives]
+    checks.append(one_message_of_all_gradients)  # on devices of its own
     for check in checks:
         check()
         print(check.__name__, flush=True)
