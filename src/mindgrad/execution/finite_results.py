@@ -1,4 +1,4 @@
-"""Compiled programs whose results are checked: where one is not finite, the equation that made it is named.
+"""Programs whose results are checked: where one is not finite, the equation that made it is named.
 
 A run costs one look at the results more. Only a program with a NaN or an infinity among them is evaluated
 again on the same operands, equation by equation, as it was before any rewrite.
@@ -13,22 +13,23 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindgrad.ir import settings
 from mindgrad.ir.finite import first_fault, refuse_fault
 from mindgrad.ir.graph import Graph, Variable, is_finite, silent
 from mindgrad.ir.kernels import numpy_kernel
+from mindgrad.ir.rewriting import without_rewrites
 
-__all__ = ["checked", "traced_plainly"]
+__all__ = ["are_finite", "checked", "locate_fault", "traced_plainly"]
 
 
 def traced_plainly(trace: Callable[[], Any]) -> Graph:
     """The graph of ``trace()``, derivatives written out as their laws say, without rewrites."""
-    chosen = settings.get("rewrites")
-    try:
-        settings.store("rewrites", False)
+    with without_rewrites():
         return trace().graph
-    finally:
-        settings.store("rewrites", chosen)
+
+
+def are_finite(results: Sequence[Any]) -> bool:
+    """Whether no element of the arrays, of the host or a device, is infinite or NaN."""
+    return all(is_finite(np.asarray(y)) for y in results)
 
 
 def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
@@ -44,17 +45,24 @@ def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
 
     def run_checked(arrays: Sequence[Any], donated: Sequence[Any], extra: Sequence[Any]) -> Any:
         results = run(arrays, donated, extra)
-        if not all(is_finite(np.asarray(y)) for y in results):
-            _locate(plain, [*arrays, *donated])
+        if not are_finite(results):
+            locate_fault(plain, [*arrays, *donated])
         return results
 
     return run_checked
 
 
-def _locate(graph: Graph, arrays: Sequence[Any]) -> None:
+def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
     """Raise the error of the first equation that makes a NaN or an infinity which reaches the results.
 
     Nothing is raised where they come from operands of the program. A value that is masked out does not count.
+
+    Args:
+        graph: the program, without rewrites.
+        arrays: its operands.
+
+    Raises:
+        FloatingPointError: there is such an equation.
     """
     values: dict[Any, Any] = dict(zip(graph.inputs, map(np.asarray, arrays), strict=True))
     faults: dict[Variable, tuple[int, Callable[[], NoReturn]]] = {}

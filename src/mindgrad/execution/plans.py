@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.location import Located
 from mindgrad.execution.placement import is_infinite
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.finite import deriving
 from mindgrad.ir.graph import Equation, Variable, silent
 from mindgrad.ir.kernels import (
     compacted,
@@ -98,7 +98,7 @@ class Plan:
             slots[position] = extras[index].host_array()
         if is_checking_kernels():
             for step, source in zip_longest(self.steps, self.sources):
-                with deriving(source):
+                with Located(source):
                     run_arrays([step], slots)
         elif self.compact is None or not runs_on_host():
             run_arrays(self.steps, slots)
@@ -123,7 +123,7 @@ class Plan:
                 continue
             tensors = [slots[p] for p in operands]
             if is_checking:
-                with deriving(self.sources[index]):
+                with Located(self.sources[index]):
                     result = apply(primitive, *tensors, **parameters)
             else:
                 result = apply(primitive, *tensors, **parameters)
