@@ -1,4 +1,4 @@
-"""The cost of ``set_context(debug_nans=True)``: steady calls with it and without it, in turn, eager and compiled.
+"""The cost of ``set_context(debug_nans=True)``: steady calls with it and without, eager and compiled.
 
 python bench/debug_nans.py              a training step with Adam, and a residual of nested gradients
 python bench/debug_nans.py --rounds 9   fewer rounds; the exit status is 1 where a ratio is above 2
@@ -10,6 +10,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from statistics import median
 
 import numpy as np
@@ -30,7 +31,7 @@ Call = Callable[[], object]
 def network(inputs: int, width: int, layers: int) -> nn.SequentialCell:
     """A tanh perceptron with one output."""
     widths = [inputs, *[width] * layers]
-    hidden = [cell for a, b in zip(widths, widths[1:], strict=False) for cell in (nn.Dense(a, b), nn.Tanh())]
+    hidden = [cell for a, b in pairwise(widths) for cell in (nn.Dense(a, b), nn.Tanh())]
     return nn.SequentialCell(*hidden, nn.Dense(width, 1))
 
 
@@ -41,9 +42,7 @@ def training_step() -> Call:
     targets = Tensor(problem.targets[:, :1])
     net = network(problem.inputs.shape[1], 128, 4)
     optimizer = nn.Adam(net.trainable_params(), learning_rate=1e-4)
-    gradient = ms.value_and_grad(
-        lambda x, y: ops.square(net(x) - y).mean(), None, net.trainable_params()
-    )
+    gradient = ms.value_and_grad(lambda x, y: ops.square(net(x) - y).mean(), None, net.trainable_params())
 
     def step() -> Tensor:
         loss, gradients = gradient(inputs, targets)

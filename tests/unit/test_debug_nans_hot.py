@@ -2,6 +2,7 @@
 
 import time
 
+import jax
 import numpy as np
 import pytest
 
@@ -9,6 +10,7 @@ import mindgrad as ms
 from mindgrad import Tensor, nn, ops
 from mindgrad.eager import tiers, warming
 from mindgrad.eager.tiers import wait_until_compiled
+from mindgrad.execution import finite_results
 from tests.tiers import eager, is_hot
 
 
@@ -35,6 +37,11 @@ def warm(function, *args, calls=6):
     for _ in range(calls):
         result = function(*args)
     return result
+
+
+def lines_of(function):
+    """What is said about the tiers of a plain function."""
+    return [line for line in ms.cache_info().eager if line.startswith(function.__qualname__ + ":")]
 
 
 def test_the_line_of_a_derivative_and_of_a_value_is_named():
@@ -66,6 +73,7 @@ def test_the_line_of_a_second_derivative_is_named():
 
     bend = ms.grad(lambda x: ms.grad(cube)(x).sum())
     warm(bend, vector(1))
+    assert is_hot(bend)
     text = message(bend, vector(0))
     assert text.startswith("in a derivative of the line below")
     assert "y = x * ops.sqrt(x)" in text
@@ -82,6 +90,7 @@ def test_two_lines_of_one_structure_are_told_apart():
     gradient = ms.grad(either)
     for is_first in (True, False, True, False):
         warm(gradient, vector(1), is_first)
+    assert is_hot(gradient)
     assert "# first" in message(gradient, vector(0), True)
     assert "# second" in message(gradient, vector(0), False)
 
@@ -93,6 +102,7 @@ def test_a_value_that_is_masked_passes():
 
     gradient = ms.grad(lambda x: masked(x) / x.max())
     warm(gradient, vector(1))
+    assert is_hot(gradient)
     assert "/ x.max()" in message(gradient, vector(0))
 
 
@@ -135,6 +145,7 @@ def test_a_value_that_is_asked_for_inside_of_a_call_is_checked():
 
     gradient = ms.grad(looked_at)
     warm(gradient, vector(1), calls=10)
+    assert is_hot(gradient)
     count = len(seen)
     assert "# looked at" in message(gradient, vector(0))
     assert len(seen) == count, "the error is raised where the value is asked for"
@@ -143,7 +154,7 @@ def test_a_value_that_is_asked_for_inside_of_a_call_is_checked():
 def test_a_function_of_changing_gradients_is_checked():
     def slopes(x):
         total = 0
-        for k in range(3):
+        for k in range(12):
             total += ms.grad(lambda x, k=k: ops.sqrt(x)[k])(x).sum()  # at zero
         return total
 
@@ -151,17 +162,18 @@ def test_a_function_of_changing_gradients_is_checked():
         return slopes(x).asnumpy()
 
     warm(values, vector(1), calls=12)
+    assert any(": hot: " in line for line in lines_of(slopes))
     assert "# at zero" in message(values, vector(0))
     assert np.isfinite(values(vector(1)))
     assert "# at zero" in message(values, vector(0))
 
 
 def test_changing_gradients_whose_parameters_are_written():
-    net = nn.Dense(20, 3)
+    net = nn.Dense(20, 12)
     optimizer = nn.SGD(net.trainable_params(), learning_rate=0.1)
 
     def epoch(x):
-        for k in range(3):
+        for k in range(12):
             gradient = ms.grad(lambda x, k=k: ops.sqrt(x)[k] * net(x)[k], 0, optimizer.parameters)
             of_x, of_weights = gradient(x)
             optimizer(of_weights)
@@ -169,6 +181,7 @@ def test_changing_gradients_whose_parameters_are_written():
 
     before = net.weight.asnumpy().copy()
     warm(epoch, vector(1), calls=10)
+    assert any("it writes Parameters" in line for line in lines_of(epoch))
     assert (net.weight.asnumpy() != before).any()
     before = net.weight.asnumpy().copy()
     assert "ops.sqrt(x)[k]" in message(epoch, vector(0))
@@ -178,7 +191,7 @@ def test_changing_gradients_whose_parameters_are_written():
 def test_short_calls_are_checked_as_kernels(monkeypatch):
     monkeypatch.setattr(tiers, "_WORTH_TRACING", 0.0)
     monkeypatch.setattr(tiers, "SHORTEST", 1.0)
-    net = nn.Dense(3, 1, weight_init="ones")
+    net = nn.Dense(3, 1, weight_init="ones", bias_init="zeros")
 
     def short(x):
         return ops.sqrt(net(x)).sum()  # no slope at zero
@@ -214,3 +227,18 @@ def test_calls_in_the_background_become_hot():
             wait_until_compiled()
         assert is_hot(gradient), ms.cache_info(gradient).eager
         assert "ops.log(x) + net(x)" in message(gradient, x * 0)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "complex64", "int32"])
+def test_results_on_a_device_are_looked_at_there(monkeypatch, dtype):
+    monkeypatch.setattr(finite_results, "runs_on_host", lambda: False)
+    whole = jax.numpy.ones((3, 4), jax.numpy.float32)
+    numbers = np.ones(5, dtype)
+    with jax.enable_x64(True):
+        assert finite_results.are_finite([whole, jax.numpy.asarray(numbers)])
+        assert finite_results.are_finite([])
+        if dtype != "int32":
+            for number in (np.inf, np.nan):
+                numbers[3] = number
+                assert not finite_results.are_finite([whole, jax.numpy.asarray(numbers)])
+        assert not finite_results.are_finite([jax.numpy.asarray(np.float32(np.inf)), whole])

@@ -68,8 +68,8 @@ _thread = _Thread()
 
 
 class Located:
-    """A region of this thread in which operators are for the line ``source``: they ran there before, or are of
-    its derivative. ``None`` is a line that is not known.
+    """A region of this thread in which operators are for the line ``source``: of a call before, or of which
+    they compute a derivative. ``None`` is a line that is not known.
 
     >>> from mindgrad._base.location import Located, user_location
     >>> with Located(("net.py", 12)):

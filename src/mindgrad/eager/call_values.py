@@ -212,7 +212,7 @@ class CallValues:
         results: Sequence[Any],
         recordings: set[int] | None = None,
     ) -> None:
-        """Look at the results of a program for the values ``numbers`` of ``events``, if the call is checked."""
+        """Look at the results of a program for values of ``events``, if the call is checked."""
         if self.lines is None or are_finite(results):
             return
         with without_rewrites():

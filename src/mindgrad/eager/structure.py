@@ -128,8 +128,8 @@ class Structure:
     """
 
     __slots__ = (
-        "__weakref__", "_last_uses", "confirmed", "cuts", "events", "is_checked", "is_queued", "leaves", "misses",
-        "obstacle", "outputs", "program", "replaced", "requests", "version",
+        "__weakref__", "_last_uses", "confirmed", "cuts", "events", "is_checked", "is_queued", "leaves",
+        "misses", "obstacle", "outputs", "program", "replaced", "requests", "version",
     )  # fmt: skip
 
     def __init__(self, events: Sequence[Event], leaves: Sequence[Leaf], obstacle: str = "") -> None:

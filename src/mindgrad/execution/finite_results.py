@@ -7,18 +7,27 @@ again on the same operands, equation by equation, as it was before any rewrite.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial, reduce
 from operator import itemgetter
 from typing import Any, NoReturn
 
 import numpy as np
 
+from mindgrad.backend.xla import compile_ahead
+from mindgrad.ir import settings
+from mindgrad.ir.build import Builder, building
 from mindgrad.ir.finite import first_fault, refuse_fault
 from mindgrad.ir.graph import Graph, Variable, is_finite, silent
-from mindgrad.ir.kernels import numpy_kernel
+from mindgrad.ir.kernels import numpy_kernel, runs_on_host
 from mindgrad.ir.rewriting import without_rewrites
+from mindgrad.ir.types import TensorType, type_of
+from mindgrad.rows.logic import isfinite, logical_and
+from mindgrad.rows.reduction import reduce_all
 
 __all__ = ["are_finite", "checked", "locate_fault", "traced_plainly"]
+
+#: programs that look at the results of others on a device, which are kept
+_SIGNATURES = 256
 
 
 def traced_plainly(trace: Callable[[], Any]) -> Graph:
@@ -29,7 +38,28 @@ def traced_plainly(trace: Callable[[], Any]) -> Graph:
 
 def are_finite(results: Sequence[Any]) -> bool:
     """Whether no element of the arrays, of the host or a device, is infinite or NaN."""
-    return all(is_finite(np.asarray(y)) for y in results)
+    if runs_on_host():
+        return all(is_finite(np.asarray(y)) for y in results)
+    # those of another device stay there: a copy of them would take longer than what made them
+    types = [type_of(y) for y in results]
+    real = [k for k, type_ in enumerate(types) if type_.dtype.kind == "float"]
+    device = (settings.options["device_target"], settings.options["device_id"])
+    is_real_finite = _finiteness(tuple([types[k] for k in real]), device)
+    others = [y for k, y in enumerate(results) if types[k].dtype.kind == "complex"]
+    return is_real_finite([results[k] for k in real]) and all(is_finite(np.asarray(y)) for y in others)
+
+
+@lru_cache(maxsize=_SIGNATURES)
+def _finiteness(types: tuple[TensorType, ...], _: Any) -> Callable[[Sequence[Any]], bool]:
+    """The program that tells on the device whether all elements of real arrays are finite."""
+    if not types:
+        return lambda arrays: True
+    builder = Builder()
+    with building(builder):
+        arrays = [builder.input(type_) for type_ in types]
+        are_whole = [reduce_all(isfinite(x), axes=tuple(range(x.type.rank))) for x in arrays]
+        executable = compile_ahead(builder.close([reduce(logical_and, are_whole)]))
+    return lambda arrays: bool(executable.run(arrays, [], executable.extra)[0])
 
 
 def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
