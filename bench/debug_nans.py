@@ -22,10 +22,10 @@ from mindgrad.eager.tiers import wait_until_compiled
 
 #: what the option may cost
 MOST = 2.0
-#: seconds of calls before any is timed, and of one sample
-WARM, SAMPLE = 4.0, 0.05
+#: calls before any is timed, at least and at most, and seconds of one sample
+WARM, MOST_WARM, SAMPLE = 8, 100, 0.05
 
-Call = Callable[[], object]
+Call = Callable[[], Tensor]
 
 
 def network(inputs: int, width: int, layers: int) -> nn.SequentialCell:
@@ -79,17 +79,27 @@ def nested_gradients(points: int) -> Callable[[], Call]:
 TASKS = {
     "training step, 4x128, batch 1024": training_step,
     "PINN, nested gradients, 500 points": nested_gradients(500),
-    "PINN, nested gradients, 10,000 points": nested_gradients(10_000),
+    "PINN, nested gradients, 2,000 points": nested_gradients(2_000),
 }
 
 
-def seconds_of(call: Call, is_checking: bool, at_least: float = SAMPLE) -> float:
-    """Seconds of one call, from as many as take ``at_least`` so long."""
+def warm(call: Call, is_checking: bool) -> None:
+    """Call until nothing is compiled any more, and eager calls are hot."""
+    ms.set_context(debug_nans=is_checking)
+    for count in range(1, MOST_WARM + 1):
+        call().asnumpy()
+        wait_until_compiled()
+        if count >= WARM and all(": hot: " in line for line in ms.cache_info().eager):
+            return
+    print("  not hot:", *ms.cache_info().eager, sep="\n  ")
+
+
+def seconds_of(call: Call, is_checking: bool) -> float:
+    """Seconds of one call, from as many as fill a sample."""
     ms.set_context(debug_nans=is_checking)
     count, start = 0, time.perf_counter()
-    while time.perf_counter() - start < at_least or not count:
-        result = call()
-        result.asnumpy()
+    while time.perf_counter() - start < SAMPLE or not count:
+        call().asnumpy()
         count += 1
     return (time.perf_counter() - start) / count
 
@@ -100,10 +110,9 @@ def measured(program: Callable[[], Call], is_compiled: bool, rounds: int) -> tup
     call = program()
     if is_compiled:
         call = ms.jit(call)
+    ms.clear_cache()
     for is_checking in (False, True):
-        seconds_of(call, is_checking, WARM / 2)
-        wait_until_compiled()
-        seconds_of(call, is_checking, WARM / 2)
+        warm(call, is_checking)
     pairs = [(seconds_of(call, False), seconds_of(call, True)) for _ in range(rounds)]
     without, checked = (median(column) * 1e3 for column in zip(*pairs, strict=True))
     return without, checked, median([b / a for a, b in pairs])

@@ -25,8 +25,14 @@ def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dic
 
     An operator without operands, or with an infinite parameter (a padding of −∞), was told to give one.
     """
-    faulty = next((y for y in map(np.asarray, results) if not is_finite(y)), None)
-    if faulty is None or not operands:
+    for faulty in results:
+        if type(faulty) is not np.ndarray:
+            faulty = np.asarray(faulty)
+        if not is_finite(faulty):
+            break
+    else:
+        return None
+    if not operands:
         return None
     if not all(is_finite(np.asarray(x)) for x in operands):
         return None
