@@ -11,6 +11,10 @@ from mindgrad import Tensor, nn, ops
 from mindgrad.eager import tiers, warming
 from mindgrad.eager.tiers import wait_until_compiled
 from mindgrad.execution import finite_results
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.types import tensor_type
+from mindgrad.rows.collectives import all_reduce
+from mindgrad.rows.elementwise import log
 from tests.tiers import eager, is_hot
 
 
@@ -242,3 +246,18 @@ def test_results_on_a_device_are_looked_at_there(monkeypatch, dtype):
                 numbers[3] = number
                 assert not finite_results.are_finite([whole, jax.numpy.asarray(numbers)])
         assert not finite_results.are_finite([jax.numpy.asarray(np.float32(np.inf)), whole])
+
+
+def test_a_program_of_several_processes_is_not_run_again_by_one():
+    def program(body):
+        builder = Builder()
+        with building(builder):
+            return builder.close([body(builder.input(tensor_type("float32", (2,))))])
+
+    before = program(lambda x: all_reduce(log(x), ranks=(0, 1)))
+    behind = program(lambda x: log(all_reduce(x, ranks=(0, 1))))
+    zeros = np.zeros(2, np.float32)
+    assert "the operator 'log' made -inf" in message(finite_results.locate_fault, before, [zeros])
+    assert "'all_reduce' or behind it" in message(finite_results.locate_fault, behind, [zeros])
+    assert "'all_reduce' or behind it" in message(finite_results.locate_fault, before, [zeros + 1])
+    finite_results.locate_fault(behind, [zeros + np.inf])

@@ -13,11 +13,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from mindgrad._base.refusal import SourceLocation, located_text
 from mindgrad.backend.xla import compile_ahead
 from mindgrad.ir import settings
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.finite import first_fault, refuse_fault
-from mindgrad.ir.graph import Graph, Variable, is_finite, silent
+from mindgrad.ir.graph import Graph, Variable, is_communication, is_finite, silent
 from mindgrad.ir.kernels import numpy_kernel, runs_on_host
 from mindgrad.ir.rewriting import without_rewrites
 from mindgrad.ir.types import TensorType, type_of
@@ -86,6 +87,7 @@ def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
     """Raise the error of the first equation that makes a NaN or an infinity which reaches the results.
 
     Nothing is raised where they come from operands of the program. A value that is masked out does not count.
+    Of a program that communicates only what stands before is evaluated: the other processes do not run again.
 
     Args:
         graph: the program, without rewrites.
@@ -94,6 +96,32 @@ def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
     Raises:
         FloatingPointError: there is such an equation.
     """
+    first = next((k for k, equation in enumerate(graph.equations) if is_communication(equation)), None)
+    if first is None:
+        _refuse_first(graph, arrays)
+        return
+    before, behind = graph.equations[:first], graph.equations[first:]
+    used = {*graph.outputs, *[x for equation in behind for x in equation.inputs]}
+    own = [y for equation in before for y in equation.outputs if y in used]
+    _refuse_first(Graph(graph.inputs, before, own), arrays)
+    if all(is_finite(np.asarray(x)) for x in arrays):
+        communication = behind[0]
+        reason = (
+            f"a NaN or an infinity was made at the operator '{communication.primitive.name}' or behind it, "
+            f"from finite operands of the program; it is not run again to find the line, since it "
+            f"communicates with other processes"
+        )
+        instead = "run in PYNATIVE_MODE, where every operator is looked at."
+        source = communication.source
+        raise FloatingPointError(
+            f"{reason}: {instead}"
+            if source is None
+            else located_text(reason, instead, SourceLocation(*source))
+        )
+
+
+def _refuse_first(graph: Graph, arrays: Sequence[Any]) -> None:
+    """Raise the error of the first equation of a program that runs in this process alone."""
     values: dict[Any, Any] = dict(zip(graph.inputs, map(np.asarray, arrays), strict=True))
     faults: dict[Variable, tuple[int, Callable[[], NoReturn]]] = {}
     for number, equation in enumerate(graph.equations):
