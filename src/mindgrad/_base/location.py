@@ -10,7 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["FrozenValueWarning", "explain_depth", "unheard", "user_frame", "user_location", "warn_user"]
+__all__ = [
+    "FrozenValueWarning", "Located", "explain_depth", "located_source", "unheard", "user_frame",
+    "user_location", "warn_user",
+]  # fmt: skip
 
 # (pathlib would take a tenth of the whole import)
 PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
@@ -33,7 +36,10 @@ def user_frame() -> Any:
 
 
 def user_location() -> tuple[str, int]:
-    """File and line of :func:`user_frame`."""
+    """File and line of :func:`user_frame`, or those that what runs is for (:class:`Located`)."""
+    source = _thread.source
+    if source is not None and source[0] is not None:
+        return source[0]
     frame = user_frame()
     return (frame.f_code.co_filename, frame.f_lineno)
 
@@ -52,11 +58,40 @@ class FrozenValueWarning(UserWarning):
 
 
 class _Thread(threading.local):
+    #: the line that what runs is for, in a tuple; ``None`` where that is the innermost of the user's
+    source: tuple[Any] | None = None
     #: the warnings that were not shown; ``None`` where they are
     unheard: list[str] | None = None
 
 
 _thread = _Thread()
+
+
+class Located:
+    """A region of this thread in which operators are for the line ``source``: of a call before, or of which
+    they compute a derivative. ``None`` is a line that is not known.
+
+    >>> from mindgrad._base.location import Located, user_location
+    >>> with Located(("net.py", 12)):
+    ...     user_location()
+    ('net.py', 12)
+    """
+
+    __slots__ = ("_before", "_source")
+
+    def __init__(self, source: tuple[str, int] | None) -> None:
+        self._source = (source,)
+
+    def __enter__(self) -> None:
+        self._before, _thread.source = _thread.source, self._source
+
+    def __exit__(self, *_: object) -> None:
+        _thread.source = self._before
+
+
+def located_source() -> tuple[Any] | None:
+    """The source of the innermost :class:`Located`, in a tuple; ``None`` outside of all."""
+    return _thread.source
 
 
 @contextmanager

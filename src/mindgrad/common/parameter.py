@@ -126,8 +126,8 @@ class Parameter(Tensor):
         array = value._array
         deferral = current_deferral()
         if deferral is not None and type(array) is PendingArray and array.deferral is deferral:
-            deferral.stores(self)  # which ends with the deferred call
-            self._array = array
+            deferral.stores(self)  # which ends with the deferred call, or ends it now
+            self._array = array if current_deferral() is deferral else settled(array)
         else:
             self._array = settled(array)
         self._type = new

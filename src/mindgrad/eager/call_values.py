@@ -10,13 +10,16 @@ import numpy as np
 
 from mindgrad._base.signals import Deferred as SignalsDeferred
 from mindgrad.backend.executable import copy_on_device
-from mindgrad.eager.replay import Event, Replay
+from mindgrad.eager.replay import Event, Replay, needed_events
+from mindgrad.eager.segments import traced_events
 from mindgrad.eager.speculation import Speculation, remember_origins, speculate
 from mindgrad.eager.structure import Segment, Structure
 from mindgrad.execution.donation import donatable, settled, window
+from mindgrad.execution.finite_results import are_finite, locate_fault
 from mindgrad.execution.placement import SMALL, on_device, program_operand
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.rewriting import without_rewrites
 from mindgrad.ir.scope import DeferredScope, apply, executing
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import TensorType
@@ -41,14 +44,15 @@ class CallValues:
         speculation: the program that was started when the call began.
         pendings: the pending arrays of a call that goes as predicted, by number.
         stored: the Parameters that the call wrote, with their arrays before, by identity.
+        lines: the lines of the events of a call whose values are checked; ``None`` where they are not.
     """
 
     __slots__ = (
-        "_program", "_segment", "arguments", "leaf_numbers", "leaves", "parameters", "pendings",
+        "_program", "_segment", "arguments", "leaf_numbers", "leaves", "lines", "parameters", "pendings",
         "speculation", "stored", "types",
     )  # fmt: skip
 
-    def __init__(self, arguments: Sequence[Any] = ()) -> None:
+    def __init__(self, arguments: Sequence[Any] = (), is_checked: bool = False) -> None:
         self.arguments = {id(x._array): k for k, x in enumerate(arguments) if isinstance(x, Tensor)}
         self.leaves: list[Any] = []
         self.types: list[TensorType] = []
@@ -59,6 +63,7 @@ class CallValues:
         self._program: Sequence[Segment] | None = None
         self._segment = 0
         self.speculation: Speculation | None = None
+        self.lines: dict[Event, tuple[str, int]] | None = {} if is_checked else None
 
     def begin(self, structure: Structure, arguments: Sequence[Any]) -> None:
         """Begin the call's program on what its operands will probably be."""
@@ -124,14 +129,17 @@ class CallValues:
         try:
             self.run_segments(structure, last.end)
             if not last.donated:
-                self._fill(last, self._results(structure, last))
+                self._fill(structure, last, self._results(structure, last))
                 return True
             with window, SignalsDeferred():
                 operands = self._operands(last)
                 originals = self._donated(structure, last)
                 donated = donatable(originals, [self.types[k] for k in last.donated])
-                self._fill(last, last.executable.run(operands, donated, last.executable.extra))
+                results = last.executable.run(operands, donated, last.executable.extra)
+                self._fill(structure, last, results)
             return True
+        except FloatingPointError:  # what ``debug_nans`` looks for
+            raise
         except Exception as error:
             if any(not isinstance(array, np.ndarray) and array.is_deleted() for array in originals):
                 raise
@@ -167,8 +175,19 @@ class CallValues:
         program = self._begun(structure)
         while self._segment < len(program) - 1 and program[self._segment].end <= position:
             segment = program[self._segment]
-            self._fill(segment, segment.executable.run(self._operands(segment), [], segment.executable.extra))
+            results = segment.executable.run(self._operands(segment), [], segment.executable.extra)
+            self._fill(structure, segment, results)
             self._segment += 1
+
+    def run_request(self, structure: Structure, segment: Segment, events: Sequence[Event]) -> Any:
+        """The one value of a program of some of ``events``, those before a value was asked for."""
+        leaves = self.leaf_tensors()
+        operands = [program_operand(leaves[~k]._array, leaves[~k].type) for k in segment.inputs]
+        results = segment.executable.run(operands, [], segment.executable.extra)
+        if self.lines is not None:
+            needed, recordings = needed_events(events, segment.outputs)
+            self._check(structure, needed, segment.outputs, results, recordings)
+        return results[0]
 
     def _operands(self, segment: Segment) -> list[Any]:
         leaves, types = self.leaves, self.types
@@ -178,11 +197,35 @@ class CallValues:
         pending = self.pendings[number]
         return program_operand(pending.get(), pending.type)
 
-    def _fill(self, segment: Segment, results: Sequence[Any]) -> None:
+    def _fill(self, structure: Structure, segment: Segment, results: Sequence[Any]) -> None:
+        self._check(structure, structure.events[: segment.end], segment.outputs, results)
         for number, array in zip(segment.outputs, results, strict=True):
             pending = self.pendings[number]
             if pending.value is None:
                 pending.value = array
+
+    def _check(
+        self,
+        structure: Structure,
+        events: Sequence[Event],
+        numbers: Sequence[int],
+        results: Sequence[Any],
+        recordings: set[int] | None = None,
+    ) -> None:
+        """Look at the results of a program for values of ``events``, if the call is checked."""
+        if self.lines is None or are_finite(results):
+            return
+        with without_rewrites():
+            graph, inputs = traced_events(structure, events, numbers, set(), recordings, self.lines)
+        leaves = self.leaf_tensors()
+        locate_fault(graph, [leaves[~k].host_array() for k in inputs])
+
+    def restore(self) -> None:
+        """Give the Parameters that a call has written, which fails, the arrays from before it."""
+        for parameter, array in self.stored.values():
+            if array is not None:
+                parameter._array = array
+        self.stored = {}
 
     def _donated(self, structure: Structure, segment: Segment) -> list[Any]:
         """The arrays that the program takes over, with nothing of this call holding on to them any more."""
@@ -198,6 +241,24 @@ class CallValues:
             del array
         self.stored = {key: (parameter, None) for key, (parameter, _) in self.stored.items()}
         return originals
+
+    def replayed(self, events: Sequence[Event]) -> Replay:
+        """The replay of a call up to here, whose values are those of tensors that are pending."""
+        pendings = self.pendings
+        values: dict[int, Tensor] = {}
+        replay = Replay()
+        scopes = [scope for event in events for scope in event.scopes]
+        # values that programs have computed stay as they are: the call may have branched on them
+        computed = {
+            p.number: make_tensor(p.value, p.type)
+            for p in pendings
+            if p.value is not None and not scopes[p.number]
+        }
+        replay.run(events, self.leaf_tensors(), values, replaced=computed, lines=self.lines)
+        for pending in pendings:
+            pending.shadow = values.get(pending.number)
+        pendings.clear()
+        return replay
 
     def compute(self, structure: Structure, surviving: Sequence[DeferredScope]) -> None:
         """Compute the values that outlive a call that was as predicted.
@@ -231,14 +292,15 @@ class CallValues:
         values: dict[int, Tensor] = {}
         replay = Replay()
         if surviving:
-            replay.run(structure.events[:-1], self.leaf_tensors(), values)
+            replay.run(structure.events[:-1], self.leaf_tensors(), values, lines=self.lines)
             for scope in surviving:
                 scope.shadow = replay.recordings[scope.index]
         else:
             last_uses = {
                 k: [n for n in uses if n not in numbers] for k, uses in structure.last_uses().items()
             }
-            replay.run(structure.events[:-1], self.leaf_tensors(), values, None, last_uses)
+            leaves = self.leaf_tensors()
+            replay.run(structure.events[:-1], leaves, values, None, last_uses, lines=self.lines)
         for pending in missing:
             shadow = values[pending.number]
             pending.value = shadow._array

@@ -37,7 +37,7 @@ from mindgrad.eager.replay import (
 )
 from mindgrad.eager.structure import Leaf, Segment, Structure, bytes_of
 from mindgrad.execution.donation import settled, window
-from mindgrad.execution.placement import program_operand
+from mindgrad.ir import settings
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import DeferredScope, executing
@@ -60,8 +60,8 @@ class Deferral:
     """
 
     __slots__ = (
-        "_by_scope", "_candidates", "_count", "_events", "_expected", "_obstacle", "_pendings", "_position",
-        "_recordings", "_replay", "_scopes", "_specifications", "_thread", "_values",
+        "_by_scope", "_candidates", "_count", "_events", "_expected", "_lines", "_obstacle", "_pendings",
+        "_position", "_recordings", "_replay", "_scopes", "_specifications", "_thread", "_values",
         "diverged_at", "structure",
     )  # fmt: skip
 
@@ -71,8 +71,10 @@ class Deferral:
         self._expected: list[Event] | None = structures[0].events if structures else None
         self._position = 0
         self._thread = threading.get_ident()
-        self._values = CallValues(arguments)
+        is_checked = structures[0].is_checked if structures else settings.options["debug_nans"]
+        self._values = CallValues(arguments, is_checked)
         self._pendings = self._values.pendings
+        self._lines = self._values.lines
         if structures:
             self._values.begin(structures[0], arguments)
         self._scopes: list[DeferredScope | None] = [None]
@@ -108,6 +110,8 @@ class Deferral:
                         break
                 else:
                     self._position += 1
+                    if self._lines is not None:
+                        self._lines[event] = user_location()
                     if event.is_immediate:
                         results = self._results(event)
                         execute_now(event, tensors, results)
@@ -209,8 +213,7 @@ class Deferral:
             leaves = self._values.leaf_tensors()
         segment = structure.requests.get(pending.number, 0)
         if isinstance(segment, Segment):
-            operands = [program_operand(leaves[~k]._array, leaves[~k].type) for k in segment.inputs]
-            pending.value = segment.executable.run(operands, [], segment.executable.extra)[0]
+            pending.value = self._values.run_request(structure, segment, structure.events[: self._position])
             return pending.value
         events, recordings = needed_events(structure.events[: self._position], [pending.number])
         if is_abandoned:
@@ -223,7 +226,7 @@ class Deferral:
         elif structure.program is None:
             structure.cuts.setdefault(self._position, set()).add(pending.number)
         values: dict[int, Tensor] = {}
-        Replay().run(events, leaves, values, recordings)
+        Replay().run(events, leaves, values, recordings, lines=self._lines)
         pending.value = values[pending.number]._array
         return pending.value
 
@@ -316,20 +319,7 @@ class Deferral:
         assert structure is not None
         self.diverged_at = user_location()
         position = self._position
-        values: dict[int, Tensor] = {}
-        replay = Replay()
-        scopes = [scope for event in structure.events[:position] for scope in event.scopes]
-        # values that programs have computed stay as they are: the call may have branched on them
-        computed = {
-            p.number: make_tensor(p.value, p.type)
-            for p in self._pendings
-            if p.value is not None and not scopes[p.number]
-        }
-        replay.run(structure.events[:position], self._values.leaf_tensors(), values, replaced=computed)
-        for pending in self._pendings:
-            pending.shadow = values.get(pending.number)
-        self._pendings.clear()
-        self._replay = replay
+        self._replay = replay = self._values.replayed(structure.events[:position])
         self._by_scope = {id(scope): index for index, (scope, _) in replay.recordings.items()}
         self._events = structure.events[:position]
         self._specifications = structure.leaves[: len(self._values.leaves)]
@@ -402,7 +392,11 @@ class Deferral:
         if structure is None:
             structure = self._structure_of_run()
         else:
-            self._values.compute(structure, self._surviving())
+            try:
+                self._values.compute(structure, self._surviving())
+            except FloatingPointError as error:
+                self.abandon(error)
+                raise
         for tensor in results:
             if type(tensor._array) is PendingArray:
                 tensor._array = tensor._array.get()
@@ -411,8 +405,13 @@ class Deferral:
         self._forget()
         return structure
 
-    def abandon(self) -> None:
-        """End a call that raised: what it stored in Parameters is computed, the rest when it is asked for."""
+    def abandon(self, error: BaseException) -> None:
+        """End a call that raised: what it stored in Parameters is computed, the rest when it is asked for.
+
+        Where a value is checked and not finite, Parameters are as before the call.
+        """
+        if self._lines is not None and isinstance(error, FloatingPointError):
+            self._values.restore()
         for parameter, _ in self._values.stored.values():
             parameter._array = settled(parameter._array)
         self._values.stored = {}

@@ -18,6 +18,8 @@ from mindgrad._base.signals import Deferred
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.execution.compiled import call_signature
 from mindgrad.execution.donation import window
+from mindgrad.execution.finite_results import are_finite, locate_fault
+from mindgrad.ir import settings
 from mindgrad.ir.graph import Graph, Variable, communicates, live_equations
 from mindgrad.ir.kernels import compacted, run_compact, runs_functions, runs_on_host, silently
 from mindgrad.ir.rewriting import without_rewrites
@@ -35,8 +37,8 @@ class _KernelProgram:
     """One traced call: its kernels, the slots that they read and write, and its guards."""
 
     __slots__ = (
-        "_constants", "_kinds", "_parameters", "_results", "_steps", "_structure", "_types", "_written",
-        "dependencies",
+        "_checked", "_constants", "_kinds", "_parameters", "_results", "_steps", "_structure", "_types",
+        "_written", "dependencies",
     )  # fmt: skip
 
     def __init__(self, traced: Trace, graph: Graph) -> None:
@@ -68,6 +70,7 @@ class _KernelProgram:
             results = tuple([slot(y, True) for y in equation.outputs])
             steps.append((equation.primitive, operands, results, equation.parameters))
         outputs = [(slot(y, True), y.type) for y in graph.outputs]
+        self._checked = (graph, [k for k, _ in outputs]) if settings.options["debug_nans"] else None
         self._results = outputs[len(traced.written) :]
         self._written = [(p, position) for p, (position, _) in zip(traced.written, outputs, strict=False)]
         self._steps = compacted(steps)
@@ -84,6 +87,10 @@ class _KernelProgram:
                 array = tensor.host_array()
             slots[k] = array if array.shape == type_.shape else np.broadcast_to(array, type_.shape)
         silently(run_compact, (self._steps, slots), {})
+        if self._checked is not None:
+            graph, outputs = self._checked
+            if not are_finite([slots[k] for k in outputs]):
+                locate_fault(graph, slots[: len(graph.inputs)])
         if self._written:
             with window, Deferred():  # others see all new values or none
                 for parameter, position in self._written:

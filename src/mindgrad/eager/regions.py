@@ -32,6 +32,7 @@ from mindgrad.eager.tier import Tier
 from mindgrad.eager.warming import CALLS, SHORTEST, consider, ended, has_taken
 from mindgrad.execution.cache import register_eager
 from mindgrad.execution.donation import window
+from mindgrad.ir import settings
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import apply, defer_to, open_scopes
 from mindgrad.ir.tensor import Tensor
@@ -44,6 +45,9 @@ _LEVELS = 4
 _EVENTS, _BYTES = 20_000, 2**30
 #: seconds after which it does, too
 _LONGEST = 30.0
+
+#: why a function that is checked for NaN has no region: an error cannot be raised where it returns
+_WRITES = "it writes Parameters, whose values are checked as they are computed"
 
 #: code that goes on in the frame of another
 _INSIDE = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
@@ -61,16 +65,26 @@ _local = _Thread()
 class _Function:
     """The calls of one plain function.
 
-    Attributes:
-        tier: what they do, and what has been compiled of it.
+    Args:
+        code: its code.
     """
 
-    __slots__ = ("__weakref__", "_code", "tier")
+    __slots__ = ("__weakref__", "_code", "_name", "_tiers")
 
     def __init__(self, code: types.CodeType) -> None:
         self._code = weakref.ref(code)
-        self.tier = Tier(code.co_qualname)
+        self._name = code.co_qualname
+        self._tiers: dict[bool, Tier] = {}
         register_eager(self)
+
+    @property
+    def tier(self) -> Tier:
+        """That of calls whose values are checked for NaN, or that of others."""
+        is_checked = settings.options["debug_nans"]
+        tier = self._tiers.get(is_checked)
+        if tier is None:
+            tier = self._tiers[is_checked] = Tier(self._name)
+        return tier
 
     @property
     def __code__(self) -> types.CodeType | None:
@@ -83,11 +97,11 @@ class _Function:
 
     def lines(self) -> list[str]:
         """A line about the tier."""
-        return [f"{self.tier.function}: {self.tier}"]
+        return [f"{self._name}: {tier}" for tier in self._tiers.values()]
 
     def clear(self) -> None:
         """Forget what was recorded and compiled."""
-        self.tier = Tier(self.tier.function)
+        self._tiers.clear()
 
 
 _functions: weakref.WeakKeyDictionary[types.CodeType, _Function] = weakref.WeakKeyDictionary()
@@ -219,13 +233,23 @@ class Region(Deferral):
         with window:
             if self._is_over:
                 return
-            structure = self.ends(())
-            self._is_over = True
-        if _local.returned is self:
-            _local.returned = None
+            try:
+                structure = self.ends(())
+            finally:
+                self._is_over = True
+                if _local.returned is self:
+                    _local.returned = None
         if not self._tier.is_final:
             self._tier.calls += 1
             ended(self._tier, structure, self._predicted, self.diverged_at, self._at_once)
+
+    def stores(self, parameter: Any) -> None:
+        """Note that a Parameter is written; a function whose values are checked ends before it does."""
+        if self._lines is not None:
+            self._tier.moves("cold", _WRITES, is_final=True)
+            self.leave()
+        else:
+            super().stores(parameter)
 
     def requested(self, pending: Any) -> Any:
         """The array of a value that somebody asks for."""

@@ -13,9 +13,10 @@ Cost: that of the machinery, and a microsecond for each event.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from mindgrad._base.location import Located
 from mindgrad.execution.record import finish, new_scope
 from mindgrad.ir.graph import Graph, communicates
 from mindgrad.ir.primitive import Primitive
@@ -173,6 +174,7 @@ class Replay:
         recordings: set[int] | None = None,
         last_uses: dict[int, list[int]] | None = None,
         replaced: dict[int, Tensor] | None = None,
+        lines: Mapping[Event, tuple[str, int]] | None = None,
     ) -> None:
         """Execute ``events``, with ``values`` by number.
 
@@ -182,6 +184,7 @@ class Replay:
                 nobody transforms it. By default all.
             last_uses: the values that are not used after an event, by its position.
             replaced: tensors that later events have in place of values.
+            lines: the lines of events that are other ones in this call than when they were recorded.
         """
         with executing(self.scopes):
             for position, event in enumerate(events):
@@ -192,7 +195,9 @@ class Replay:
                     or (kind is not OPEN and kind is not CLOSE)
                     or event.parameters in recordings
                 ):
-                    results = self.execute(event, operands)
+                    line = event.line if lines is None else lines.get(event, event.line)
+                    with Located(line):
+                        results = self.execute(event, operands)
                 else:
                     results = operands
                 values.update(zip(event.results, results, strict=False))

@@ -9,7 +9,7 @@ derivatives, so that the choice of mode, tiling and the other rewrites apply.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from mindgrad.backend.xla import compile_ahead
 from mindgrad.eager.replay import OPEN, Event, Replay, needed_events
@@ -21,7 +21,7 @@ from mindgrad.ir.scope import GraphScope, opened
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.optimize.pipeline import before_compilation
 
-__all__ = ["compile_request", "compile_structure"]
+__all__ = ["compile_request", "compile_structure", "traced_events"]
 
 
 def compile_structure(structure: Structure) -> list[Segment]:
@@ -89,10 +89,44 @@ def _compiled_as_it_is(
     recordings: set[int] | None,
     is_last: bool,
 ) -> Segment:
-    scope = GraphScope()
-    replaced = {value: leaf for leaf, value in structure.replaced if value in outputs} if is_last else {}
+    # where values are checked, what they were made of is kept
+    may_donate = is_last and not structure.is_checked
+    replaced = {value: leaf for leaf, value in structure.replaced if value in outputs} if may_donate else {}
     # those that are replaced come first: jax puts the first result of a type into the first donated memory
     numbers = sorted(outputs, key=lambda n: (n not in replaced, n))
+    graph, inputs = traced_events(structure, events, numbers, computed, recordings)
+    if graph.has_effect:
+        raise NotImplementedError("an operator of it calls back into Python")
+    graph = before_compilation(graph)
+    order = [replaced[value] for value in numbers if value in replaced]
+    donated = [k for k in dict.fromkeys(order) if ~k in inputs]
+    plain = [k for k in inputs if ~k not in donated]
+    executable = compile_ahead(graph, [inputs.index(~k) for k in donated], is_exact=True)
+    return Segment(len(events), executable, plain, donated, numbers)
+
+
+def traced_events(
+    structure: Structure,
+    events: Sequence[Event],
+    numbers: Sequence[int],
+    computed: set[int],
+    recordings: set[int] | None,
+    lines: Mapping[Event, tuple[str, int]] | None = None,
+) -> tuple[Graph, list[int]]:
+    """The graph of ``events``, as they are written.
+
+    Args:
+        structure: the call that they are of.
+        events: the events, in order.
+        numbers: the values that are the outputs.
+        computed: values that are inputs, beside the leaves.
+        recordings: those that are transformed; by default all.
+        lines: as ``Replay.run`` takes them.
+
+    Returns:
+        The graph, and the numbers of its inputs, of leaves the inverse.
+    """
+    scope = GraphScope()
     inside = {n for event in events if event.primitive is OPEN for n in event.operands}
     types = {n: t for event in events for n, t in zip(event.results, event.types, strict=True)}
     with opened(scope):
@@ -109,25 +143,17 @@ def _compiled_as_it_is(
             symbols[n] = scope.builder.input(types[n])
         replacements = {n: scope.tensor(symbols[n]) for n in computed}
         values: dict[int, Tensor] = {}
-        Replay([scope]).run(events, leaves, values, recordings, None, replacements)
+        Replay([scope]).run(events, leaves, values, recordings, None, replacements, lines)
         for n in numbers:  # a value of a recording is computed again outside of it
             if values[n].is_traced or values[n]._array is not None:
                 continue
             needed, inner = needed_events(events, [n])
             outside: dict[int, Tensor] = {}
-            Replay([scope]).run(needed, leaves, outside, inner, None, replacements)
+            Replay([scope]).run(needed, leaves, outside, inner, None, replacements, lines)
             values[n] = outside[n]
         with building(scope.builder):
             atoms = [scope.atom(values[n]) for n in numbers]
             graph = scope.builder.close(atoms)
-    if graph.has_effect:
-        raise NotImplementedError("an operator of it calls back into Python")
     used = {x for equation in graph.equations for x in equation.inputs} | set(graph.outputs)
     inputs = [k for k, symbol in symbols.items() if symbol in used]
-    graph = Graph([symbols[k] for k in inputs], graph.equations, graph.outputs)
-    graph = before_compilation(graph)
-    order = [replaced[value] for value in numbers if value in replaced]
-    donated = [k for k in dict.fromkeys(order) if ~k in inputs]
-    plain = [k for k in inputs if ~k not in donated]
-    executable = compile_ahead(graph, [inputs.index(~k) for k in donated], is_exact=True)
-    return Segment(len(events), executable, plain, donated, numbers)
+    return Graph([symbols[k] for k in inputs], graph.equations, graph.outputs), inputs

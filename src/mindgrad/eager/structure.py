@@ -17,6 +17,7 @@ import numpy as np
 from mindgrad.backend.executable import Executable
 from mindgrad.eager.replay import OPEN, Event
 from mindgrad.execution.placement import is_infinite
+from mindgrad.ir import settings
 from mindgrad.ir.types import TensorType
 
 __all__ = ["Leaf", "Segment", "Structure", "bytes_of"]
@@ -123,11 +124,12 @@ class Structure:
         confirmed: calls that were as predicted.
         obstacle: why it must not be deferred; empty if it may.
         misses: how often in a row its program was started in vain, before a call.
+        is_checked: whether values that are not finite are errors in its calls (``debug_nans``).
     """
 
     __slots__ = (
-        "__weakref__", "_last_uses", "confirmed", "cuts", "events", "is_queued", "leaves", "misses",
-        "obstacle", "outputs", "program", "replaced", "requests", "version",
+        "__weakref__", "_last_uses", "confirmed", "cuts", "events", "is_checked", "is_queued", "leaves",
+        "misses", "obstacle", "outputs", "program", "replaced", "requests", "version",
     )  # fmt: skip
 
     def __init__(self, events: Sequence[Event], leaves: Sequence[Leaf], obstacle: str = "") -> None:
@@ -145,6 +147,7 @@ class Structure:
         self.is_queued = False
         self.misses = 0
         self.obstacle = obstacle
+        self.is_checked: bool = settings.options["debug_nans"]
         self._last_uses: dict[int, list[int]] | None = None
 
     def __len__(self) -> int:

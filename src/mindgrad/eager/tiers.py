@@ -95,7 +95,7 @@ class EagerCalls:
 
     def lines(self) -> list[str]:
         """For each kind of call a line about its tier."""
-        return [f"{self.name}({', '.join(map(str, kind[:-1]))}): {tier}" for kind, tier in self.tiers.items()]
+        return [f"{self.name}({', '.join(map(str, kind[:-2]))}): {tier}" for kind, tier in self.tiers.items()]
 
     def clear(self) -> None:
         """Forget what was recorded and compiled."""
@@ -109,10 +109,10 @@ class EagerCalls:
             return function(*args, **kwargs)
         options = settings.options
         switch = options["eager"]
-        if switch == "numpy" or options.get("pynative_synchronize") or options["debug_nans"]:
+        if switch == "numpy" or options.get("pynative_synchronize"):
             return function(*args, **kwargs)
         kinds = [(x._type or x.type) if isinstance(x, Tensor) else type(x) for x in args]
-        key = (*kinds, options["device_target"])
+        key = (*kinds, options["device_target"], options["debug_nans"])
         tier = self.tiers.get(key)
         if tier is None:
             if len(self.tiers) >= _KINDS:
@@ -213,8 +213,8 @@ def _deferred(
     try:
         with executing([], deferral):
             result = function(*args, **kwargs)
-    except BaseException:
-        deferral.abandon()
+    except BaseException as error:
+        deferral.abandon(error)
         raise
     tensors = [result] if type(result) is Tensor else [x for x in flatten(result)[0] if isinstance(x, Tensor)]
     structure = deferral.ends(tensors)

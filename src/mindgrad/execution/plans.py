@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.location import Located
 from mindgrad.execution.placement import is_infinite
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.finite import deriving
 from mindgrad.ir.graph import Equation, Variable, silent
 from mindgrad.ir.kernels import (
     compacted,
     is_checking_kernels,
     run_arrays,
     run_compact,
+    run_step,
     runs_functions,
     runs_on_host,
     silently,
@@ -97,9 +98,10 @@ class Plan:
         for position, index in self.given:
             slots[position] = extras[index].host_array()
         if is_checking_kernels():
-            for step, source in zip_longest(self.steps, self.sources):
-                with deriving(source):
-                    run_arrays([step], slots)
+            with np.errstate(all="ignore"):
+                for step, source in zip_longest(self.steps, self.sources):
+                    with Located(source):
+                        run_step(step, slots)
         elif self.compact is None or not runs_on_host():
             run_arrays(self.steps, slots)
         else:
@@ -123,7 +125,7 @@ class Plan:
                 continue
             tensors = [slots[p] for p in operands]
             if is_checking:
-                with deriving(self.sources[index]):
+                with Located(self.sources[index]):
                     result = apply(primitive, *tensors, **parameters)
             else:
                 result = apply(primitive, *tensors, **parameters)

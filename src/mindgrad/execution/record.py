@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad._base.location import user_location
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.execution.plans import finish_recorder
 from mindgrad.ir.build import Builder, building
@@ -334,4 +335,8 @@ def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
         return inline(graph, tensors)
     atoms = [scope.atom(t) for t in tensors]
     with building(scope.builder):
-        return [scope.tensor(atom) for atom in scope.builder.inline(graph, atoms)]
+        # seeds and moved axes belong to no line of the program: to the one that asks for the derivative
+        scope.builder.source = user_location()
+        outputs = scope.builder.inline(graph, atoms)
+        scope.builder.source = None
+        return [scope.tensor(atom) for atom in outputs]

@@ -127,6 +127,7 @@ class Builder:
         """Emit an operator of the traced program, of the line ``source``, and note its operands."""
         self.source = source
         result = self.emit(primitive, inputs, parameters)
+        self.source = None
         if not any(atom is result for atom in inputs):  # else a change of nothing, such as x · 1
             self.operands.update(inputs)
         return result
@@ -210,11 +211,16 @@ class Builder:
         return None
 
     def emit_again(self, equation: Equation, operands: Sequence[Any], **changed: Any) -> tuple[Any, ...]:
-        """``equation`` on other operands, with ``changed`` parameters; its results."""
-        self.source = equation.source
+        """``equation`` on other operands, with ``changed`` parameters; its results.
+
+        It keeps its line; one without a line has that of the equation for whose sake it is emitted.
+        """
+        outer = self.source
+        if equation.source is not None:
+            self.source = equation.source
         parameters = {**equation.parameters, **changed} if changed else equation.parameters
         result = self.emit(equation.primitive, tuple(operands), parameters)
-        self.source = None
+        self.source = outer
         results = result if equation.primitive.multiple else (result,)
         for old, new in zip(equation.outputs, results, strict=True):
             _pass_taint(old, new)

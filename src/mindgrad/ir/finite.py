@@ -1,43 +1,23 @@
 """The search for the operator that first makes a NaN or an infinity from finite operands (``debug_nans``).
 
-Eager kernels are looked at one by one; a compiled program whose results are not finite is evaluated again,
-equation by equation (``execution.finite_results``).
+Kernels that run one by one are looked at one by one; a program whose results are not finite is evaluated
+again, equation by equation (``execution.finite_results``).
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any, NoReturn
 
 import numpy as np
 
-from mindgrad._base.location import user_frame
+from mindgrad._base.location import located_source, user_frame
 from mindgrad._base.refusal import SourceLocation, located_text, location_of
 from mindgrad.ir.graph import DerivativeOf, is_finite
 from mindgrad.ir.types import type_of
 
-__all__ = ["check_kernel", "deriving", "first_fault", "refuse_fault"]
-
-
-class _Local(threading.local):
-    #: the source of the equation that a derivative's kernel belongs to, in a tuple; ``None`` outside
-    source: tuple[Any] | None = None
-
-
-_local = _Local()
-
-
-@contextmanager
-def deriving(source: Any) -> Iterator[None]:
-    """Kernels of this thread belong to an equation of a derivative, of the line ``source``."""
-    before, _local.source = _local.source, (source,)
-    try:
-        yield
-    finally:
-        _local.source = before
+__all__ = ["check_kernel", "first_fault", "refuse_fault"]
 
 
 def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dict[str, Any]) -> Any:
@@ -45,8 +25,14 @@ def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dic
 
     An operator without operands, or with an infinite parameter (a padding of −∞), was told to give one.
     """
-    faulty = next((y for y in map(np.asarray, results) if not is_finite(y)), None)
-    if faulty is None or not operands:
+    for faulty in results:
+        if type(faulty) is not np.ndarray:
+            faulty = np.asarray(faulty)
+        if not is_finite(faulty):
+            break
+    else:
+        return None
+    if not operands:
         return None
     if not all(is_finite(np.asarray(x)) for x in operands):
         return None
@@ -63,7 +49,7 @@ def check_kernel(primitive: Any, operands: Sequence[Any], results: Any, paramete
     listed = results if primitive.multiple else (results,)
     faulty = first_fault(operands, listed, parameters)
     if faulty is not None:
-        source = _local.source
+        source = located_source()
         location = location_of(user_frame()) if source is None else source[0]
         refuse_fault(primitive.name, operands, faulty, location)
 

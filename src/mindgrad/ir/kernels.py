@@ -21,7 +21,7 @@ from mindgrad.ir.tensor import Tensor
 
 __all__ = [
     "compacted", "is_checking_kernels", "numpy_kernel", "run_arrays", "run_compact", "run_kernel",
-    "runs_functions", "runs_on_host", "set_kernel_check", "set_kernel_runner", "silently",
+    "run_step", "runs_functions", "runs_on_host", "set_kernel_check", "set_kernel_runner", "silently",
 ]  # fmt: skip
 
 # the contexts without warnings in which nothing runs now
@@ -133,17 +133,23 @@ def run_arrays(steps: Sequence[tuple], slots: list[Any]) -> None:
     A step whose primitive is ``None`` spreads one element over the shape in ``parameters``.
     """
     with np.errstate(all="ignore"):
-        for primitive, operands, results, parameters in steps:
-            arrays = [slots[position] for position in operands]
-            if primitive is None:
-                slots[results[0]] = np.broadcast_to(arrays[0], parameters)
-                continue
-            computed = _run_checked(primitive, arrays, parameters)
-            if primitive.multiple:
-                for position, array in zip(results, computed, strict=True):
-                    slots[position] = array
-            else:
-                slots[results[0]] = computed
+        for step in steps:
+            run_step(step, slots)
+
+
+def run_step(step: tuple, slots: list[Any]) -> None:
+    """Run one step of :func:`run_arrays`, with warnings as they are."""
+    primitive, operands, results, parameters = step
+    arrays = [slots[position] for position in operands]
+    if primitive is None:
+        slots[results[0]] = np.broadcast_to(arrays[0], parameters)
+        return
+    computed = _run_checked(primitive, arrays, parameters)
+    if primitive.multiple:
+        for position, array in zip(results, computed, strict=True):
+            slots[position] = array
+    else:
+        slots[results[0]] = computed
 
 
 def compacted(steps: Sequence[tuple]) -> list[tuple]:

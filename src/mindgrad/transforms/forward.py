@@ -36,9 +36,9 @@ def push_tangents(equations: Iterable[Equation], tangents: dict[Any, Any]) -> No
         ts = [tangents.get(x) for x in equation.inputs if is_selected]
         if rule is not None and any(t is not None for t in ts):
             xs = [builder.value(x) for x in equation.inputs]
-            builder.source = equation.source
+            outer, builder.source = builder.source, equation.source
             ys, of_ys = rule(xs, ts, **equation.parameters)
-            builder.source = None
+            builder.source = outer
             builder.rebind(equation.outputs, ys)
             _note(equation, of_ys, tangents)
             continue

@@ -174,12 +174,14 @@ class Collapse:
         moves = any(x in self.left or x in self.second for x in equation.inputs)
         if not moves or equation.primitive.jvp is None:
             return
-        if equation.primitive.kind == "control":
-            self._control(equation)
-            return
         builder = current()
-        outer, builder.source = builder.source, derivative_of(equation.source)
-        self._emit(equation)
+        outer = builder.source
+        if equation.primitive.kind == "control":  # which gives the values too
+            builder.source = equation.source
+            self._control(equation)
+        else:
+            builder.source = derivative_of(equation.source)
+            self._emit(equation)
         builder.source = outer
 
     def _emit(self, equation: Equation) -> None:

@@ -187,9 +187,9 @@ class _Series:
         """The values of a branch or loop, computed together with their coefficients by another one."""
         builder = self._builder
         operands = tuple([builder.value(x) for x in equation.inputs])
-        builder.source = equation.source
+        outer, builder.source = builder.source, equation.source
         series = self._series(equation, operands, equation.parameters)
-        builder.source = None
+        builder.source = outer
         values = [coefficients[0] for coefficients in series]
         builder.rebind(equation.outputs, values)
         for value, coefficients in zip(values, series, strict=True):

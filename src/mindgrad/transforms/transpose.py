@@ -46,6 +46,7 @@ def pull_cotangents(
         if type(output) is Variable and output.linear and cotangent is not None:
             add(output, cotangent)
     builder = current()
+    outer = builder.source
     for equation in reversed(equations):
         cts = [pending.pop(y, None) for y in equation.outputs]
         if not any(ct is not None for ct in cts):
@@ -62,10 +63,10 @@ def pull_cotangents(
             ]
         else:
             operand = cts[0]
-        builder.source = equation.source
+        builder.source = outer if equation.source is None else equation.source
         pulled = primitive.transpose(operand, *equation.inputs, **equation.parameters)
         for x, ct in zip(equation.inputs, pulled, strict=True):
             if ct is not None and x.linear:
                 add(x, ct)
-    builder.source = None
+    builder.source = outer
     return [pending.get(variable) for variable in inputs]
