@@ -20,7 +20,7 @@ from mindgrad.ir.kernels import runs_on_host
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType, type_of
 
-__all__ = ["forget", "run_collective"]
+__all__ = ["forget_programs", "run_collective"]
 
 
 def run_collective(primitive: Primitive, array: Any, parameters: dict[str, Any]) -> Any:
@@ -37,7 +37,7 @@ def run_collective(primitive: Primitive, array: Any, parameters: dict[str, Any])
     return np.asarray(result) if runs_on_host() else result
 
 
-def forget() -> None:
+def forget_programs() -> None:
     """Forget all programs: processes have come or gone."""
     _program.cache_clear()
 

@@ -26,7 +26,7 @@ from mindgrad.backend.processes import entered, left
 from mindgrad.ir.graph import Graph, is_communication
 from mindgrad.rows.collectives import AXIS, world_of
 
-__all__ = ["ProcessMesh", "after", "forget", "mesh_of", "set_agreement", "use_devices"]
+__all__ = ["ProcessMesh", "after", "forget_mesh", "mesh_of", "set_agreement", "use_devices"]
 
 #: compares a program with those of the other ranks, before it first runs
 _agreement: Callable[[Graph], None] | None = None
@@ -47,10 +47,10 @@ def use_devices(devices: Sequence[Any] | None) -> None:
     """
     global _devices
     _devices = devices
-    forget()
+    forget_mesh()
 
 
-def forget() -> None:
+def forget_mesh() -> None:
     """Forget the mesh: processes have come or gone."""
     _mesh.cache_clear()
 

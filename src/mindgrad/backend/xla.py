@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.waiting import interruptible
-from mindgrad.backend import process_mesh
 from mindgrad.backend.executable import Executable, ahead
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import options_of
+from mindgrad.backend.process_mesh import after, mesh_of
 from mindgrad.control.trip_counts import runs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, communicates, is_communication
 from mindgrad.ir.primitive import Primitive
@@ -133,7 +133,7 @@ class _CollectiveOrder:
                 before = values[latest.outputs[0]]
                 first = before[(0,) * before.ndim] if before.size else None
                 if first is not None:
-                    operands = [process_mesh.after(jax_module(), operands[0], first), *operands[1:]]
+                    operands = [after(jax_module(), operands[0], first), *operands[1:]]
             self._latest = equation
             self._depending = set(equation.outputs)
         elif depends:
@@ -229,7 +229,7 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = Fa
         shapes(undonated), shapes(donated), [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in extra]
     ]  # fmt: skip
     device = _target()
-    mesh = process_mesh.mesh_of(graph, _device) if communicates(graph) else None
+    mesh = mesh_of(graph, _device) if communicates(graph) else None
     function: Any = run
     if mesh is not None:
         function, operands = mesh.mapped(run, operands, [y.shape for y in graph.outputs])

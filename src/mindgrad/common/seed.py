@@ -16,16 +16,15 @@ from mindgrad.common.forking import restart_count
 from mindgrad.common.parameter import Parameter
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.random import STATE_WORDS
-from mindgrad.trace.state import generators, is_compiling, write
+from mindgrad.trace.state import generators, is_compiling, stream, write
 
 __all__ = [
     "RANDOM_STATE", "get_rng_state", "get_seed", "initial_state", "restore", "set_rng_state", "set_seed",
-    "state_of", "times_seeded", "use_rank",
+    "state_of", "times_seeded",
 ]  # fmt: skip
 
 _seed: int | None = None
 _times = 0
-_rank = 0
 
 
 def _words(seed: int) -> list[int]:
@@ -35,7 +34,7 @@ def _words(seed: int) -> list[int]:
 def initial_state(seed: int | None) -> np.ndarray:
     """The state before the first draw; without a seed, operators with a seed of their own start from 0."""
     start = _words(int.from_bytes(os.urandom(8), "little") if seed is None else seed)
-    found = [*start, *_words(seed or 0), 0, _rank]
+    found = [*start, *_words(seed or 0), 0, stream()]
     assert len(found) == STATE_WORDS
     return np.array(found, np.uint32)
 
@@ -44,18 +43,6 @@ def initial_state(seed: int | None) -> np.ndarray:
 RANDOM_STATE = Parameter(initial_state(None), name="random_state", requires_grad=False)
 RANDOM_STATE.is_permanent = True
 generators.append(RANDOM_STATE)
-
-
-def use_rank(rank: int) -> None:
-    """Draw the numbers of process ``rank`` from now on: from one seed each of several processes has its own.
-
-    The rank is the high word of the count of calls, so that generators with a seed of their own differ, too.
-    """
-    global _rank
-    _rank = rank
-    words = np.array(RANDOM_STATE.asnumpy())
-    words[-1] = rank
-    write(RANDOM_STATE, Tensor(words))
 
 
 def set_seed(seed: int) -> None:

@@ -27,7 +27,7 @@ Described = tuple[str, str]
 
 
 class Agreement:
-    """What the ranks have agreed upon.
+    """Comparison of this rank's programs with those of the others, and the lists that they agreed upon.
 
     Args:
         store: the store of the job.
@@ -74,13 +74,13 @@ def _counted(count: int) -> str:
     return "one collective" if count == 1 else f"{count} collectives"
 
 
-def _compare(rank: int, one: Sequence[Any], other_rank: int, other: Sequence[Any]) -> None:
-    for position in range(max(len(one), len(other))):
+def _compare(rank: int, listed: Sequence[Any], other_rank: int, other: Sequence[Any]) -> None:
+    for position in range(max(len(listed), len(other))):
         texts = [
             f"{side[position][0]}{side[position][1]}" if position < len(side) else "nothing more"
-            for side in (one, other)
+            for side in (listed, other)
         ]
-        if position >= min(len(one), len(other)) or one[position][0] != other[position][0]:
+        if position >= min(len(listed), len(other)) or listed[position][0] != other[position][0]:
             raise RuntimeError(
                 f"the programs of ranks {rank} and {other_rank} differ: collective {position + 1} is "
                 f"{texts[0]} on rank {rank}, but {texts[1]} on rank {other_rank}. Every rank must run the "

@@ -7,12 +7,12 @@ which draw from NumPy's generator, give all processes the same.
 
 from __future__ import annotations
 
-from mindgrad.backend import eager_collectives, process_mesh
-from mindgrad.backend.eager_collectives import run_collective
-from mindgrad.common.seed import use_rank
+from mindgrad.backend.eager_collectives import forget_programs, run_collective
+from mindgrad.backend.process_mesh import forget_mesh, set_agreement
 from mindgrad.communication.agreement import Agreement
 from mindgrad.communication.store import Store
 from mindgrad.rows.collectives import set_runner
+from mindgrad.trace.state import use_stream
 
 __all__ = ["connect", "disconnect"]
 
@@ -21,18 +21,18 @@ def connect(store: Store) -> None:
     """Let collectives run over the processes of ``store``."""
     _forget()
     set_runner(run_collective)
-    process_mesh.set_agreement(Agreement(store))
-    use_rank(store.rank)
+    set_agreement(Agreement(store))
+    use_stream(store.rank)
 
 
 def disconnect() -> None:
     """Let this process be alone again."""
     _forget()
     set_runner(None)
-    process_mesh.set_agreement(None)
-    use_rank(0)
+    set_agreement(None)
+    use_stream(0)
 
 
 def _forget() -> None:
-    process_mesh.forget()
-    eager_collectives.forget()
+    forget_mesh()
+    forget_programs()

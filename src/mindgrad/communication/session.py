@@ -23,9 +23,9 @@ from typing import Any
 
 from mindgrad._base.ending import ending_listeners
 from mindgrad.backend.processes import broadcast, start, start_in_cluster, stop, waited
-from mindgrad.communication import engine
 from mindgrad.communication.board import FAILED, FINISHED, Board, Ended, and_joined
 from mindgrad.communication.channel import address_of
+from mindgrad.communication.engine import connect, disconnect
 from mindgrad.communication.groups import World, enter_world
 from mindgrad.communication.job import Job
 from mindgrad.communication.store import Store, StoreServer
@@ -84,7 +84,7 @@ def begin(job: Job) -> None:
         )
     machines = tuple(_exchange_facts(link, job))
     enter_world(World(job.rank, machines))
-    engine.connect(link)
+    connect(link)
     _session = _Session(link, server, bool(job.store))
     _watch_program(_session)
 
@@ -172,7 +172,7 @@ def end() -> None:
     while failure is None and count < link.size:
         ended, failure, _ = link.news(count, _NEWS)
         count = len(ended)
-    engine.disconnect()
+    disconnect()
     enter_world(None)
     if failure is not None:
         raise RuntimeError(f"rank {failure.rank} {failure.reason}.")

@@ -16,8 +16,6 @@ from mindgrad.ir.dtype import as_dtype, bool_, int32, uint8
 from mindgrad.ir.scope import apply, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.creation import zeros_like
-from mindgrad.ops.joining import concat
 from mindgrad.ops.operands import applied, cast, full_tensor, operand
 from mindgrad.rows import collectives as rows
 from mindgrad.rows.arithmetic import neg
@@ -25,9 +23,9 @@ from mindgrad.rows.reduction import reduce_min, reduce_prod
 from mindgrad.rows.structural import reshape
 
 __all__ = [
-    "ReduceOp", "barrier", "broadcast", "broadcast_parameters", "exchanged", "gathered",
+    "ReduceOp", "barrier", "broadcast", "exchanged", "gathered",
     "gathered_by", "partner", "passed_on", "received", "reduced", "reduced_by", "reduced_parts",
-    "reduced_together", "scattered", "sent",
+    "scattered", "sent",
 ]  # fmt: skip
 
 _WORLD = GlobalComm.WORLD_COMM_GROUP
@@ -325,66 +323,6 @@ def passed_on(tensor: Any, pairs: Sequence[tuple[int, int]], group: str = _WORLD
                 f"once a source and once a target, but got {list(listed)}."
             )
     return applied(rows.permute, "CollectivePermute", x, pairs=listed, ranks=ranks)
-
-
-def reduced_together(tensors: Sequence[Any], group: str = _WORLD) -> list[Any]:
-    """The sums of every process's ``tensors``, in as few messages as it takes.
-
-    In a compiled function each is a sum of its own, and the compiler joins them (``collective_fusion``); in
-    eager mode those of one element type go together.
-
-    Args:
-        tensors: tensors, of the same types on all processes; what is no tensor stays.
-        group: the group of processes.
-
-    Raises:
-        TypeError: a tensor is not of numbers.
-        ValueError: there is no such group.
-
-    >>> from mindgrad import Tensor
-    >>> from mindgrad.ops.collectives import reduced_together
-    >>> print(*reduced_together([Tensor([1.0, 2.0]), Tensor(3.0)]))
-    [1. 2.] 3.0
-    """
-    results = list(tensors)
-    positions: dict[Any, list[int]] = {}
-    for position, x in enumerate(results):
-        if isinstance(x, Tensor):
-            positions.setdefault(x.dtype, []).append(position)
-    is_apart = len(_ranks(group)) == 1 or bool(open_scopes())
-    for listed in positions.values():
-        if is_apart or len(listed) == 1:
-            for position in listed:
-                results[position] = reduced(results[position], group=group)
-            continue
-        parts = [results[position] for position in listed]
-        total = reduced(concat([x.reshape(-1) for x in parts]), group=group)
-        start = 0
-        for position, x in zip(listed, parts, strict=True):
-            results[position] = total[start : start + x.size].reshape(x.shape)
-            start += x.size
-    return results
-
-
-def broadcast_parameters(parameters: Sequence[Any], group: str = _WORLD) -> None:
-    """Give Parameters the values that they have on the first process of a group.
-
-    Args:
-        parameters: Parameters, of the same types on all processes.
-        group: the group of processes.
-
-    Raises:
-        ValueError: there is no such group.
-    """
-    ranks = _ranks(group)
-    if len(ranks) == 1:
-        return
-    is_first = get_rank() == ranks[0]
-    values = [p.value() for p in parameters]
-    for parameter, value in zip(
-        parameters, reduced_together([v if is_first else zeros_like(v) for v in values], group), strict=True
-    ):
-        parameter.set_data(value)
 
 
 def partner(rank: Any, name: str, group: str, operator: str) -> int:

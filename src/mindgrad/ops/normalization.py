@@ -7,17 +7,18 @@ population (divided by n); moving statistics follow its estimate (divided by n â
 from __future__ import annotations
 
 import math as _math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from mindgrad.common.parameter import Parameter
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import arithmetic, clipping, collectives, joining, layout, math, reduction
+from mindgrad.ops import arithmetic, clipping, layout, math
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.flow import stop_gradient
-from mindgrad.ops.operands import cast, full_tensor, operand
+from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.pool_windows import mixed
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import mean as mean_of
@@ -30,19 +31,6 @@ def statistics(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
     """Mean and variance over ``axes``, which stay with size 1."""
     mean = mean_of(x, axes, True)
     return mean, mean_of(math.square(arithmetic.sub(x, mean)), axes, True)
-
-
-def joint_statistics(x: Tensor, axes: tuple[int, ...], group: str) -> tuple[Tensor, Tensor, Tensor]:
-    """Mean, variance and number of elements, over ``axes`` and over the processes of ``group``."""
-    count = full_tensor(x.size // x.shape[1], x.dtype, (1,))
-    sums = layout.reshape(reduction.sum(x, axes), (-1,))
-    total = collectives.reduced(joining.concat([sums, count]), group=group, operator="SyncBatchNorm")
-    shape, count = (1, -1) + (1,) * (x.ndim - 2), total[-1]
-    mean = layout.reshape(total[:-1], shape) / count
-    squares = collectives.reduced(
-        reduction.sum(math.square(arithmetic.sub(x, mean)), axes), group=group, operator="SyncBatchNorm"
-    )
-    return mean, layout.reshape(squares, shape) / count, count
 
 
 def normalised(
@@ -86,7 +74,7 @@ def normalised_batch(
     of_batch: bool,
     momentum: float,
     eps: float,
-    group: str | None = None,
+    joint: Callable[[Tensor, tuple[int, ...]], tuple[Tensor, Tensor, Tensor]] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The normalised batch, and the mean and variance that it was normalised with.
 
@@ -98,7 +86,8 @@ def normalised_batch(
         of_batch: whether the statistics are those of the batch.
         momentum: the share by which ``running`` moves.
         eps: what is added to the variance.
-        group: the processes whose batches have statistics together; ``None``: this one's alone.
+        joint: gives mean, variance and number of elements over some axes of the batches of several processes;
+            ``None``: this process's alone.
     """
     original = real_operand(x, operator)
     x = widened(original)
@@ -119,12 +108,12 @@ def normalised_batch(
             if not x.size:
                 raise ValueError(f"For '{operator}', a batch must not be empty, but its shape is {x.shape}.")
             axes = (0, *range(2, x.ndim))
-            if group is None:
+            if joint is None:
                 mean, variance = statistics(x, axes)
                 count = x.size // x.shape[1]
                 estimate = arithmetic.mul(variance, count / max(count - 1, 1))
             else:
-                mean, variance, total = joint_statistics(x, axes, group)
+                mean, variance, total = joint(x, axes)
                 estimate = variance * (total / clipping.maximum(total - 1, 1))
             for statistic, now in zip(running, (mean, estimate), strict=True):
                 if isinstance(statistic, Parameter):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mindgrad.ir.graph import Graph
+from mindgrad.ir.graph import Graph, communicates
 from mindgrad.ir.rewriting import is_rewriting
 from mindgrad.optimize.blocks import in_blocks
 from mindgrad.optimize.collective_fusion import with_joined_sums
@@ -34,7 +34,6 @@ _BEFORE_COMPILATION: list[Callable[[Graph], Graph]] = [
     tiled,
     narrow_products_turned,
     halved,
-    with_joined_sums,
 ]
 
 
@@ -45,7 +44,8 @@ def before_derivative(graph: Graph) -> Graph:
 
 def before_compilation(graph: Graph) -> Graph:
     """``graph`` as it is best run."""
-    return _passed(_BEFORE_COMPILATION, graph)
+    passes = [*_BEFORE_COMPILATION, with_joined_sums] if communicates(graph) else _BEFORE_COMPILATION
+    return _passed(passes, graph)
 
 
 def _passed(passes: list[Callable[[Graph], Graph]], graph: Graph) -> Graph:

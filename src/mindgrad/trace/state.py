@@ -13,6 +13,8 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from mindgrad.ir.scope import GraphScope, as_it_is, innermost, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import cell_guards, effect_log
@@ -34,11 +36,30 @@ __all__ = [
     "read",
     "read_attribute",
     "read_function",
+    "stream",
+    "use_stream",
     "write",
 ]
 
 #: the Parameters that hold the states of generators of random numbers
 generators: list[Any] = []
+#: the high word of their counts of calls
+_stream = 0
+
+
+def stream() -> int:
+    """The number of the stream of random numbers: from one seed, each has its own."""
+    return _stream
+
+
+def use_stream(number: int) -> None:
+    """Let all generators draw from stream ``number``: that of one of several processes, its rank."""
+    global _stream
+    _stream = number
+    for generator in generators:
+        words = np.array(generator.asnumpy())
+        words[-1] = number
+        write(generator, Tensor(words))
 
 
 def read(parameter: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mindgrad.communication.management import GlobalComm, create_group, get_group_size, get_rank
@@ -9,11 +10,13 @@ from mindgrad.ir.dtype import float32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.parameters import check_data_format, parameter
+from mindgrad.ops import functional as ops
 from mindgrad.ops import normalization
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.axes import normalize_axis
-from mindgrad.ops.operands import operand
+from mindgrad.ops.collectives import reduced
+from mindgrad.ops.operands import full_tensor, operand
 from mindgrad.ops.operations import layer_ops
 from mindgrad.ops.reduction import flag
 
@@ -82,11 +85,11 @@ class _BatchNorm(Cell):
             of_batch = self.training
         return normalization.normalised_batch(
             owner, x, (self.moving_mean, self.moving_variance), (self.gamma, self.beta), of_batch,
-            1 - self.momentum, self.eps, self._group(),
+            1 - self.momentum, self.eps, self._joint(),
         )[0]  # fmt: skip
 
-    def _group(self) -> str | None:
-        """The processes whose batches have statistics together; ``None``: this one's alone."""
+    def _joint(self) -> Callable[..., tuple[Tensor, Tensor, Tensor]] | None:
+        """The statistics of several processes' batches; ``None``: those of this process's alone."""
         return None
 
     def extend_repr(self) -> str:
@@ -201,8 +204,20 @@ class SyncBatchNorm(_BatchNorm):
         if process_groups is not None:
             self.group_name = _group_of(process_groups)
 
-    def _group(self) -> str | None:
-        return self.group_name if get_group_size(self.group_name) > 1 else None
+    def _joint(self) -> Callable[..., tuple[Tensor, Tensor, Tensor]] | None:
+        return self._joint_statistics if get_group_size(self.group_name) > 1 else None
+
+    def _joint_statistics(self, x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
+        """Mean, variance and number of elements, over ``axes`` and over the processes of the group."""
+        shape = (1, -1) + (1,) * (x.ndim - 2)
+        count = full_tensor(x.size // x.shape[1], x.dtype, (1,))
+        total = self._total(ops.concat([ops.sum(x, axes), count]))
+        mean = ops.reshape(total[:-1], shape) / total[-1]
+        squares = self._total(ops.sum(ops.square(x - mean), axes))
+        return mean, ops.reshape(squares, shape) / total[-1], total[-1]
+
+    def _total(self, x: Tensor) -> Tensor:
+        return reduced(x, group=self.group_name, operator="SyncBatchNorm")
 
 
 def _group_of(process_groups: Any) -> str:

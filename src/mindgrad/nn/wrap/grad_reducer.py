@@ -10,7 +10,7 @@ from mindgrad.communication.management import GlobalComm, get_group_size
 from mindgrad.context import ParallelMode, get_auto_parallel_context
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
-from mindgrad.ops.collectives import broadcast_parameters, reduced_together
+from mindgrad.ops.joined_collectives import broadcast_parameters, reduced_together
 
 __all__ = ["DistributedGradReducer", "gradient_reducer"]
 

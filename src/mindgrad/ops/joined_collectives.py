@@ -1,0 +1,75 @@
+"""Joined collectives sum many tensors over the processes of a group in few messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank
+from mindgrad.ir.scope import open_scopes
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ops.collectives import reduced
+from mindgrad.ops.creation import zeros_like
+from mindgrad.ops.joining import concat
+
+__all__ = ["broadcast_parameters", "reduced_together"]
+
+
+def reduced_together(tensors: Sequence[Any], group: str = GlobalComm.WORLD_COMM_GROUP) -> list[Any]:
+    """The sums of every process's ``tensors``, in as few messages as it takes.
+
+    In a compiled function each is a sum of its own, and the compiler joins them (``collective_fusion``); in
+    eager mode those of one element type go together.
+
+    Args:
+        tensors: tensors, of the same types on all processes; what is no tensor stays.
+        group: the group of processes.
+
+    Raises:
+        TypeError: a tensor is not of numbers.
+        ValueError: there is no such group.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.joined_collectives import reduced_together
+    >>> print(*reduced_together([Tensor([1.0, 2.0]), Tensor(3.0)]))
+    [1. 2.] 3.0
+    """
+    results = list(tensors)
+    positions: dict[Any, list[int]] = {}
+    for position, x in enumerate(results):
+        if isinstance(x, Tensor):
+            positions.setdefault(x.dtype, []).append(position)
+    is_apart = len(get_process_group_ranks(group)) == 1 or bool(open_scopes())
+    for listed in positions.values():
+        if is_apart or len(listed) == 1:
+            for position in listed:
+                results[position] = reduced(results[position], group=group)
+            continue
+        parts = [results[position] for position in listed]
+        total = reduced(concat([x.reshape(-1) for x in parts]), group=group)
+        start = 0
+        for position, x in zip(listed, parts, strict=True):
+            results[position] = total[start : start + x.size].reshape(x.shape)
+            start += x.size
+    return results
+
+
+def broadcast_parameters(parameters: Sequence[Any], group: str = GlobalComm.WORLD_COMM_GROUP) -> None:
+    """Give Parameters the values that they have on the first process of a group.
+
+    Args:
+        parameters: Parameters, of the same types on all processes.
+        group: the group of processes.
+
+    Raises:
+        ValueError: there is no such group.
+    """
+    ranks = get_process_group_ranks(group)
+    if len(ranks) == 1:
+        return
+    is_first = get_rank() == ranks[0]
+    values = [p.value() for p in parameters]
+    for parameter, value in zip(
+        parameters, reduced_together([v if is_first else zeros_like(v) for v in values], group), strict=True
+    ):
+        parameter.set_data(value)
