@@ -12,7 +12,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn
-from mindgrad._base.waiting import Progress
+from mindgrad._base.progress import Progress
 
 
 def loss(w, x, *, scale=2.0):

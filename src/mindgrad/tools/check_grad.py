@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from mindgrad._base.waiting import Progress
+from mindgrad._base.progress import Progress
 from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.ir.dtype import complex128, float64
@@ -226,12 +226,16 @@ class _Check:
         """One comparison per variable and mode."""
         pulled = [self._pull(cotangent) for cotangent in self.cotangents] if "reverse" in self.modes else []
         rows = []
+        sizes = [array.size for array in self.arrays]
+        progress.expect(
+            sum(size if size <= self.max_entries else self.directions for size in sizes),
+            f"order {self.order}",
+        )
         for index, leaf in enumerate(self.function.variables):
-            if not self.arrays[index].size:
+            if not sizes[index]:
                 continue
             tangents, is_every_entry = self._tangents(self.arrays[index])
-            counted = progress.counted(tangents, f"of {leaf.name}, order {self.order}")
-            slopes = [self._slopes(index, tangent) for tangent in counted]
+            slopes = [self._slopes(index, tangent) for tangent in progress.counted(tangents)]
             if "forward" in self.modes:
                 pushed = np.stack([_flat(self.function.push(index, tangent)) for tangent in tangents])
                 rows.append(self._compare(leaf, "forward", pushed, slopes, is_every_entry))
