@@ -86,7 +86,7 @@ class Bar:
             redirect_stderr=is_kept,
         )
         self._task = self._progress.add_task("", total=None, counted="", tail="")
-        self._progress.tasks[0].start_time = start
+        self._start = self._progress.tasks[0].start_time = start
         self._display: Any = None
 
     def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
@@ -100,32 +100,33 @@ class Bar:
         self._update(text, count, total, tail)
         if total is None:
             self._progress.update(self._task, completed=1, total=1)
-        self._draw([])
-        if not self._is_notebook:
-            with suppress(OSError, ValueError):  # closed
-                self._progress.stop()
+        self._draw([], is_end=True)
 
     def _update(self, text: str, count: int, total: int | None, tail: str) -> None:
         counted = _counted(count, total)
+        if count < self._progress.tasks[0].completed:  # another stage, whose speed is its own
+            self._progress.reset(self._task)
+            self._progress.tasks[0].start_time = self._start
         self._progress.update(
             self._task, description=text, completed=count, total=total, counted=counted, tail=tail
         )
 
-    def _draw(self, left: Sequence[Any]) -> None:
-        self._progress.columns = (
-            self._rich.TextColumn("{task.description}", markup=False),
-            self._rich.BarColumn(_WIDTH),
-            self._rich.TextColumn("{task.fields[counted]}"),
-            self._rich.TimeElapsedColumn(),
+    def _draw(self, left: Sequence[Any], is_end: bool = False) -> None:
+        rich, bar = self._rich, self._progress
+        bar.columns = (
+            rich.TextColumn("{task.description}", markup=False),
+            rich.BarColumn(_WIDTH),
+            rich.TextColumn("{task.fields[counted]}"),
+            rich.TimeElapsedColumn(),
             *left,
-            self._rich.TextColumn("{task.fields[tail]}", markup=False),
+            rich.TextColumn("{task.fields[tail]}", markup=False),
         )
         if self._is_notebook:
             self._display_in_notebook()
             return
         with suppress(OSError, ValueError):  # closed
-            self._progress.start()  # if it has not been
-            self._progress.refresh()
+            bar.start()  # if it has not been
+            bar.stop() if is_end else bar.refresh()
 
     def _display_in_notebook(self) -> None:
         if self._display is None:
@@ -137,8 +138,8 @@ class Bar:
 class Progress:
     """Shows what a program is doing if that takes long: ``compiling 'step'``, with a bar and the time.
 
-    On a terminal it is erased at the end; in a notebook it says then how long it took. Nothing is shown inside
-    of another one, nor of other threads than the main one.
+    On a terminal it is erased at the end; in a notebook it says then how long it took. Nothing is shown
+    inside of another one, nor of other threads than the main one.
 
     Args:
         doing, done: what happens, and what has happened at the end: ``"compiling"``, ``"compiled"``.

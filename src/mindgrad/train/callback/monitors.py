@@ -151,7 +151,8 @@ class History(Callback):
 class ProgressBar(Callback):
     """A bar that moves on a terminal and in a notebook; elsewhere one line for each epoch.
 
-    Where it moves, a :class:`~mindgrad.train.Model` that has no callback that prints uses one by itself.
+    rich draws it if that is installed. An epoch that ends at once has a line only. Where the bar moves, a
+    :class:`~mindgrad.train.Model` that has no callback that prints uses one by itself.
 
     Args:
         stream: where to write; ``None``: standard error.
@@ -201,10 +202,9 @@ class ProgressBar(Callback):
         """End the bar, or write a line."""
         text, count, total = _position(run_context)
         results = _results(run_context, with_metrics=True)
-        if self._bar or self.is_terminal():
-            bar = self._bar or bar_on(self.stream, self._start, is_kept=True)
+        if self._bar:
+            self._bar.end(text, count, total, results)
             self._bar = None
-            bar.end(text, count, total, results)
         else:
             self.stream.write(f"{text}: {count} steps{results and f', {results}'}\n")
             self.stream.flush()
