@@ -55,15 +55,15 @@ class Line:
 
     def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
         """End the line, or erase it."""
-        line = f"{text} {_counted(count, total)}in {self._seconds()}{tail and f', {tail}'}\n"
-        self._write("" if self._is_erased else line)
+        line = f"{text} {_counted(count, total)}in {self._seconds()}{tail and f', {tail}'}"
+        self._write(*(("",) if self._is_erased else (line, "\n")))
 
     def _seconds(self) -> str:
         return f"{time.monotonic() - self._start:.0f} s"
 
-    def _write(self, text: str) -> None:
+    def _write(self, text: str, end: str = "") -> None:
         with suppress(OSError, ValueError):  # closed
-            self._stream.write("\r" + ("\x1b[K" if self._is_terminal else " " * _WIDTH + "\r") + text)
+            self._stream.write((f"\r\x1b[K{text}" if self._is_terminal else f"\r{text:79}") + end)
             self._stream.flush()
 
 
@@ -103,7 +103,7 @@ class Bar:
         self._draw([], is_end=True)
 
     def _update(self, text: str, count: int, total: int | None, tail: str) -> None:
-        counted = _counted(count, total)
+        counted = _counted(count, total).rstrip()
         if count < self._progress.tasks[0].completed:  # another stage, whose speed is its own
             self._progress.reset(self._task)
             self._progress.tasks[0].start_time = self._start
