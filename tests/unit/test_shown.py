@@ -143,6 +143,19 @@ def test_html_of_nets_and_parameters():
     assert Cells(many._repr_html_()).texts[-1] == "… 301 more"
 
 
+def test_html_of_a_check_holds_the_table():
+    def f(x):
+        return (ms.ops.abs(x) + ms.ops.stop_gradient(x * x)).sum()
+
+    check = ms.check_grad(f, Tensor([1.0, 0.0]), modes=("forward",))
+    cells = Cells(check._repr_html_())
+    assert cells.texts[0] == str(check).splitlines()[0]
+    assert cells.texts[1:3] == ["argument", "type"]
+    assert "wrong" in cells.texts
+    assert cells.texts[-1] == str(check).splitlines()[-1]
+    assert cells.count["tr"] == 2
+
+
 def test_a_tensor_without_value_has_no_html():
     assert ms.jit(lambda x: (x, x._repr_html_()))(X)[1] is None
 

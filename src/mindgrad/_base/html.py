@@ -73,7 +73,7 @@ def array_table(array: NDArray[Any]) -> str:
     return f'<table style="border-collapse:collapse">{"".join(lines)}</table>'
 
 
-def text_table(rows: Sequence[Sequence[str]], sides: str, has_head: bool, title: str = "") -> str:
+def text_table(rows: Sequence[Sequence[str]], sides: Sequence[str], has_head: bool, title: str = "") -> str:
     """A table of texts, in columns that ``sides`` aligns, ``"<"`` to the left and ``">"`` to the right.
 
     >>> from mindgrad._base.html import text_table
