@@ -234,7 +234,7 @@ def test_a_terminal_shows_that_a_program_is_being_compiled(shown, has_rich):
         assert re.search(r"compiling '<lambda>' ━{24} +0:00:00", plain(stream.getvalue()))
         assert stream.getvalue().endswith("\x1b[1A\x1b[2K")  # erased
     else:
-        assert stream.getvalue() == "\r\x1b[Kcompiling '<lambda>' … 0 s\r\x1b[K"
+        assert re.fullmatch(r"(\r\x1b\[Kcompiling '<lambda>' … \d s)+\r\x1b\[K", stream.getvalue())
 
     class Slow(nn.Cell):
         def construct(self, x):

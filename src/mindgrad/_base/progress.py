@@ -29,7 +29,7 @@ def is_shown_on(stream: Any) -> bool:
 
 
 def bar_on(stream: Any, start: float, *, is_kept: bool) -> Bar | Line:
-    """What shows progress on a terminal or in a notebook: a bar if rich is installed, otherwise a line.
+    """Progress on a terminal or in a notebook: a bar if rich is installed, otherwise a line.
 
     Args:
         stream: where to write.

@@ -226,13 +226,10 @@ class _Check:
         """One comparison per variable and mode."""
         pulled = [self._pull(cotangent) for cotangent in self.cotangents] if "reverse" in self.modes else []
         rows = []
-        sizes = [array.size for array in self.arrays]
-        progress.expect(
-            sum(size if size <= self.max_entries else self.directions for size in sizes),
-            f"order {self.order}",
-        )
+        numbers = [x.size if x.size <= self.max_entries else self.directions for x in self.arrays]
+        progress.expect(sum(numbers), f"order {self.order}")
         for index, leaf in enumerate(self.function.variables):
-            if not sizes[index]:
+            if not numbers[index]:
                 continue
             tangents, is_every_entry = self._tangents(self.arrays[index])
             slopes = [self._slopes(index, tangent) for tangent in progress.counted(tangents)]
@@ -435,14 +432,9 @@ class _Judgement:
             slack = tolerance * np.fmax(np.abs(low), np.abs(high)) + floor
             is_between = (low - slack <= derivative) & (derivative <= high + slack)
             is_known = np.isfinite(difference) & (uncertainty <= _UNCERTAIN * scale + tolerance * magnitude)
+            is_wrong = np.isfinite(difference) & ~(self.error <= allowed)
             severity = np.select(
-                [
-                    np.isnan(derivative),
-                    is_edge,
-                    is_corner,
-                    np.isfinite(difference) & ~(self.error <= allowed),
-                    ~is_known,
-                ],
+                [np.isnan(derivative), is_edge, is_corner, is_wrong, ~is_known],
                 [3, 1, np.where(is_between, 1, 3), 3, 2],
                 0,
             )
