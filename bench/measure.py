@@ -22,6 +22,10 @@ WARM = 0.03
 MOST_SAMPLES = 40
 
 
+#: says what happens now, and which share of the task is done
+Tell = Callable[[str, float], None]
+
+
 @dataclass(frozen=True)
 class Warm:
     """How long to run before anything is timed: at least, and at most, in seconds."""
@@ -92,7 +96,7 @@ def measure(
     names: list[str],
     start: Callable[[str], Askable],
     effort: Effort,
-    tell: Callable[[str], None],
+    tell: Tell,
     **options: int,
 ) -> list[Row]:
     """The rows of one task: prepare each contender with these options, calibrate it, then the rounds."""
@@ -101,13 +105,14 @@ def measure(
     plans: dict[str, dict[str, Any]] = {}
     try:
         title = " ".join([task.name, *(f"{value:,} {name}" for name, value in options.items())])
-        for name in names:
-            tell(f"{title}: preparing {name}")
+        steps = len(names) + effort.rounds
+        for number, name in enumerate(names):
+            tell(f"{title}: preparing {name}", number / steps)
             _attempt(
                 rows[name], lambda name=name: _prepare(rows[name], start, running, effort, plans, options)
             )
         for i in range(effort.rounds):
-            tell(f"{title}: round {i + 1} of {effort.rounds}")
+            tell(f"{title}: round {i + 1} of {effort.rounds}", (len(names) + i) / steps)
             order = [name for name in names if name in plans and not rows[name].error]
             random.Random(i).shuffle(order)
             for name in order:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from contender import Failed
-from measure import Askable, Verdict, difference
+from measure import Askable, Tell, Verdict, difference
 from task import Task
 
 
@@ -43,14 +43,15 @@ def climb(
     names: list[str],
     start: Callable[[str], Askable],
     rounds: int,
-    tell: Callable[[str], None],
+    tell: Tell,
 ) -> list[Ladder]:
     """Every order in a new process a round, because a first result is first only once."""
     ladders = [Ladder(name, {n: Order() for n in task.orders}) for name in names]
     for i in range(rounds):
-        for ladder in ladders[i % len(ladders) :] + ladders[: i % len(ladders)]:
+        for number, ladder in enumerate(ladders[i % len(ladders) :] + ladders[: i % len(ladders)]):
             if not ladder.error:
-                tell(f"{task.name}: round {i + 1} of {rounds}, {ladder.name}")
+                share = (i + number / len(ladders)) / rounds
+                tell(f"{task.name}: round {i + 1} of {rounds}, {ladder.name}", share)
                 try:
                     _once(ladder, start)
                 except Failed as failure:

@@ -1,4 +1,4 @@
-"""The tables: Markdown for files and pipes, rich in a terminal that has it."""
+"""The tables: Markdown for files and pipes, rich's in a terminal."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ from statistics import median
 
 from measure import Row, Verdict
 from nested import Ladder
+from rich.console import Console
+from rich.table import Table
 from sweep import Sweep
 from task import Task
-
-try:
-    from rich.console import Console
-    from rich.table import Table
-except ImportError:
-    Console = Table = None
 
 Cells = list[list[str]]
 
@@ -183,7 +179,7 @@ def markdown(table: Cells) -> str:
 def show(title: str, table: Cells, notes: list[str]) -> None:
     """Print a table and what is to be said about it."""
     plain = markdown(table)
-    if Console is None or not sys.stdout.isatty() or Console().width < plain.index("\n"):
+    if not sys.stdout.isatty() or Console().width < plain.index("\n"):
         print(f"\n## {title}\n\n{plain}\n")
     else:
         pretty = Table(title=title, title_justify="left")

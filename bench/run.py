@@ -17,6 +17,15 @@ import nested
 import report
 import sweep
 from contender import Command, Contender, Failed
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from task import BEFORE, CONTROL, Task, against_before
 from tasks import GROUPS, TASKS
 
@@ -90,16 +99,36 @@ def arguments() -> argparse.Namespace:
 class Bench:
     """One run: what it starts, and what it has to say at the end."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, options: argparse.Namespace, tasks: list[Task]) -> None:
         self.options = options
+        self.tasks = tasks
         self.pages: list[str] = []
         self.versions: dict[str, str] = {}
         self.failed = False
+        self.done = 0
+        # drawn between the rounds only: nothing of ours runs while a contender is timed
+        columns = [TextColumn("{task.description}", markup=False), BarColumn(24)]
+        columns += [TaskProgressColumn(), TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("left")]
+        console = Console(stderr=True)
+        self.progress = Progress(
+            *columns, console=console, auto_refresh=False, transient=True, disable=not console.is_terminal,
+            speed_estimate_period=3600,
+        )  # fmt: skip
+        self.bar = self.progress.add_task("", total=len(tasks))
 
-    def tell(self, text: str) -> None:
-        """What happens now, where somebody watches."""
-        if sys.stderr.isatty():
-            print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+    def tell(self, text: str, share: float = 0.0) -> None:
+        """What happens now, and the share of the task that is done, where somebody watches."""
+        self.progress.update(self.bar, description=text, completed=self.done + share)
+        self.progress.start()  # if it has not been
+        self.progress.refresh()
+
+    def run_all(self) -> None:
+        """Measure every task."""
+        try:
+            for task in self.tasks:
+                self.run(task)
+        finally:
+            self.progress.stop()
 
     def takes_part(self, task: Task, name: str) -> bool:
         library = name.split(":")[0]
@@ -136,7 +165,8 @@ class Bench:
         names = [name for name in task.contenders if self.takes_part(task, name)]
         measured = self.climb if task.orders else self.sweep if task.sizes else self.compare
         table, notes = measured(task, names)
-        self.tell("")
+        self.done += 1
+        self.progress.stop()  # the table takes its place
         title = f"{task.name}: {task.title}"
         report.show(title, table, notes)
         listed = "\n".join(f"- {note}" for note in notes)
@@ -231,12 +261,12 @@ def main() -> int:
     """Run; 1 where mindgrad or the baseline could not do a task or had another result."""
     options = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    bench = Bench(options)
+    chosen = [task for task in TASKS if not options.task or task.name in options.task]
+    if options.before:
+        chosen = [compared for task in chosen for compared in against_before(task)]
+    bench = Bench(options, chosen)
     begin, (worked, stolen) = time.monotonic(), machine.busy()
-    for task in TASKS:
-        if not options.task or task.name in options.task:
-            for compared in against_before(task) if options.before else [task]:
-                bench.run(compared)
+    bench.run_all()
     elapsed = time.monotonic() - begin
     lines = machine.description()
     lines.append(("versions", ", ".join(f"{k} {v}" for k, v in sorted(bench.versions.items()))))

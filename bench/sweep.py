@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from statistics import geometric_mean
 
 import measure
-from measure import Askable, Effort, Row, Verdict
+from measure import Askable, Effort, Row, Tell, Verdict
 from task import Goal, Task
 
 Sweep = dict[int, list[Row]]
@@ -18,11 +18,21 @@ def sweep(
     names: list[str],
     start: Callable[[str], Askable],
     effort: Effort,
-    tell: Callable[[str], None],
+    tell: Tell,
     sizes: Sequence[int],
 ) -> Sweep:
     """The rows at each size, in processes of their own."""
-    return {size: measure.measure(task, names, start, effort, tell, **{task.size: size}) for size in sizes}
+    return {
+        size: measure.measure(
+            task, names, start, effort, _from(tell, number, len(sizes)), **{task.size: size}
+        )
+        for number, size in enumerate(sizes)
+    }
+
+
+def _from(tell: Tell, number: int, total: int) -> Tell:
+    """Tells of one of ``total`` parts of a task."""
+    return lambda text, share: tell(text, (number + share) / total)
 
 
 def judge(goal: Goal, found: Sweep) -> Verdict:

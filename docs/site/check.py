@@ -3,7 +3,7 @@
     python docs/site/check.py build/site               without network and browser
     python docs/site/check.py build/site --browser     also loads the pages in a headless Chromium
 
-The browser needs ``pip install playwright`` and ``playwright install chromium``, or ``--chromium PATH``.
+The browser needs ``pip install playwright`` and ``playwright install chromium``, or the system's Chromium.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import functools
 import http.server
 import json
 import os
+import shutil
 import sys
 import threading
 from html.parser import HTMLParser
@@ -139,6 +140,8 @@ def browse(site: Path, chromium: str | None) -> list[str]:
             faults.append(f"{ask.url} is asked for")
 
     with sync_playwright() as playwright:
+        if chromium is None and not Path(playwright.chromium.executable_path).exists():
+            chromium = shutil.which("chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
         page = context.new_page()
@@ -200,7 +203,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("site", type=Path)
     options.add_argument("--browser", action="store_true", help="load the pages in a headless Chromium too")
-    options.add_argument("--chromium", help="the browser's program, if it is not playwright's own")
+    options.add_argument("--chromium", help="the browser; otherwise playwright's own, or the system's")
     chosen = options.parse_args()
     site = chosen.site.resolve()
     faults = dead_links(site) + third_parties(site) + unknown_searches(site)

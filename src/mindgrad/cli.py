@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from mindgrad._base import missing
 from mindgrad._base.ending import tell_end
+from mindgrad._base.foreign_names import MODULES, advice
 from mindgrad._base.missing import (
     PACKAGE,
     explain_missing_names,
@@ -221,7 +222,8 @@ def _no_module(fullname: str) -> str:
         for name, module in list(sys.modules.items())
         if name.rpartition(".")[0] == PACKAGE + parent.removeprefix(_ALIAS) and is_own(module)
     ]
-    return f"No module named {fullname!r}: {PACKAGE} has no such module{nearest(child, names)}"
+    hint = advice(MODULES, child) or nearest(child, names)
+    return f"No module named {fullname!r}: {PACKAGE} has no such module{hint}"
 
 
 # --- the launcher: what `python` does ---

@@ -31,6 +31,7 @@ MAY_IMPORT_LATER = {
     "__init__.py",
     "ops/__init__.py",
     "cli.py",
+    "_base/progress.py",
     "tools/gradient_check.py",
     "tools/draw.py",
     "tools/explanation.py",

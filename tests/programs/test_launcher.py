@@ -3,7 +3,9 @@
 And `import mindspore` means mindgrad: in launched programs, and after `mindgrad.install()`.
 """
 
+import importlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -252,6 +254,21 @@ def test_a_mindspore_on_the_disk_is_neither_needed_nor_touched(tmp_path, launch)
     first, second = launch(tmp_path / "first.py"), launch(tmp_path / "second.py")
     assert first.stdout == "mindgrad\n"
     assert "No module named 'mindspore.rewrite': mindgrad has no such module" in second.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("hub", "ms.load_checkpoint"),
+        ("rewrite", "net.head = nn.Dense"),
+        ("explainer", "ms.grad(score)(x)"),
+        ("numpy.fft", "ops.ifft"),
+        ("numpy.linalg", "ms.mint.linalg"),
+    ],
+)
+def test_modules_that_are_not_there_say_what_to_do_instead(name, instead, standing_in):
+    with standing_in(), pytest.raises(ModuleNotFoundError, match=re.escape(instead)):
+        importlib.import_module(f"mindspore.{name}")
 
 
 def test_install_twice_is_install_once(standing_in):

@@ -1,7 +1,9 @@
-"""What is shown of objects: texts and HTML of functions, tensors and nets, and a line while compiling."""
+"""What is shown of objects: texts and HTML of functions, tensors and nets, and bars where it takes long."""
 
 import inspect
 import io
+import re
+import subprocess
 import sys
 import threading
 import time
@@ -9,10 +11,11 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from rich import console, live
 
 import mindgrad as ms
-from mindgrad import Tensor, nn
-from mindgrad._base.waiting import Progress
+from mindgrad import Tensor, nn, train
+from mindgrad._base.progress import Progress
 
 
 def loss(w, x, *, scale=2.0):
@@ -140,11 +143,24 @@ def test_html_of_nets_and_parameters():
     assert Cells(many._repr_html_()).texts[-1] == "… 301 more"
 
 
+def test_html_of_a_check_holds_the_table():
+    def f(x):
+        return (ms.ops.abs(x) + ms.ops.stop_gradient(x * x)).sum()
+
+    check = ms.check_grad(f, Tensor([1.0, 0.0]), modes=("forward",))
+    cells = Cells(check._repr_html_())
+    assert cells.texts[0] == str(check).splitlines()[0]
+    assert cells.texts[1:3] == ["argument", "type"]
+    assert "wrong" in cells.texts
+    assert cells.texts[-1] == str(check).splitlines()[-1]
+    assert cells.count["tr"] == 2
+
+
 def test_a_tensor_without_value_has_no_html():
     assert ms.jit(lambda x: (x, x._repr_html_()))(X)[1] is None
 
 
-# -- a line while compiling ------------------------------------------------------------------------------------
+# -- progress --------------------------------------------------------------------------------------------------
 
 
 class Terminal(io.StringIO):
@@ -159,6 +175,25 @@ class Notebook(io.StringIO):
 Notebook.__module__ = "ipykernel.iostream"
 
 
+class Displays(list):
+    """What notebooks display, as text: ``IPython.display``."""
+
+    def display(self, shown, *, display_id):
+        assert display_id
+        self.update(shown)
+        return self
+
+    def update(self, shown):
+        self.append(shown._repr_mimebundle_([], [])["text/html"])
+
+
+@pytest.fixture(params=["rich", "without rich"])
+def has_rich(request, monkeypatch):
+    if request.param == "without rich":
+        monkeypatch.setitem(sys.modules, "rich.progress", None)
+    return request.param == "rich"
+
+
 @pytest.fixture
 def shown(monkeypatch):
     def use(stream):
@@ -166,9 +201,24 @@ def shown(monkeypatch):
         return stream
 
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("MINDGRAD_PROGRESS", raising=False)
+    for variable in ("MINDGRAD_PROGRESS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setattr(Progress, "patience", 0.02)
+    monkeypatch.setattr(train.ProgressBar, "_PAUSE", 0.0)
     return use
+
+
+@pytest.fixture
+def displays(monkeypatch):
+    shown = Displays()
+    monkeypatch.setitem(sys.modules, "IPython.display", shown)
+    return shown
+
+
+def plain(text):
+    """What is written on a terminal, without colours and movements."""
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
 
 
 def slow(x):
@@ -176,10 +226,15 @@ def slow(x):
     return x * 2
 
 
-def test_a_terminal_shows_that_a_program_is_being_compiled(shown):
+def test_a_terminal_shows_that_a_program_is_being_compiled(shown, has_rich):
     stream = shown(Terminal())
-    ms.jit(lambda x: slow(x))(X)
-    assert stream.getvalue() == "\r\x1b[Kcompiling '<lambda>' … 0 s\r\x1b[K"
+    offset = 10.0 + has_rich  # a program of its own
+    ms.jit(lambda x: slow(x) + offset)(X)
+    if has_rich:
+        assert re.search(r"compiling '<lambda>' ━{24} +0:00:00", plain(stream.getvalue()))
+        assert stream.getvalue().endswith("\x1b[1A\x1b[2K")  # erased
+    else:
+        assert re.fullmatch(r"(\r\x1b\[Kcompiling '<lambda>' … \d s)+\r\x1b\[K", stream.getvalue())
 
     class Slow(nn.Cell):
         def construct(self, x):
@@ -188,11 +243,11 @@ def test_a_terminal_shows_that_a_program_is_being_compiled(shown):
     ms.set_context(mode=ms.GRAPH_MODE)
     stream = shown(Terminal())
     Slow()(X)
-    assert stream.getvalue().startswith("\r\x1b[Kcompiling 'Slow' … 0 s")
+    assert "compiling 'Slow'" in stream.getvalue()
     ms.set_context(mode=ms.PYNATIVE_MODE)
 
 
-def test_a_notebook_shows_how_long_it_took_and_errors_end_the_line(shown):
+def test_a_notebook_shows_how_long_it_took_and_errors_end_the_bar(shown, has_rich, displays):
     stream = shown(Notebook())
 
     def fails(x):
@@ -201,9 +256,14 @@ def test_a_notebook_shows_how_long_it_took_and_errors_end_the_line(shown):
 
     with pytest.raises(ValueError, match="oops"):
         ms.jit(fails)(X)
-    assert stream.getvalue() == "\r{:79}\r{:79}\n".format(
-        "compiling 'fails' … 0 s", "compiled 'fails' in 0 s"
-    )
+    if has_rich:
+        assert "compiling 'fails'" in displays[0].replace("&#x27;", "'")
+        assert "compiled 'fails'" in displays[-1].replace("&#x27;", "'")
+        assert stream.getvalue() == ""
+    else:
+        assert stream.getvalue() == "\r{:79}\r{:79}\n".format(
+            "compiling 'fails' … 0 s", "compiled 'fails' in 0 s"
+        )
 
 
 def test_nothing_is_shown_in_a_pipe_in_short_or_in_other_threads(shown, monkeypatch):
@@ -219,39 +279,100 @@ def test_nothing_is_shown_in_a_pipe_in_short_or_in_other_threads(shown, monkeypa
     other.join()
     monkeypatch.setenv("MINDGRAD_PROGRESS", "0")
     ms.jit(lambda x: slow(x) + 4)(X)
+    train_briefly()
     assert stream.getvalue() == ""
 
 
-def test_a_check_shows_a_bar(shown, monkeypatch):
+def test_nothing_is_drawn_into_a_display_of_the_programs_own(shown):
     stream = shown(Terminal())
-
-    def f(x):
-        return (x * x).sum()
-
-    def stop(line):  # as if every difference took a second
-        with line._lock:
-            line._is_shown = True
-            line._write(line._text())
-
-    counted = Progress.counted
-
-    def each(line, items, noun):
-        for item in counted(line, items, noun):
-            stop(line)
-            yield item
-
-    monkeypatch.setattr(Progress, "counted", each)
-    assert ms.check_grad(f, Tensor([1.0, 2.0])).ok
-    assert "'f' [============            ] 1/2 of x, order 1 … 0 s" in stream.getvalue()
-    assert stream.getvalue().endswith("\r\x1b[K")
+    with live.Live("mine", console=console.Console(file=stream), auto_refresh=False):
+        ms.jit(lambda x: slow(x) + 5)(X)
+        train_briefly()
+    assert "mine" in stream.getvalue()
+    assert "compiling" not in stream.getvalue()
+    assert "epoch" not in stream.getvalue()
 
 
-@pytest.mark.parametrize("kind", [Terminal, Notebook])
-def test_training_shows_a_bar_on_terminals_and_in_notebooks(shown, kind):
-    stream = shown(kind())
+def test_a_closed_stream_is_no_error(shown, has_rich):
+    shown(Terminal()).close()
+    ms.jit(lambda x: slow(x) + 6 + has_rich)(X)
+
+
+def test_a_check_counts_its_differences(shown, has_rich, monkeypatch):
+    stream = shown(Terminal())
+    monkeypatch.setattr(Progress, "_PAUSE", 0.005)
+
+    def f(x, y):
+        time.sleep(0.01)
+        return (x * y).sum()
+
+    assert ms.check_grad(f, (Tensor([1.0, 2.0]), Tensor([1.0, 2.0])), order=2).ok
+    text = plain(stream.getvalue())
+    for order in (1, 2):
+        for count in (1, 2, 3):
+            pattern = rf"'f' .*\b{count}/4 .*order {order}"
+            assert any(re.search(pattern, line) for line in text.split("\r")), (pattern, text)
+    assert not has_rich or re.search(r"0:00:00 left order 1", text)
+
+
+def train_briefly(*callbacks):
     batches = ms.dataset.NumpySlicesDataset(
         {"x": np.ones((8, 2), np.float32), "y": np.ones((8, 1), np.float32)}
     )
     net = nn.Dense(2, 1)
-    ms.train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1)).train(1, batches.batch(4))
-    assert "epoch 1/1 [========================] 2/2, loss" in stream.getvalue()
+    model = train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1))
+    model.train(1, batches.batch(4), list(callbacks))
+
+
+def test_training_shows_a_bar_on_terminals(shown, has_rich, monkeypatch):
+    stream = shown(Terminal())
+    monkeypatch.setattr(sys, "stdout", stream)
+
+    class Speaker(train.Callback):
+        def on_train_step_end(self, run_context):
+            print("step", run_context.original_args().cur_step_num)
+
+    train_briefly(Speaker())
+    assert sys.stdout is sys.stderr is stream
+    last = plain(stream.getvalue()).rstrip("\n").split("\r")[-1]
+    if has_rich:
+        assert re.fullmatch(r"epoch 1/1 ━{24} 2/2 0:00:00 loss [\d.e-]+ *", last)
+        assert "step 2\n" in plain(stream.getvalue())
+    else:
+        assert re.fullmatch(r"epoch 1/1 2/2 in 0 s, loss [\d.e-]+", last)
+
+
+def test_training_shows_a_bar_in_notebooks(shown, has_rich, displays):
+    stream = shown(Notebook())
+    train_briefly()
+    texts = displays if has_rich else stream.getvalue().split("\r")[1:]
+    assert len(texts) == 3
+    for text, count in zip(texts, ("1/2", "2/2", "2/2"), strict=True):
+        assert "epoch 1/1" in text
+        assert count in text
+        assert "loss" in text
+
+
+def test_an_error_in_the_middle_of_an_epoch_ends_the_bar(shown, has_rich):
+    stream = shown(Terminal())
+
+    class Failure(train.Callback):
+        def on_train_step_end(self, run_context):
+            raise ValueError("oops")
+
+    class Once(train.ProgressBar):
+        """A bar that is called before the others."""
+
+    with pytest.raises(ValueError, match="oops"):
+        train_briefly(Once(), Failure())
+    assert sys.stderr is stream
+    assert re.search(r"epoch 1/1 .*1/2.*loss [\d.e-]+ *\n", plain(stream.getvalue()))
+
+
+def test_rich_is_imported_when_a_bar_appears():
+    program = (
+        "import sys, mindgrad as ms, mindgrad.execution.compiled\n"
+        "ms.jit, ms.check_grad, ms.train.Model, ms.train.ProgressBar()\n"
+        "assert not [name for name in sys.modules if name.split('.')[0] == 'rich']\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -60,7 +60,7 @@ VARIABLES = {
     "MINDGRAD_LOG": Variable("|eager", "eager", "prints when an eager call changes its tier"),
     "MINDGRAD_MACHINE": Variable(r"\d+", "0", "the number of a machine; a launcher sets it"),
     "MINDGRAD_OPT": Variable("[01]?", "0", "0: programs are compiled without rewrites"),
-    "MINDGRAD_PROGRESS": Variable("[01]?", "0", "0: no line on a terminal while compiling takes long"),
+    "MINDGRAD_PROGRESS": Variable("[01]?", "0", "0: no bars while compiling, checking and training"),
     "MINDGRAD_RANK": Variable(r"\d+", "1", "the number of a process; a launcher sets it"),
     "MINDGRAD_RESTART": Variable(r"\d+", "0", "how often a job was started again; a launcher sets it"),
     "MINDGRAD_START_TIMEOUT": Variable(

@@ -14,13 +14,15 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["array_table", "captioned", "tree_html"]
+__all__ = ["array_table", "captioned", "text_table", "tree_html"]
 
 _EDGE = 5  # rows and columns that are kept at each end
 _LONGEST = 2 * _EDGE
 _MOST_NODES = 200  # of a tree
+#: of what is less important, on light and dark backgrounds
+_FAINT = "opacity:.65"
 _NUMBER_STYLE = "text-align:right;font-family:monospace;padding:1px 6px"
-_HEAD_STYLE = "text-align:right;color:gray;font-weight:normal;padding:1px 6px"
+_HEAD_STYLE = f"text-align:right;{_FAINT};font-weight:normal;padding:1px 6px"
 _GAP = "⋯"
 
 
@@ -71,12 +73,37 @@ def array_table(array: NDArray[Any]) -> str:
     return f'<table style="border-collapse:collapse">{"".join(lines)}</table>'
 
 
+def text_table(rows: Sequence[Sequence[str]], sides: Sequence[str], has_head: bool, title: str = "") -> str:
+    """A table of texts, in columns that ``sides`` aligns, ``"<"`` to the left and ``">"`` to the right.
+
+    >>> from mindgrad._base.html import text_table
+    >>> text_table([["line", "bytes"], ["y = x * x", "8"]], "<>", has_head=True).count("</th>")
+    2
+    """
+    lines = []
+    for number, row in enumerate(rows):
+        tag, weight = ("th", ";font-weight:bold") if has_head and not number else ("td", "")
+        styles = [
+            f"text-align:{'right' if side == '>' else 'left'};padding:1px 8px{weight}" for side in sides
+        ]
+        cells = [
+            f'<{tag} style="{style}">{escape(text)}</{tag}>' for style, text in zip(styles, row, strict=True)
+        ]
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    caption = (
+        f'<caption style="text-align:left;padding:1px 8px;{_FAINT}">{escape(title)}</caption>'
+        if title
+        else ""
+    )
+    return f'<table style="border-collapse:collapse;margin:6px 0">{caption}{"".join(lines)}</table>'
+
+
 def tree_html(nodes: Iterable[tuple[int, str, str]]) -> str:
     """An indented table of nodes ``(depth, label, description)``, the first ones of many."""
     listed: Sequence[tuple[int, str, str]] = list(nodes)
     rows = [
         f'<tr><td style="text-align:left;padding-left:{4 + 18 * depth}px">{escape(label)}</td>'
-        f'<td style="text-align:left;color:gray;padding-left:12px">{escape(description)}</td></tr>'
+        f'<td style="text-align:left;{_FAINT};padding-left:12px">{escape(description)}</td></tr>'
         for depth, label, description in listed[:_MOST_NODES]
     ]
     if len(listed) > _MOST_NODES:

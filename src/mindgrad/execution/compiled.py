@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.progress import Progress
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad._base.waiting import Progress
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import compile_ahead, to_device
 from mindgrad.execution.array_arguments import as_constants, leaves_as_tensors, with_tensors

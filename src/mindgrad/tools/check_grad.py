@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from mindgrad._base.waiting import Progress
+from mindgrad._base.progress import Progress
 from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.ir.dtype import complex128, float64
@@ -226,12 +226,13 @@ class _Check:
         """One comparison per variable and mode."""
         pulled = [self._pull(cotangent) for cotangent in self.cotangents] if "reverse" in self.modes else []
         rows = []
+        numbers = [x.size if x.size <= self.max_entries else self.directions for x in self.arrays]
+        progress.expect(sum(numbers), f"order {self.order}")
         for index, leaf in enumerate(self.function.variables):
-            if not self.arrays[index].size:
+            if not numbers[index]:
                 continue
             tangents, is_every_entry = self._tangents(self.arrays[index])
-            counted = progress.counted(tangents, f"of {leaf.name}, order {self.order}")
-            slopes = [self._slopes(index, tangent) for tangent in counted]
+            slopes = [self._slopes(index, tangent) for tangent in progress.counted(tangents)]
             if "forward" in self.modes:
                 pushed = np.stack([_flat(self.function.push(index, tangent)) for tangent in tangents])
                 rows.append(self._compare(leaf, "forward", pushed, slopes, is_every_entry))
@@ -431,14 +432,9 @@ class _Judgement:
             slack = tolerance * np.fmax(np.abs(low), np.abs(high)) + floor
             is_between = (low - slack <= derivative) & (derivative <= high + slack)
             is_known = np.isfinite(difference) & (uncertainty <= _UNCERTAIN * scale + tolerance * magnitude)
+            is_wrong = np.isfinite(difference) & ~(self.error <= allowed)
             severity = np.select(
-                [
-                    np.isnan(derivative),
-                    is_edge,
-                    is_corner,
-                    np.isfinite(difference) & ~(self.error <= allowed),
-                    ~is_known,
-                ],
+                [np.isnan(derivative), is_edge, is_corner, is_wrong, ~is_known],
                 [3, 1, np.where(is_between, 1, 3), 3, 2],
                 0,
             )

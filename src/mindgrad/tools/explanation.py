@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from mindgrad._base.html import text_table
 from mindgrad.control.trip_counts import runs
 from mindgrad.ir.graph import DerivativeOf, Graph
 from mindgrad.ir.rewriting import REWRITES
@@ -241,21 +242,9 @@ class Explanation:
         """The explanation in a notebook."""
         parts = [f"<p><b>{html.escape(self.function)}</b>: {html.escape(self.sentence)}</p>"]
         for title, sides, rows in self.tables():
-            cells = "".join(_html_row(row, sides, k == 0 and row[0] == "") for k, row in enumerate(rows))
-            caption = f"<caption>{html.escape(title)}</caption>" if title else ""
-            parts.append(f"<table>{caption}{cells}</table>")
+            parts.append(text_table(rows, sides, has_head=rows[0][0] == "", title=title))
         parts += [f"<p><i>{html.escape(note)}</i></p>" for note in [*self._notes(), *self.eager]]
         return "\n".join(parts)
-
-
-def _html_row(row: Sequence[str], sides: Sequence[str], is_head: bool) -> str:
-    tag = "th" if is_head else "td"
-    aligned = [("right" if side == ">" else "left") for side in sides]
-    cells = [
-        f'<{tag} style="text-align:{side}">{html.escape(text)}</{tag}>'
-        for text, side in zip(row, aligned, strict=True)
-    ]
-    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _saving(before: float, after: float, quantity: str) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 import numpy as np
+
+from mindgrad._base.html import captioned, text_table
 
 __all__ = ["Comparison", "GradientCheck", "aligned"]
 
@@ -94,10 +97,18 @@ class GradientCheck:
         verdict = "derivatives agree with differences" if self.ok else "DERIVATIVES DO NOT AGREE"
         lines = [f"{self.function}: {verdict} (computed in {self.precision})"]
         lines += aligned([_HEADER, *[row._row() for row in self.rows]], _SIDES)
-        remarks = dict.fromkeys(f"{row.argument}: {row.remark}" for row in self.rows if row.remark)
-        return "\n".join([*lines, *remarks])
+        return "\n".join([*lines, *self._remarks()])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows, sides = _filled([_HEADER, *[row._row() for row in self.rows]], _SIDES)
+        title, *_ = str(self).splitlines()
+        remarks = "".join(f"<div>{escape(remark)}</div>" for remark in self._remarks())
+        return captioned(title, text_table(rows, sides, has_head=True) + remarks)
+
+    def _remarks(self) -> list[str]:
+        return list(dict.fromkeys(f"{row.argument}: {row.remark}" for row in self.rows if row.remark))
 
     def plot(self, path: Any) -> None:
         """Draw the error of the worst entry of each row over the step size, into the file ``path``.
@@ -136,15 +147,20 @@ class GradientCheck:
 
 def aligned(rows: list[tuple[str, ...]], sides: str) -> list[str]:
     """The rows as lines of text, each column as wide as its widest entry; empty columns are left out."""
-    columns = list(zip(*rows, strict=True))
-    is_empty = [not any(column[1:]) for column in columns]
-    widths = [max(map(len, column)) for column in columns]
+    filled, sides = _filled(rows, sides)
+    widths = [max(map(len, column)) for column in zip(*filled, strict=True)]
     return [
         "  "
         + "  ".join(
-            f"{text:{side}{width}}"
-            for text, side, width, empty in zip(row, sides, widths, is_empty, strict=True)
-            if not empty
+            f"{text:{side}{width}}" for text, side, width in zip(row, sides, widths, strict=True)
         ).rstrip()
-        for row in rows
+        for row in filled
     ]
+
+
+def _filled(rows: list[tuple[str, ...]], sides: str) -> tuple[list[tuple[str, ...]], str]:
+    """The rows and sides of the columns that are not empty below their heads."""
+    columns = [
+        (column, side) for column, side in zip(zip(*rows, strict=True), sides, strict=True) if any(column[1:])
+    ]
+    return list(zip(*[column for column, _ in columns], strict=True)), "".join(side for _, side in columns)

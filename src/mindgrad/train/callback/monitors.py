@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any, TextIO
 
-from mindgrad._base.waiting import is_notebook, is_terminal
+from mindgrad._base.progress import Bar, Line, bar_on, is_shown_on
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.train.callback.base import Callback, RunContext, loss_of
 
@@ -151,7 +151,8 @@ class History(Callback):
 class ProgressBar(Callback):
     """A bar that moves on a terminal and in a notebook; elsewhere one line for each epoch.
 
-    Where it moves, a :class:`~mindgrad.train.Model` that has no callback that prints uses one by itself.
+    rich draws it if that is installed. An epoch that ends at once has a line only. Where the bar moves, a
+    :class:`~mindgrad.train.Model` that has no callback that prints uses one by itself.
 
     Args:
         stream: where to write; ``None``: standard error.
@@ -166,13 +167,14 @@ class ProgressBar(Callback):
     epoch 1/2: 3 steps, loss 0.25
     """
 
-    _WIDTH = 24
-    _SECONDS = 0.1
+    #: seconds between two movements
+    _PAUSE = 0.1
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream
-        self._shown = 0.0
-        self._length = 0
+        self._bar: Bar | Line | None = None
+        self._latest: tuple[str, int, int | None, str] = ("", 0, None, "")
+        self._start = self._shown = time.monotonic()
 
     @property
     def stream(self) -> TextIO:
@@ -181,44 +183,59 @@ class ProgressBar(Callback):
 
     def is_terminal(self) -> bool:
         """Whether the bar moves: on a terminal, and in a notebook."""
-        return is_terminal(self.stream) or is_notebook(self.stream)
+        return is_shown_on(self.stream)
+
+    def on_train_epoch_begin(self, run_context: RunContext) -> None:
+        """Start the clock."""
+        self._start = self._shown = time.monotonic()
 
     def on_train_step_end(self, run_context: RunContext) -> None:
         """Move the bar, at most ten times a second."""
         now = time.monotonic()
-        if self.is_terminal() and now - self._shown >= self._SECONDS:
+        if now - self._shown >= self._PAUSE and (self._bar or self.is_terminal()):
             self._shown = now
-            self._draw(run_context, "")
+            self._bar = self._bar or bar_on(self.stream, self._start, is_kept=True)
+            self._latest = (*_position(run_context), _results(run_context))
+            self._bar.show(*self._latest)
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """End the line."""
-        self._draw(run_context, "\n")
+        """End the bar, or write a line."""
+        text, count, total = _position(run_context)
+        results = _results(run_context, with_metrics=True)
+        if self._bar:
+            self._bar.end(text, count, total, results)
+            self._bar = None
+        else:
+            self.stream.write(f"{text}: {count} steps{results and f', {results}'}\n")
+            self.stream.flush()
 
     def __exit__(self, *error: Any) -> None:
-        if self._length:  # the run ended in the middle of an epoch
-            self.stream.write("\n")
-            self.stream.flush()
-            self._length = 0
+        if self._bar:  # the run ended in the middle of an epoch
+            self._bar.end(*self._latest)
+            self._bar = None
 
-    def _draw(self, run_context: RunContext, end: str) -> None:
-        state = run_context.original_args()
-        epoch = f"epoch {state.cur_epoch_num}/{state.epoch_num}"
-        step, steps = state.cur_step_in_epoch or 0, state.batch_num or 0
-        loss = loss_of(state.net_outputs)
-        tail = "" if loss is None else f", loss {loss:.6g}"
-        results = dict(state.eval_results or {}) if end else {}
-        if "loss" in results:
-            results.pop("eval_loss", None)
-        for name, value in results.items():
-            shown = f"{value:.6g}" if isinstance(value, float) else value
-            tail += f", eval {name.removeprefix('eval_')} {shown}"
-        if not self.is_terminal():
-            self.stream.write(f"{epoch}: {step} steps{tail}\n")
-            self.stream.flush()
-            return
-        filled = self._WIDTH * step // steps if steps else 0
-        bar = f" [{'=' * filled}{' ' * (self._WIDTH - filled)}]" if steps else ""
-        text = f"{epoch}{bar} {step}{f'/{steps}' if steps else ''}{tail}"
-        self.stream.write("\r" + text.ljust(self._length) + end)
-        self.stream.flush()
-        self._length = 0 if end else len(text)
+
+def _position(run_context: RunContext) -> tuple[str, int, int | None]:
+    """The epoch, the number of its steps that are done, and of how many."""
+    state = run_context.original_args()
+    steps = state.batch_num or 0
+    return (
+        f"epoch {state.cur_epoch_num}/{state.epoch_num}",
+        state.cur_step_in_epoch or 0,
+        steps if steps > 0 else None,
+    )
+
+
+def _results(run_context: RunContext, with_metrics: bool = False) -> str:
+    """The loss, and the results of the evaluation after an epoch."""
+    state = run_context.original_args()
+    loss = loss_of(state.net_outputs)
+    texts = [] if loss is None else [f"loss {loss:.6g}"]
+    metrics = dict(state.eval_results or {}) if with_metrics else {}
+    if "loss" in metrics:
+        metrics.pop("eval_loss", None)
+    for name, value in metrics.items():
+        texts.append(
+            f"eval {name.removeprefix('eval_')} {f'{value:.6g}' if isinstance(value, float) else value}"
+        )
+    return ", ".join(texts)

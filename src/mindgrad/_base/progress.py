@@ -1,0 +1,223 @@
+"""Progress displays say what takes long: a bar with rich, one line of text without.
+
+On a terminal the bar is drawn by rich, in a notebook rich's HTML is displayed and updated. Elsewhere nothing
+is shown, nor while the program has a display of rich's of its own, nor with ``MINDGRAD_PROGRESS=0``. rich is
+imported when a bar first appears.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+__all__ = ["Bar", "Line", "Progress", "bar_on", "is_shown_on"]
+
+_WIDTH = 24
+
+
+def is_shown_on(stream: Any) -> bool:
+    """Whether progress is shown to those who read a stream: on terminals and in notebooks."""
+    if os.environ.get("MINDGRAD_PROGRESS") == "0" or type(stream).__module__ == "rich.file_proxy":
+        return False
+    return _is_notebook(stream) or _is_terminal(stream)
+
+
+def bar_on(stream: Any, start: float, *, is_kept: bool) -> Bar | Line:
+    """Progress on a terminal or in a notebook: a bar if rich is installed, otherwise a line.
+
+    Args:
+        stream: where to write.
+        start: when the work began, of ``time.monotonic()``.
+        is_kept: whether its end stays on a terminal; in a notebook it always does.
+    """
+    try:
+        return Bar(stream, start, is_kept)
+    except ImportError:
+        return Line(stream, start, is_kept)
+
+
+class Line:
+    """Progress as a line of text: ``compiling 'step' … 12 s``."""
+
+    def __init__(self, stream: Any, start: float, is_kept: bool) -> None:
+        self._stream, self._start, self._is_terminal = stream, start, _is_terminal(stream)
+        self._is_erased = self._is_terminal and not is_kept
+
+    def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
+        """Write the line anew; ``count`` of ``total`` are done, ``None`` if nobody knows of how many."""
+        self._write(f"{text} {_counted(count, total)}… {self._seconds()}{tail and f', {tail}'}")
+
+    def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
+        """End the line, or erase it."""
+        line = f"{text} {_counted(count, total)}in {self._seconds()}{tail and f', {tail}'}"
+        self._write(*(("",) if self._is_erased else (line, "\n")))
+
+    def _seconds(self) -> str:
+        return f"{time.monotonic() - self._start:.0f} s"
+
+    def _write(self, text: str, end: str = "") -> None:
+        with suppress(OSError, ValueError):  # closed
+            self._stream.write((f"\r\x1b[K{text}" if self._is_terminal else f"\r{text:79}") + end)
+            self._stream.flush()
+
+
+class Bar:
+    """Progress as a bar of rich's, with the count, the time, and the time that is left.
+
+    Raises:
+        ImportError: rich is not installed.
+    """
+
+    def __init__(self, stream: Any, start: float, is_kept: bool) -> None:
+        self._rich = import_module("rich.progress")
+        self._is_notebook = not _is_terminal(stream)
+        self._progress = self._rich.Progress(
+            console=import_module("rich.console").Console(file=stream),
+            auto_refresh=False,
+            transient=not is_kept,
+            # what the program prints on the terminal goes above a bar that stays
+            redirect_stdout=is_kept and _is_terminal(sys.stdout),
+            redirect_stderr=is_kept,
+        )
+        self._task = self._progress.add_task("", total=None, counted="", tail="")
+        self._start = self._progress.tasks[0].start_time = start
+        self._display: Any = None
+
+    def show(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
+        """Draw the bar; ``count`` of ``total`` are done, ``None`` if nobody knows of how many."""
+        left = [] if total is None else [self._rich.TimeRemainingColumn(), self._rich.TextColumn("left")]
+        self._update(text, count, total, tail)
+        self._draw(left)
+
+    def end(self, text: str, count: int = 0, total: int | None = None, tail: str = "") -> None:
+        """Draw the bar as it ended, or erase it."""
+        self._update(text, count, total, tail)
+        if total is None:
+            self._progress.update(self._task, completed=1, total=1)
+        self._draw([], is_end=True)
+
+    def _update(self, text: str, count: int, total: int | None, tail: str) -> None:
+        counted = _counted(count, total).rstrip()
+        if count < self._progress.tasks[0].completed:  # another stage, whose speed is its own
+            self._progress.reset(self._task)
+            self._progress.tasks[0].start_time = self._start
+        self._progress.update(
+            self._task, description=text, completed=count, total=total, counted=counted, tail=tail
+        )
+
+    def _draw(self, left: Sequence[Any], is_end: bool = False) -> None:
+        rich, bar = self._rich, self._progress
+        bar.columns = (
+            rich.TextColumn("{task.description}", markup=False),
+            rich.BarColumn(_WIDTH),
+            rich.TextColumn("{task.fields[counted]}"),
+            rich.TimeElapsedColumn(),
+            *left,
+            rich.TextColumn("{task.fields[tail]}", markup=False),
+        )
+        if self._is_notebook:
+            self._display_in_notebook()
+            return
+        with suppress(OSError, ValueError):  # closed
+            bar.start()  # if it has not been
+            bar.stop() if is_end else bar.refresh()
+
+    def _display_in_notebook(self) -> None:
+        if self._display is None:
+            self._display = import_module("IPython.display").display(self._progress, display_id=True)
+        else:
+            self._display.update(self._progress)
+
+
+class Progress:
+    """Shows what a program is doing if that takes long: ``compiling 'step'``, with a bar and the time.
+
+    On a terminal it is erased at the end; in a notebook it says then how long it took. Nothing is shown
+    inside of another one, nor of other threads than the main one.
+
+    Args:
+        doing, done: what happens, and what has happened at the end: ``"compiling"``, ``"compiled"``.
+        subject: what it happens to, a function or an object.
+    """
+
+    #: seconds before something appears
+    patience = 2.0
+    #: seconds between two updates
+    _PAUSE = 0.25
+
+    _is_open = False
+
+    def __init__(self, doing: str, done: str, subject: Any) -> None:
+        self._doing, self._done, self._subject = doing, done, subject
+        self._count = 0
+        self._total: int | None = None
+        self._stage = ""
+        self._stream: Any = None
+        self._bar: Bar | Line | None = None
+
+    def __enter__(self) -> Progress:
+        is_main = threading.current_thread() is threading.main_thread()
+        if Progress._is_open or not is_main or not is_shown_on(sys.stderr):
+            return self
+        Progress._is_open = True
+        self._stream, self._start = sys.stderr, time.monotonic()
+        self._ended, self._lock = threading.Event(), threading.Lock()
+        threading.Thread(target=self._show, name="mindgrad-progress", daemon=True).start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._stream is None:
+            return
+        Progress._is_open = False
+        self._ended.set()
+        with self._lock:
+            if self._bar is not None:
+                self._bar.end(f"{self._done} {self._name()}", *self._state())
+
+    def expect(self, total: int, stage: str) -> None:
+        """Count from 0 to ``total`` in a stage of the work."""
+        self._count, self._total, self._stage = 0, total, stage
+
+    def counted(self, items: Iterable[Any]) -> Iterator[Any]:
+        """``items``, which are counted."""
+        for item in items:
+            yield item
+            self._count += 1
+
+    def _show(self) -> None:
+        wait = self.patience
+        while not self._ended.wait(wait):
+            with self._lock:
+                if not self._ended.is_set():
+                    self._bar = self._bar or bar_on(self._stream, self._start, is_kept=False)
+                    self._bar.show(f"{self._doing} {self._name()}", *self._state())
+            wait = self._PAUSE
+
+    def _state(self) -> tuple[int, int | None, str]:
+        return self._count, self._total, self._stage
+
+    def _name(self) -> str:
+        owner = getattr(self._subject, "__self__", None)
+        name = type(owner).__name__ if hasattr(owner, "construct") else None
+        return repr(name or getattr(self._subject, "__name__", type(self._subject).__name__))
+
+
+def _counted(count: int, total: int | None) -> str:
+    return f"{count}/{total} " if total is not None else f"{count} " if count else ""
+
+
+def _is_terminal(stream: Any) -> bool:
+    try:
+        return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+    except (AttributeError, ValueError):  # none, or closed
+        return False
+
+
+def _is_notebook(stream: Any) -> bool:
+    return type(stream).__module__.startswith("ipykernel.")
