@@ -217,7 +217,7 @@ from mindgrad.nn.layer.activation import Softmin as Softmin
 from mindgrad.nn.layer.activation import Softsign as Softsign
 from mindgrad.nn.sparse import SparseTensorDenseMatmul as SparseTensorDenseMatmul
 from mindgrad.nn.sparse import SparseToDense as SparseToDense
-from mindgrad.nn.layer.normalization import SyncBatchNorm as SyncBatchNorm
+from mindgrad.nn.layer.sync_batch_norm import SyncBatchNorm as SyncBatchNorm
 from mindgrad.nn.layer.activation import Tanh as Tanh
 from mindgrad.nn.layer.activation import Tanhshrink as Tanhshrink
 from mindgrad.nn.layer.activation import Threshold as Threshold

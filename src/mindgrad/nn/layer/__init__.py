@@ -18,6 +18,7 @@ from mindgrad.nn.layer import (
     pooling,
     rnn_cells,
     rnns,
+    sync_batch_norm,
     transformer,
 )
 from mindgrad.nn.layer import inner_operators as _inner_operators  # noqa: F401 - attaches them
@@ -38,6 +39,7 @@ from mindgrad.nn.layer.padding import *  # noqa: F403
 from mindgrad.nn.layer.pooling import *  # noqa: F403
 from mindgrad.nn.layer.rnn_cells import *  # noqa: F403
 from mindgrad.nn.layer.rnns import *  # noqa: F403
+from mindgrad.nn.layer.sync_batch_norm import *  # noqa: F403
 from mindgrad.nn.layer.transformer import *  # noqa: F403
 
 __all__: list[str] = []
@@ -58,4 +60,5 @@ __all__ += padding.__all__
 __all__ += pooling.__all__
 __all__ += rnn_cells.__all__
 __all__ += rnns.__all__
+__all__ += sync_batch_norm.__all__
 __all__ += transformer.__all__
