@@ -411,11 +411,19 @@ def _read(read: Callable[..., Any] | None, holder: Any, name: str) -> Any:
 
 
 def _is_foreign(value: Any) -> bool:
-    """Whether a global is none of the program's own: a module, or a name imported from this package."""
+    """Whether a global is none of the program's own: a module, or a name imported from this package.
+
+    What the program made by such names, ``grad(f)``, is its own.
+    """
     if isinstance(value, types.ModuleType):
         return True
     module = str(getattr(value, "__module__", ""))
-    return isinstance(value, _CODE) and module.partition(".")[0] in ("mindgrad", "builtins")
+    if not isinstance(value, _CODE) or module.partition(".")[0] not in ("mindgrad", "builtins"):
+        return False
+    code = getattr(value, "__code__", None)
+    if code is None or "<locals>" not in code.co_qualname:
+        return True
+    return getattr(sys.modules.get(module), value.__name__, None) is value
 
 
 @functools.lru_cache(maxsize=4096)
