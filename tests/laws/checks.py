@@ -160,10 +160,14 @@ class Program:
     @staticmethod
     def _run(parts: dict[Any, tuple[Graph, list[np.ndarray]]]) -> dict[Any, Any]:
         builder, outputs, inputs = Builder(), [], []
+        symbols: dict[int, Any] = {}  # an array is one input, so that derivatives share what they compute of it
         with building(builder):
             for graph, arrays in parts.values():
-                outputs.extend(builder.inline(graph, [builder.input(v.type) for v in graph.inputs]))
-                inputs.extend(arrays)
+                for variable, array in zip(graph.inputs, arrays, strict=True):
+                    if id(array) not in symbols:
+                        symbols[id(array)] = builder.input(variable.type)
+                        inputs.append(array)
+                outputs.extend(builder.inline(graph, [symbols[id(array)] for array in arrays]))
             whole = builder.close(outputs)
         compiled = iter([np.asarray(y) for y in compile_graph(whole)(inputs)])
         return {
