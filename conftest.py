@@ -41,8 +41,7 @@ def examples_leave_no_trace(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Choose who runs the compiled programs of a test and its fixtures (``tests/numpy_programs.py``)."""
-    is_unit = isinstance(item, pytest.DoctestItem) or item.path.is_relative_to(UNIT)
-    is_evaluated = IS_FAST and (is_unit or item.get_closest_marker("numpy"))
+    is_evaluated = IS_FAST and (item.path.is_relative_to(UNIT) or item.get_closest_marker("numpy"))
     if is_evaluated and not item.get_closest_marker("xla") and not is_sample(item.nodeid):
         select(evaluated_ahead)
     else:
