@@ -1,7 +1,7 @@
 """Programs of most tests are evaluated with NumPy: traced, transformed and rewritten as ever, and not handed to XLA.
 
 The laws of the rows hold their kernels equal to their lowerings, so that what a test says about a program, XLA need
-not say again: it takes most of the time of a test that compiles. It still compiles the programs of every fifth test,
+not say again: it takes most of the time of a test that compiles. It still compiles the programs of every eighth test,
 of those that are marked ``xla`` because they are about it, and of all where ``XLA_FLAGS`` names other options than
 the tests choose.
 """
@@ -29,7 +29,7 @@ compile_ahead = xla.compile_ahead
 
 def is_sample(test: str) -> bool:
     """Whether XLA compiles the programs of the test with this identifier, although it is not about XLA."""
-    return zlib.crc32(test.encode()) % 5 == 3
+    return zlib.crc32(test.encode()) % 8 == 3
 
 
 def evaluated_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = False) -> Executable:
