@@ -1,4 +1,4 @@
-"""What tests and examples share: the options of XLA, NumPy in its place, and a process that stays as it was."""
+"""What tests and examples share: the options of XLA, NumPy in its place, a process that stays as it was."""
 
 import os
 from collections.abc import Iterator
@@ -23,8 +23,8 @@ if version("jaxlib").startswith("0.10."):
     FAST_COMPILATION.append(f"--xla_disable_hlo_passes={LOOP_PASSES}")
 
 # Nearly every program of the tests runs a few times only: optimising its machine code takes longer than it
-# saves (docs/decisions/0017-time-of-the-tests.md). With XLA_FLAGS= in the environment XLA compiles all programs, as
-# users have them; tests/programs/test_as_users_compile.py always does so.
+# saves (docs/decisions/0017-time-of-the-tests.md). With XLA_FLAGS= in the environment XLA compiles the
+# programs of all tests, as users have them; tests/programs/test_as_users_compile.py always does so.
 IS_FAST = os.environ.setdefault("XLA_FLAGS", " ".join(FAST_COMPILATION)) == " ".join(FAST_COMPILATION)
 
 

@@ -159,7 +159,9 @@ class Program:
     @staticmethod
     def _run(parts: dict[Any, tuple[Graph, list[np.ndarray]]]) -> dict[Any, Any]:
         builder, outputs, inputs = Builder(), [], []
-        symbols: dict[int, Any] = {}  # an array is one input, so that derivatives share what they compute of it
+        symbols: dict[
+            int, Any
+        ] = {}  # an array is one input, so that derivatives share what they compute of it
         with building(builder):
             for graph, arrays in parts.values():
                 for variable, array in zip(graph.inputs, arrays, strict=True):

@@ -74,7 +74,10 @@ def results(drawn: list[Drawn], dtype: str) -> dict[str, list[dict[str, list[np.
 
     made = {"eager": everything(points, directions)}
     try:
-        for mode, on, executor in (("compiled", True, ms.jit), ("compiled without rewrites", False, evaluated)):
+        for mode, on, executor in (
+            ("compiled", True, ms.jit),
+            ("compiled without rewrites", False, evaluated),
+        ):
             options.store("rewrites", on)
             made[mode] = executor(everything)(points, directions)
     finally:

@@ -12,6 +12,8 @@ from mindgrad import Tensor, ops
 from mindgrad.backend import disk, options
 from mindgrad.execution.compiled import trace
 
+pytestmark = pytest.mark.xla
+
 NAME = "xla_cpu_experimental_ynn_fusion_type"
 
 
@@ -27,8 +29,6 @@ def told(function, *shapes, device=None):
         (lambda x: (x * x).max(axis=0), (8, 300, 400)) if options._version() < (0, 11) else (lambda x: x.sum(-1), (300, 300, 3)),
     ],
 )  # fmt: skip
-
-pytestmark = pytest.mark.xla
 def test_programs_with_sums_of_few_are_compiled_without_the_kernels_for_sums(function, shape):
     assert list(told(function, shape)) == [NAME]
     assert "REDUCE" not in told(function, shape)[NAME]

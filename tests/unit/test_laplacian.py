@@ -278,7 +278,9 @@ def test_directional_derivatives(order):
             f = jax.grad(f)
         return f(0.0)
 
-    close(ms.directional_derivative(network, order)(Tensor(X), Tensor(v)), jax.jit(jax.vmap(wanted))(X, v), 1e-8)
+    close(
+        ms.directional_derivative(network, order)(Tensor(X), Tensor(v)), jax.jit(jax.vmap(wanted))(X, v), 1e-8
+    )
     close(
         ms.directional_derivative(network, order)(Tensor(X), Tensor(v[0])),
         jax.jit(jax.vmap(wanted, (0, None)))(X, v[0]),
