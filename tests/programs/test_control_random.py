@@ -70,7 +70,7 @@ PATHS = strategies.lists(SEEDS, min_size=8, max_size=8)
 COMPILING = settings(phases=[Phase.reuse, Phase.generate])
 
 
-@settings(COMPILING, max_examples=8)
+@settings(COMPILING, max_examples=6)
 @given(source=sources(), seeds=PATHS)
 def test_compiled_values(source, seeds):
     drawn = ms.jit(function_of(source, ops))
