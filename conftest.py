@@ -1,14 +1,31 @@
-"""Examples in docstrings and pages leave the process as they found it, whatever runs behind them."""
+"""What tests and examples share: the options of XLA, NumPy in its place, a process that stays as it was."""
 
 import os
 from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
+from tests.numpy_programs import compile_ahead, evaluated_ahead, is_sample, select
 from tests.process_state import process_stays
+
+UNIT = Path(__file__).parent / "tests" / "unit"
 
 # Tests compile anew and leave the user's compile cache alone; tests of the cache have folders of their own.
 os.environ.setdefault("MINDGRAD_CACHE_DIR", "")
+
+#: XLA ends the process over an option that it does not know: those of one version are for that version only
+FAST_COMPILATION = ["--xla_backend_optimization_level=0"]
+if version("jaxlib").startswith("0.10."):
+    FAST_COMPILATION += ["--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1"]
+    LOOP_PASSES = "simplify-while-loops,while-loop-invariant-code-motion,while-loop-trip-count-annotator"
+    FAST_COMPILATION.append(f"--xla_disable_hlo_passes={LOOP_PASSES}")
+
+# Nearly every program of the tests runs a few times only: optimising its machine code takes longer than it
+# saves (docs/decisions/0017-time-of-the-tests.md). With XLA_FLAGS= in the environment XLA compiles the
+# programs of all tests, as users have them; tests/programs/test_as_users_compile.py always does so.
+IS_FAST = os.environ.setdefault("XLA_FLAGS", " ".join(FAST_COMPILATION)) == " ".join(FAST_COMPILATION)
 
 
 @pytest.fixture(autouse=True)
@@ -19,3 +36,13 @@ def examples_leave_no_trace(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     with process_stays():
         yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Choose who runs the compiled programs of a test and its fixtures (``tests/numpy_programs.py``)."""
+    is_evaluated = IS_FAST and (item.path.is_relative_to(UNIT) or item.get_closest_marker("numpy"))
+    if is_evaluated and not item.get_closest_marker("xla") and not is_sample(item.nodeid):
+        select(evaluated_ahead)
+    else:
+        select(compile_ahead)

@@ -6,7 +6,6 @@ test and "warnings are errors" are in pyproject.toml.
 
 import gc
 import os
-from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -16,22 +15,10 @@ import mindgrad as ms
 from mindgrad.ir import settings as options
 from mindgrad.ir import verify
 
-#: XLA ends the process over an option that it does not know: those of one version are for that version only
-FAST_COMPILATION = ["--xla_backend_optimization_level=0"]
-if version("jaxlib").startswith("0.10."):
-    FAST_COMPILATION += ["--xla_cpu_use_fusion_emitters=false", "--xla_cpu_parallel_codegen_split_count=1"]
-    LOOP_PASSES = "simplify-while-loops,while-loop-invariant-code-motion,while-loop-trip-count-annotator"
-    FAST_COMPILATION.append(f"--xla_disable_hlo_passes={LOOP_PASSES}")
-
 SMOKE = Path(__file__).parent / "smoke"
 
 # Two workers may share one GPU: neither may reserve most of its memory when jax starts.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
-
-# Nearly every program of the tests runs a few times only: optimising its machine code takes longer than it
-# saves (docs/decisions/0017-time-of-the-tests.md). With XLA_FLAGS= in the environment the programs are compiled as
-# users have them; tests/programs/test_as_users_compile.py always does so.
-os.environ.setdefault("XLA_FLAGS", " ".join(FAST_COMPILATION))
 
 # Objects of the collected tests, of jax and of scipy live until the end. The garbage collector does not run while
 # they are made, is told afterwards to leave them alone, and then looks at what tests leave less often than by default.

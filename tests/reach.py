@@ -28,7 +28,7 @@ EVERYTHING = ["tests", "src/mindgrad", "docs", "README.md"]
 ALWAYS = ["tests/smoke", "tests/architecture", "tests/golden"]
 _KINDS = (ast.Import, ast.ImportFrom, ast.Attribute, ast.Constant)
 #: files that every test depends on
-COMMON = ("pyproject.toml", "scripts/", ".ci/", "tests/conftest.py")
+COMMON = ("pyproject.toml", "scripts/", ".ci/", "conftest.py", "tests/conftest.py", "tests/numpy_programs.py")
 
 
 def module_name(path: Path) -> str:

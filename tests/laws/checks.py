@@ -6,7 +6,6 @@ They are functions and not tests so that ``test_planted.py`` can run them on bro
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -160,10 +159,16 @@ class Program:
     @staticmethod
     def _run(parts: dict[Any, tuple[Graph, list[np.ndarray]]]) -> dict[Any, Any]:
         builder, outputs, inputs = Builder(), [], []
+        symbols: dict[
+            int, Any
+        ] = {}  # an array is one input, so that derivatives share what they compute of it
         with building(builder):
             for graph, arrays in parts.values():
-                outputs.extend(builder.inline(graph, [builder.input(v.type) for v in graph.inputs]))
-                inputs.extend(arrays)
+                for variable, array in zip(graph.inputs, arrays, strict=True):
+                    if id(array) not in symbols:
+                        symbols[id(array)] = builder.input(variable.type)
+                        inputs.append(array)
+                outputs.extend(builder.inline(graph, [symbols[id(array)] for array in arrays]))
             whole = builder.close(outputs)
         compiled = iter([np.asarray(y) for y in compile_graph(whole)(inputs)])
         return {
@@ -240,27 +245,23 @@ def _jax_program(call: Call, tangents: list, cotangents: list) -> tuple[list, li
 def jax_derivatives(listed: Sequence[tuple[Call, DType]]) -> list[Any]:
     """jax's derivatives of each call, all in one compiled program; an exception where jax has none."""
     jax = jax_module()
-    found: list[Any] = []
-    arguments = []
-    for call, dtype in listed:
-        cotangents = [c for c in weights(call.results, 3) if is_inexact(c)]
-        one = (directions(call, dtype, 10), cotangents)
-        try:
-            with jax.enable_x64(True):
-                jax.eval_shape(partial(_jax_program, call), *one)
-        except Exception as error:
-            found.append(error)
-        else:
-            found.append(None)
-            arguments.append((call, *one))
+    tangents = [directions(call, dtype, 10) for call, dtype in listed]
+    cotangents = [[c for c in weights(call.results, 3) if is_inexact(c)] for call, _ in listed]
+    failed: dict[int, Exception] = {}
 
-    def program(tangents: Any, cotangents: Any) -> list[tuple[list, list]]:
-        given = zip(arguments, tangents, cotangents, strict=True)
-        return [_jax_program(call, ts, cts) for (call, *_), ts, cts in given]
+    def program(tangents: Any, cotangents: Any) -> list[Any]:
+        made: list[Any] = []
+        for k, (call, _) in enumerate(listed):
+            try:
+                made.append(_jax_program(call, tangents[k], cotangents[k]))
+            except Exception as error:
+                failed[k] = error
+                made.append(None)
+        return made
 
     with jax.enable_x64(True):
-        made = iter(jax.jit(program)([ts for _, ts, _ in arguments], [cts for *_, cts in arguments]))
-    return [next(made) if one is None else one for one in found]
+        made = jax.jit(program)(tangents, cotangents)
+    return [failed.get(k, one) for k, one in enumerate(made)]
 
 
 def agrees_with_jax(call: Call, dtype: DType, oracle: Any) -> None:

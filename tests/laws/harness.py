@@ -7,7 +7,7 @@ cotangents pair by ``Re(Σ c · t)``, see ``mindgrad.rows.complexes``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,12 +65,20 @@ def is_inexact(array: Any) -> bool:
 
 def drawn(name: str, dtype: DType, seed: int = 0) -> list[Call]:
     """The sample calls of a row in which real numbers have type ``dtype``, also if it refuses it."""
+    return list(_drawn(name, dtype, seed))
+
+
+@lru_cache(maxsize=256)
+def _drawn(name: str, dtype: DType, seed: int) -> tuple[Call, ...]:
     row = REGISTRY[name]
     with np.errstate(all="ignore"):  # NaN and infinite samples become integers too
-        return [
+        samples = [
             Call(row, [np.asarray(array) for array in arrays], parameters, index)
             for index, (arrays, parameters) in enumerate(draw(row, dtype, seed))
         ]
+    for array in [array for call in samples for array in call.arrays]:
+        array.flags.writeable = False  # they are those of all tests
+    return tuple(samples)
 
 
 def calls(name: str, dtype: DType, seed: int = 0) -> list[Call]:

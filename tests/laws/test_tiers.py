@@ -29,6 +29,8 @@ from tests.programs.corpus import (  # noqa: F401  (they fill PROGRAMS)
 from tests.programs.corpus.program import PROGRAMS
 from tests.tiers import arrays, eager, is_hot
 
+pytestmark = pytest.mark.numpy  # what tiers do with a program is the same whoever runs it
+
 
 def agree(ours, theirs, what, rtol, atol):
     assert len(ours) == len(theirs), what

@@ -13,6 +13,8 @@ import mindgrad as ms
 from mindgrad import Tensor, ops
 from tests.tiers import eager, is_hot
 
+pytestmark = pytest.mark.numpy
+
 SHAPE = (3, 4)
 MIXED = Tensor(np.linspace(-1.0, 1.0, 16).reshape(4, 4))
 

@@ -9,6 +9,7 @@ from mindgrad import Tensor, ops
 from mindgrad.ops import grad, jvp
 from tests.programs.control.drawn import function_of, sources
 from tests.programs.control.hyper_dual import ELEMENTARY, derivatives
+from tests.programs.evaluated import evaluated
 
 SEEDS = strategies.integers(0, 2**32 - 1)
 
@@ -69,7 +70,7 @@ PATHS = strategies.lists(SEEDS, min_size=8, max_size=8)
 COMPILING = settings(phases=[Phase.reuse, Phase.generate])
 
 
-@settings(COMPILING, max_examples=8)
+@settings(COMPILING, max_examples=6)
 @given(source=sources(), seeds=PATHS)
 def test_compiled_values(source, seeds):
     drawn = ms.jit(function_of(source, ops))
@@ -79,10 +80,18 @@ def test_compiled_values(source, seeds):
 
 
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
-@settings(COMPILING, max_examples=4)
+@settings(COMPILING, max_examples=2)
 @given(source=sources(depth=2), seeds=PATHS)
 def test_compiled_derivatives(mode, source, seeds):
     check(ms.jit(derivatives_of(function_of(source, ops), [mode])), source, seeds, count=1)
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@settings(max_examples=6)
+@given(source=sources(depth=2), seeds=PATHS)
+def test_rewritten_derivatives(mode, source, seeds):
+    """As they are compiled, by NumPy: XLA takes ten times as long."""
+    check(evaluated(derivatives_of(function_of(source, ops), [mode])), source, seeds, count=1)
 
 
 def test_hyper_dual_numbers_know_their_derivatives():

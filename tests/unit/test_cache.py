@@ -546,6 +546,7 @@ def test_constants_of_any_size(size):
     assert f.cache_info().misses == 2
 
 
+@pytest.mark.xla
 def test_large_constants_are_operands_of_the_program():
     f = Compiled(lambda x: x * Tensor(np.arange(5000.0)) + Tensor(np.arange(3.0)).sum())
     f(Tensor(np.zeros(5000)))
@@ -669,6 +670,7 @@ def _differentiated():
 held: list = []
 
 
+@pytest.mark.xla
 def test_programs_of_lambdas_live_as_long_as_what_they_read(graph_mode):
     alive = _differentiated()
     assert ms.cache_info().currsize == 1
@@ -817,6 +819,7 @@ def _times(k):
     return lambda x: x * k
 
 
+@pytest.mark.xla
 def test_clearing_forgets_programs_and_keeps_values():
     p = Parameter(wide(1.0), name="p")
 

@@ -12,6 +12,8 @@ from mindgrad import Tensor, ops
 from mindgrad.backend import disk, options
 from mindgrad.execution.compiled import trace
 
+pytestmark = pytest.mark.xla
+
 NAME = "xla_cpu_experimental_ynn_fusion_type"
 
 

@@ -16,6 +16,8 @@ from mindgrad import Tensor
 from mindgrad.backend import disk, trust
 from mindgrad.execution.compiled import Compiled
 
+pytestmark = pytest.mark.xla
+
 #: a program of two gradients and a step that writes a Parameter; prints what it computed
 PROGRAM = textwrap.dedent(
     """

@@ -14,6 +14,8 @@ import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad.execution.compiled import Compiled
 
+pytestmark = pytest.mark.xla
+
 
 def wide(*numbers):
     return Tensor(np.array(numbers if len(numbers) > 1 else numbers[0], np.float64))

@@ -7,6 +7,8 @@ import pytest
 
 from mindgrad.eager import eviction
 
+pytestmark = pytest.mark.xla
+
 
 class Structure:
     def __len__(self):

@@ -10,7 +10,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor, mint, nn, ops
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+pytestmark = [pytest.mark.xla, pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")]
 
 
 def forked(function):

@@ -277,7 +277,9 @@ Z = np.linspace(-1, 1, 6).reshape(3, 2)
 
 def jax_gradients(weights):
     with jax.enable_x64(True):
-        return {k: np.asarray(g) for k, g in jax.grad(residual_in_jax)(weights, jnp.asarray(Z)).items()}
+        return {
+            k: np.asarray(g) for k, g in jax.jit(jax.grad(residual_in_jax))(weights, jnp.asarray(Z)).items()
+        }
 
 
 def test_weights_of_a_loss_of_nested_gradients_inside_cells(mode):

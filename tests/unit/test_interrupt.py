@@ -14,7 +14,10 @@ from mindgrad import Parameter, Tensor, ops
 from mindgrad._base.waiting import _idle, interruptible
 from mindgrad.backend.executable import _LongRun
 
-pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers")
+pytestmark = [
+    pytest.mark.xla,
+    pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers"),
+]
 
 #: a program that ends after a second, two that never end, and the end of the process
 PROGRAM = textwrap.dedent(

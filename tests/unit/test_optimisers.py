@@ -400,6 +400,7 @@ def test_a_compiled_training_step_is_the_eager_one():
     np.testing.assert_allclose(net.weight.asnumpy(), compiled_net.weight.asnumpy(), rtol=1e-4)
 
 
+@pytest.mark.xla
 def test_a_compiled_step_replaces_parameters_and_state_in_place():
     held = [ms.Parameter(np.ones((64, 64), np.float32), name="w")]
     optimizer = nn.Adam(held, 0.1)

@@ -8,6 +8,8 @@ from mindgrad import Parameter, Tensor, ops
 from mindgrad.eager.speculation import Speculation
 from tests.tiers import eager
 
+pytestmark = pytest.mark.xla
+
 
 @pytest.fixture(autouse=True)
 def deferred():
