@@ -144,7 +144,7 @@ class _Supervisor:
             name = f"machine {plan.machine} ({platform.node()})"
             address = f"{plan.host}:{port + 1}"
             store = Store(address, secret, -1, plan.size, -1, float(plan.timeout))
-            store.hold(plan.ranks, name)
+            store.hold(plan.ranks, name, plan.machine)
             self._link = store
         threading.Thread(target=self._listen, name="mindgrad-news", daemon=True).start()
         return self._link
@@ -187,6 +187,8 @@ class _Supervisor:
     def _watched(self) -> Ended | None:
         """Wait for the end of the attempt; the cause of its failure, None if it has ended well."""
         failed_since: float | None = None
+        link = self._link
+        assert link is not None
         while not self.interruptions:
             self._tell_ends()
             if self._is_lost:
@@ -195,6 +197,8 @@ class _Supervisor:
             if news.failure is not None and failed_since is None:
                 failed_since = time.monotonic()
             if failed_since is not None and time.monotonic() - failed_since >= _SETTLE:
+                with contextlib.suppress(ConnectionError, RuntimeError):
+                    news = link.news(-1, 0.0)  # what was told a moment ago counts
                 return cause_of(news.ended)
             is_over = all(worker.is_told for worker in self.workers)
             if is_over and sum(end.kind == FINISHED for end in news.ended) == self.plan.size:
@@ -268,7 +272,7 @@ class _Supervisor:
             if isinstance(link, Board):
                 link.stopped(self.plan.machine)
                 if not link.all_stopped(self.plan.machines, _TOGETHER):
-                    self.say("the launchers of other machines do not answer; the job is not started again.")
+                    self.say("a machine does not answer; the job is not started again.")
                     return False
                 link.reset(attempt)
             elif link is not None:
