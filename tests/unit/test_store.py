@@ -80,7 +80,10 @@ def test_an_exchange_gives_all_values_in_the_order_of_the_ranks_again_and_again(
 
 
 def test_groups_exchange_without_each_other(links):
-    pair = [lambda link=link: link.exchange("pair", b"%d" % link.rank, [0, 2], 5.0) for link in (links[0], links[2])]
+    pair = [
+        lambda link=link: link.exchange("pair", b"%d" % link.rank, [0, 2], 5.0)
+        for link in (links[0], links[2])
+    ]
     alone = lambda: links[1].exchange("alone", b"1", [1], 5.0)
     assert at_once(*pair, alone) == [[b"0", b"2"], [b"0", b"2"], [b"1"]]
 
@@ -105,7 +108,8 @@ def test_who_waits_for_one_that_has_ended_is_told_at_once(links, kind, reason, t
     started = time.monotonic()
     threading.Timer(0.1, third.leave, (2, kind, reason, 0)).start()
     results = at_once(
-        lambda: first.exchange("key", b"", range(3), 30.0), lambda: second.exchange("key", b"", range(3), 30.0)
+        lambda: first.exchange("key", b"", range(3), 30.0),
+        lambda: second.exchange("key", b"", range(3), 30.0),
     )
     assert time.monotonic() - started < 10.0
     for result in results:
@@ -166,7 +170,9 @@ def test_a_message_that_was_changed_repeated_or_is_too_long_is_refused(monkeypat
     client.send({"a": 1}, [b"bytes", b""])
     assert server.receive(5.0) == ({"a": 1}, [b"bytes", b""])
     sent = []
-    monkeypatch.setattr(client, "_socket", type("Tap", (), {"sendall": lambda _, content: sent.append(content)})())
+    monkeypatch.setattr(
+        client, "_socket", type("Tap", (), {"sendall": lambda _, content: sent.append(content)})()
+    )
     client.send("text")
     whole = b"".join(sent)
     wire.sendall(whole + whole)
@@ -208,7 +214,11 @@ def test_groups_have_members_in_order_and_errors_say_what_is_wrong(world):
     assert own_position("hccl_world_group", "f") == 1
     create("others", (0, 2))
     for call, error, text in [
-        (lambda: own_position("others", "get_rank"), RuntimeError, r"rank 1 is not in the group 'others'.*\[0, 2\]"),
+        (
+            lambda: own_position("others", "get_rank"),
+            RuntimeError,
+            r"rank 1 is not in the group 'others'.*\[0, 2\]",
+        ),
         (lambda: members("none", "get_rank"), ValueError, r"no group 'none'.*'odd', 'others'"),
         (lambda: create("odd", [0]), ValueError, r"'odd' already, with the ranks \[3, 1\]"),
         (lambda: create("new", [0, 4]), ValueError, r"processes 0 to 3, but got \[0, 4\]"),

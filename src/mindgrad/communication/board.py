@@ -64,6 +64,7 @@ class Board:
         self._ended: dict[int, Ended] = {}
         self._first: Ended | None = None
         self._stopped: set[int] = set()
+        self._lost: set[int] = set()
 
     def reset(self, attempt: int) -> None:
         """Begin another attempt: nobody has ended, and nothing has been said."""
@@ -153,10 +154,17 @@ class Board:
             self._stopped.add(machine)
             self._changed.notify_all()
 
-    def all_stopped(self, machines: int, timeout: float) -> bool:
-        """Whether so many machines have said that they have stopped, within ``timeout`` seconds."""
+    def lose(self, machine: int) -> None:
+        """Say that a machine does not answer any more."""
         with self._changed:
-            return self._changed.wait_for(lambda: len(self._stopped) >= machines, timeout)
+            self._lost.add(machine)
+            self._changed.notify_all()
+
+    def all_stopped(self, machines: int, timeout: float) -> bool:
+        """Whether all of so many machines have stopped within ``timeout`` seconds, and none is lost."""
+        with self._changed:
+            self._changed.wait_for(lambda: len(self._stopped | self._lost) >= machines, timeout)
+            return len(self._stopped) >= machines and not self._lost
 
     def _waited(
         self, is_there: Callable[[], bool], end: Callable[[], str], attempt: int, timeout: float

@@ -67,14 +67,14 @@ class StoreServer:
 
     def _serve(self, connection: socket.socket) -> None:
         ranks: tuple[int, ...] = ()
-        attempt, name = 0, ""
+        attempt, name, machine = 0, "", -1
         try:
             channel = Channel(connection, self._secret, True, _BEGINNING)
         except OSError:
             return
         self._channels.add(channel)
         try:
-            (hello, attempt, members, name), _ = channel.receive(_BEGINNING)
+            (hello, attempt, members, name, machine), _ = channel.receive(_BEGINNING)
             channel.send(["welcome"])
             ranks = tuple(members) if hello == "hello" else ()
             while True:
@@ -86,6 +86,8 @@ class StoreServer:
             self._channels.discard(channel)
             channel.close()
             self._note_end(ranks, attempt, name)
+            if name:
+                self.board.lose(machine)
 
     def _note_end(self, ranks: Sequence[int], attempt: int, name: str) -> None:
         if attempt not in (self.board.attempt, -1):
@@ -145,14 +147,14 @@ class Store:
         self._lifeline: Channel | None = None
         self._idle: list[Channel] = [self._opened()]
 
-    def hold(self, ranks: Sequence[int], name: str = "") -> None:
+    def hold(self, ranks: Sequence[int], name: str = "", machine: int = -1) -> None:
         """Open a connection that stays open as long as this process runs: its end is that of ``ranks``.
 
         Args:
             ranks: this process; or those of a machine, of which its launcher tells.
-            name: the machine.
+            name, machine: the machine, as messages name it, and its number.
         """
-        self._lifeline = self._opened(ranks, name)
+        self._lifeline = self._opened(ranks, name, machine)
 
     def set(self, key: str, value: bytes) -> None:
         """Write a value, over an older one."""
@@ -218,13 +220,13 @@ class Store:
             raise RuntimeError(header[1])
         return header, results
 
-    def _opened(self, ranks: Sequence[int] = (), name: str = "") -> Channel:
+    def _opened(self, ranks: Sequence[int] = (), name: str = "", machine: int = -1) -> Channel:
         latest = time.monotonic() + self._timeout
         while True:
             try:
                 channel = connected(self.address, self._secret, _BEGINNING)
                 try:
-                    channel.send(["hello", self.attempt, list(ranks), name])
+                    channel.send(["hello", self.attempt, list(ranks), name, machine])
                     channel.receive(_BEGINNING)
                 except BaseException:
                     channel.close()

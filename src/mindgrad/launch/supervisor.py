@@ -144,7 +144,7 @@ class _Supervisor:
             name = f"machine {plan.machine} ({platform.node()})"
             address = f"{plan.host}:{port + 1}"
             store = Store(address, secret, -1, plan.size, -1, float(plan.timeout))
-            store.hold(plan.ranks, name)
+            store.hold(plan.ranks, name, plan.machine)
             self._link = store
         threading.Thread(target=self._listen, name="mindgrad-news", daemon=True).start()
         return self._link
@@ -268,7 +268,7 @@ class _Supervisor:
             if isinstance(link, Board):
                 link.stopped(self.plan.machine)
                 if not link.all_stopped(self.plan.machines, _TOGETHER):
-                    self.say("the launchers of other machines do not answer; the job is not started again.")
+                    self.say("a machine does not answer; the job is not started again.")
                     return False
                 link.reset(attempt)
             elif link is not None:
