@@ -137,7 +137,7 @@ def test_two_processes_meet(run):
 def test_nobody_waits_in_a_collective_for_one_that_has_gone(run, gone, act, status, text):
     started = time.monotonic()
     code, _, err = run("init()\nrank = get_rank()\n" + WAIT.format(gone=gone, act=act))
-    assert code == status
+    assert code == status, err
     assert re.search(text, err.splitlines()[-1])
     assert time.monotonic() - started < 60.0
 

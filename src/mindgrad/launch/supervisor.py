@@ -187,6 +187,8 @@ class _Supervisor:
     def _watched(self) -> Ended | None:
         """Wait for the end of the attempt; the cause of its failure, None if it has ended well."""
         failed_since: float | None = None
+        link = self._link
+        assert link is not None
         while not self.interruptions:
             self._tell_ends()
             if self._is_lost:
@@ -195,6 +197,8 @@ class _Supervisor:
             if news.failure is not None and failed_since is None:
                 failed_since = time.monotonic()
             if failed_since is not None and time.monotonic() - failed_since >= _SETTLE:
+                with contextlib.suppress(ConnectionError, RuntimeError):
+                    news = link.news(-1, 0.0)  # what was told a moment ago counts
                 return cause_of(news.ended)
             is_over = all(worker.is_told for worker in self.workers)
             if is_over and sum(end.kind == FINISHED for end in news.ended) == self.plan.size:
