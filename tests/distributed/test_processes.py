@@ -188,7 +188,7 @@ def test_what_was_computed_before_is_an_error():
 
 def test_a_wait_is_known_while_it_lasts():
     class Result:
-        ready = False
+        ready, size = False, 1
 
         def is_deleted(self):
             return False
@@ -201,7 +201,7 @@ def test_a_wait_is_known_while_it_lasts():
         processes.entered("step")
         assert processes.waited()[0] == "step"
         result = Result()
-        processes.left([result])
+        processes.left([result, result])
         assert processes.waited()[0] == "step", "the call has returned, its results are under way"
         result.ready = True
         assert processes.waited() is None

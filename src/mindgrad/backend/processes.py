@@ -34,11 +34,14 @@ _STOP_SECONDS = 10
 #: bytes of what is broadcast, with its length in front
 _BROADCAST = 512
 
+#: elements of a result that is kept to see whether it is there
+_KEPT = 2**16
+
 _is_started = False
 #: a program with collectives that has been called and has not returned: its name, and since when
 _running: tuple[str, float] | None = None
-#: the latest one that has returned, with a result of it, which may be under way
-_latest: tuple[str, float, Any] | None = None
+#: the latest one that has returned, with a result of it, which may be under way, weakly and perhaps strongly
+_latest: tuple[str, float, Any, Any] | None = None
 
 
 def start(
@@ -153,11 +156,21 @@ def entered(name: str) -> None:
 
 
 def left(results: Sequence[Any] = ()) -> None:
-    """Note that it has returned; its results may still be under way."""
+    """Note that it has returned; its results may still be under way.
+
+    The smaller one of the first and the last result, a loss say, is kept until the next program returns, if
+    it is
+    small: who called the program may keep nothing of it.
+    """
     global _running, _latest
     if _running is not None and results:
-        _latest = (*_running, weakref.ref(results[0]))
+        result = min(results[0], results[-1], key=_size)
+        _latest = (*_running, weakref.ref(result), result if _size(result) <= _KEPT else None)
     _running = None
+
+
+def _size(array: Any) -> int:
+    return int(array.size)
 
 
 def waited() -> tuple[str, float] | None:
@@ -166,7 +179,7 @@ def waited() -> tuple[str, float] | None:
     if _running is not None:
         return _running[0], now - _running[1]
     if _latest is not None:
-        name, since, reference = _latest
+        name, since, reference, _ = _latest
         result = reference()
         if result is not None and not result.is_deleted() and not result.is_ready():
             return name, now - since
