@@ -15,7 +15,7 @@ __all__ = ["cause_of", "out_of_memory_kills", "reason_of", "status_of"]
 #: errors that a process gets because another one has ended
 _CONSEQUENCES = re.compile(
     r"[Gg]loo|NCCL|coordination service|[Cc]onnection (closed|reset|refused)|[Ss]ocket closed|Broken pipe"
-    r"|UNAVAILABLE|DEADLINE_EXCEEDED|[Hh]eartbeat|Barrier|the store at|For 'init', rank"
+    r"|UNAVAILABLE|DEADLINE_EXCEEDED|[Hh]eartbeat|Barrier|the store at|\brank \d+ (was|raised|ended)"
 )
 _MEGABYTE = 2**20
 

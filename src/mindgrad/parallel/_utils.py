@@ -1,11 +1,11 @@
-"""Queries about processes answer MindSpore's callbacks and training Cells: there is one."""
+"""Queries about processes answer MindSpore's callbacks and training Cells: before init there is one."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.communication import get_group_size, get_rank
-from mindgrad.context import ParallelMode, get_auto_parallel_context
+from mindgrad.communication import GlobalComm, get_group_size, get_rank
+from mindgrad.context import PYNATIVE_MODE, ParallelMode, get_auto_parallel_context, get_context
 
 
 def _get_parallel_mode() -> str:
@@ -34,18 +34,18 @@ def _get_pipeline_stages() -> int:
 
 
 def _get_device_num() -> int:
-    """The number of processes."""
-    return get_group_size()
+    """The number of processes; 1 before communication has begun."""
+    return get_group_size() if GlobalComm.INITED else 1
 
 
 def _get_global_rank() -> int:
-    """The number of this process."""
-    return get_rank()
+    """The number of this process; 0 before communication has begun."""
+    return get_rank() if GlobalComm.INITED else 0
 
 
 def _is_pynative_parallel() -> bool:
     """Whether several processes run eagerly."""
-    return False
+    return _get_device_num() > 1 and get_context("mode") == PYNATIVE_MODE
 
 
 def _is_sharding_propagation() -> bool:
@@ -54,13 +54,15 @@ def _is_sharding_propagation() -> bool:
 
 
 def _device_number_check(parallel_mode: Any, device_number: int) -> None:
-    """Accept one process.
+    """Accept the number of processes.
 
     Raises:
-        ValueError: there are others.
+        ValueError: it is another one.
     """
-    if device_number != 1:
-        raise ValueError(f"For 'device_number', there is one process, but got {device_number}.")
+    if device_number != _get_device_num():
+        count = _get_device_num()
+        number = "is one process" if count == 1 else f"are {count} processes"
+        raise ValueError(f"For 'device_number', there {number}, but got {device_number}.")
 
 
 def _get_enable_parallel_optimizer() -> bool:
@@ -70,7 +72,7 @@ def _get_enable_parallel_optimizer() -> bool:
 
 def _get_stage_device_num() -> int:
     """The number of processes of one stage."""
-    return get_group_size() // _get_pipeline_stages()
+    return _get_device_num() // _get_pipeline_stages()
 
 
 def _is_in_auto_parallel_mode() -> bool:
