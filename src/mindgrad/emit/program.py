@@ -234,6 +234,8 @@ class _Run:
             return
         if row.kind == "control":
             target.refuse(equation, "it exists while a derivative is built, or in eager programs only")
+        if row.communicates:
+            target.refuse(equation, "it combines the tensors of several processes")
         if row.name == "broadcast_in_dim":
             self.broadcast(equation)
             return

@@ -333,7 +333,7 @@ def is_communication(equation: Equation) -> bool:
     """Whether an equation, or a graph in it, combines arrays of several processes."""
     primitive = equation.primitive
     if primitive.kind != "control":
-        return primitive.communicates
+        return primitive.communicates and len(equation.parameters["ranks"]) > 1
     return any(isinstance(value, Graph) and communicates(value) for value in equation.parameters.values())
 
 
