@@ -17,6 +17,7 @@ from typing import Any
 
 from mindgrad._base.nearest import nearest
 from mindgrad.backend.device import select_device
+from mindgrad.execution.partition_options import check_device_number, data_rule, partition_from
 from mindgrad.ir import settings
 from mindgrad.ir.finite import check_kernel
 from mindgrad.ir.kernels import set_kernel_check
@@ -203,11 +204,11 @@ def get_context(attr_key: str) -> Any:
     return settings.get(attr_key)
 
 
-# --- several processes -------------------------------------------------------------------------------
+# --- several devices -------------------------------------------------------------------------------
 
 
 class ParallelMode:
-    """Modes in which MindSpore divides the work among processes; of one process all are the same.
+    """Modes in which work is divided among devices: see :func:`set_auto_parallel_context`.
 
     >>> from mindgrad.context import ParallelMode
     >>> ParallelMode.DATA_PARALLEL
@@ -234,17 +235,34 @@ _PARALLEL_DEFAULTS: dict[str, Any] = {
     "strategy_ckpt_config": None, "strategy_ckpt_load_file": "", "strategy_ckpt_save_file": "",
 }  # fmt: skip
 _parallel = dict(_PARALLEL_DEFAULTS)
+#: the options that were set
+_chosen: dict[str, Any] = {}
 
 
 def set_auto_parallel_context(**options: Any) -> None:
-    """Accept MindSpore's options for several processes, as far as they mean the same for one.
+    """Divide programs among devices, with MindSpore's options.
+
+    Values and derivatives are those of one device, up to rounding. What is compiled is divided: functions
+    and Cells in GRAPH_MODE, those of ``jit`` and ``shard`` in both modes; operators that run one by one run
+    on one device.
 
     Args:
-        **options: ``parallel_mode`` (one of :class:`ParallelMode`), ``device_num`` (1), ``global_rank`` (0),
-            ``gradients_mean``, and the others of MindSpore, which ``get_auto_parallel_context`` gives back.
+        **options: ``parallel_mode``: one of :class:`ParallelMode`. ``"semi_auto_parallel"`` divides programs
+            by the strategies in them (``ops.MatMul().shard``, ``Cell.shard``), ``"auto_parallel"`` and
+            ``"data_parallel"`` arguments along their first axis, the others run on one device.
+            ``device_num``: how many devices; by default all for the first two, one for ``"data_parallel"``.
+            ``dataset_strategy``: ``"data_parallel"``, arguments along their first axis where that is
+            divisible, ``"full_batch"``, not, or a tuple with a strategy for each argument.
+            ``full_batch=True`` is the second. ``enable_parallel_optimizer``: whether the moments of
+            optimisers are divided, each along its first divisible axis. ``global_rank`` must be 0,
+            ``pipeline_stages`` and ``grad_accumulation_step`` 1. The others of MindSpore steer its
+            communication, search and files: ``get_auto_parallel_context`` gives them back, and they change
+            nothing.
 
     Raises:
-        ValueError: there is no such option or mode, or the option asks for several processes.
+        TypeError: ``dataset_strategy`` is of another type.
+        ValueError: there is no such option or mode, there are fewer devices, or the option asks for several
+            processes or stages.
 
     >>> from mindgrad import context
     >>> context.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
@@ -263,13 +281,23 @@ def set_auto_parallel_context(**options: Any) -> None:
                 f"For '{owner}', the 'parallel_mode' must be one of {', '.join(ParallelMode.MODE_LIST)}, but "
                 f"got {value!r}."
             )
-        needed = {"device_num": 1, "global_rank": 0, "pipeline_stages": 1, "grad_accumulation_step": 1}
+        if name == "device_num":
+            check_device_number(value)
+        if name == "dataset_strategy":
+            data_rule(value)
+        needed = {"global_rank": 0, "pipeline_stages": 1, "grad_accumulation_step": 1}
         if name in needed and value != needed[name]:
             raise ValueError(
                 f"For '{owner}', the '{name}' must be {needed[name]}, for mindgrad runs in one process, but "
                 f"got {value!r}."
             )
+        if name == "strategy_ckpt_load_file" and value:
+            raise ValueError(
+                f"For '{owner}', '{name}' is not supported: write strategies in the program, with 'shard'."
+            )
     _parallel.update(options)
+    _chosen.update(options)
+    settings.store("partition", partition_from(_parallel, _chosen))
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
@@ -294,6 +322,8 @@ def reset_auto_parallel_context() -> None:
     >>> context.reset_auto_parallel_context()
     """
     _parallel.update(_PARALLEL_DEFAULTS)
+    _chosen.clear()
+    settings.store("partition", None)
 
 
 # --- parameter servers --------------------------------------------------------------------------------

@@ -10,11 +10,14 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-__all__ = ["LAUNCHER", "PREFIX", "VARIABLES", "Variable", "mistakes"]
+__all__ = ["LAUNCHER", "PREFIX", "SIZES", "VARIABLES", "Variable", "mistakes"]
 
 PREFIX = "MINDGRAD_"
 #: the number of the process that has started this one as a worker
 LAUNCHER = "MINDGRAD_LAUNCHER"
+
+#: what launchers say the number of processes with: this package's, MindSpore's, Open MPI's
+SIZES = ("MINDGRAD_WORLD_SIZE", "RANK_SIZE", "MS_WORKER_NUM", "OMPI_COMM_WORLD_SIZE")
 
 
 class Variable(NamedTuple):

@@ -32,7 +32,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -222,20 +222,20 @@ def clear(folder: Path) -> Entries:
     return content
 
 
-def compiled(lowered: Any, device: Any, options: Mapping[str, str]) -> Callable[..., Any]:
+def compiled(lowered: Any, devices: Sequence[Any], options: Mapping[str, str]) -> Callable[..., Any]:
     """Compile what jax lowered, or load it from the disk.
 
     Args:
         lowered: jax's lowered program.
-        device: the jax device that it is for; ``None``: jax's default.
+        devices: the jax devices that it is for; ``None`` among them: jax's default.
         options: what XLA's compiler is told.
     """
     folder = directory()
     if folder is None:
         return compiled_with(lowered, options)
-    device = device or _default_device()
-    file = folder / (_key(lowered, device, options) + _SUFFIX)
-    executable = _load(file, lowered, device)
+    devices = [device or _default_device() for device in devices]
+    file = folder / (_key(lowered, devices, options) + _SUFFIX)
+    executable = _load(file, lowered, devices)
     if executable is None:
         executable = compiled_with(lowered, options)
         _store(file, executable)
@@ -247,10 +247,14 @@ def _default_device() -> Any:
     return jax.config.jax_default_device or jax.local_devices()[0]
 
 
-def _key(lowered: Any, device: Any, options: Mapping[str, str]) -> str:
-    jax = jax_module()
+def _key(lowered: Any, devices: Sequence[Any], options: Mapping[str, str]) -> str:
+    jax, device = jax_module(), devices[0]
     described = [_MAGIC.decode(), _machine(), _settings_of(jax), device.platform, device.device_kind]
-    described += [str(device.id), str(device.client.platform_version), repr(sorted(options.items()))]
+    described += [
+        ",".join(str(each.id) for each in devices),
+        str(device.client.platform_version),
+        repr(sorted(options.items())),
+    ]
     described.append(lowered.as_text())
     return hashlib.sha256("\0".join(described).encode()).hexdigest()
 
@@ -276,7 +280,7 @@ def _settings_of(jax: Any) -> str:
     return repr(sorted((n, str(v)) for n, v in held if not any(word in n for word in idle)))
 
 
-def _load(file: Path, lowered: Any, device: Any) -> Callable[..., Any] | None:
+def _load(file: Path, lowered: Any, devices: Sequence[Any]) -> Callable[..., Any] | None:
     try:
         check_folder(file.parent)
         data = read_own(file)
@@ -292,7 +296,7 @@ def _load(file: Path, lowered: Any, device: Any) -> Callable[..., Any] | None:
         serialize = jax_module("jax.experimental.serialize_executable")
         try:
             executable = serialize.deserialize_and_load(
-                payload, lowered.in_tree, lowered.out_tree, device.client, [device]
+                payload, lowered.in_tree, lowered.out_tree, devices[0].client, list(devices)
             )
         except Exception:  # jax raises what it likes on what it cannot load
             executable = None

@@ -21,6 +21,7 @@ from typing import Any
 
 from mindgrad._base.callback_errors import raise_noted
 from mindgrad._base.waiting import computed, interruptible
+from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.jax_import import jax_module, stopped_by_forks
 from mindgrad.backend.options import compiled_with
 
@@ -39,9 +40,11 @@ class Executable:
         run: ``run(arrays, given, extra)`` on jax arrays; a list of jax arrays.
         extra: the large constants of the program, on the device.
         may_take_long: whether it has loops that may run very often.
+        layouts: of a program for several devices jax's sharding of each input; else ``None``.
+        compiled: jax's compiled program.
     """
 
-    __slots__ = ("__weakref__", "extra", "may_take_long", "run")
+    __slots__ = ("__weakref__", "compiled", "extra", "layouts", "may_take_long", "run")
 
     def __init__(
         self,
@@ -49,8 +52,11 @@ class Executable:
         extra: Sequence[Any],
         has_effect: bool = False,
         may_take_long: bool = False,
+        layouts: Sequence[Any] | None = None,
     ) -> None:
         self.extra = extra
+        self.layouts = layouts
+        self.compiled = run
         self.may_take_long = may_take_long
         finished = _to_end if has_effect else _as_it_is
         self.run = _LongRun(run, finished) if may_take_long else finished(run)
@@ -138,6 +144,7 @@ def ahead(
     device: Any,
     is_kept: bool,
     options: Mapping[str, str],
+    placement: Placement | None = None,
 ) -> Callable[..., Any]:
     """Compile ``function(arrays, given, extra)`` for operands of these shapes.
 
@@ -148,14 +155,20 @@ def ahead(
         device: the jax device that it runs on; ``None``: jax's default.
         is_kept: whether it may be kept on disk: not if it calls back into this process.
         options: what XLA's compiler is told (``backend.options``).
+        placement: the devices that it is divided among, and the layouts of its results.
     """
     from mindgrad.backend import disk  # with it come modules that importing mindgrad need not wait for
 
     jax = jax_module()
     with jax.enable_x64(wide), jax.default_device(device or jax.config.jax_default_device):
-        lowered = jax.jit(function, donate_argnums=(1,)).lower(*shapes)
+        if placement is None:
+            lowered = jax.jit(function, donate_argnums=(1,)).lower(*shapes)
+        else:
+            results = [placement.sharding(axes) for axes in placement.outputs]
+            lowered = jax.jit(function, donate_argnums=(1,), out_shardings=results).lower(*shapes)
+        devices = (device,) if placement is None else placement.devices
         with compiling:
-            return disk.compiled(lowered, device, options) if is_kept else compiled_with(lowered, options)
+            return disk.compiled(lowered, devices, options) if is_kept else compiled_with(lowered, options)
 
 
 class EndOfProcess(BaseException):

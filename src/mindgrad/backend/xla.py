@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.waiting import interruptible
+from mindgrad.backend.device_mesh import Placement, constants_of, laid_out, lowering_for
 from mindgrad.backend.executable import Executable, ahead
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import options_of
 from mindgrad.backend.process_mesh import after, mesh_of
 from mindgrad.control.trip_counts import runs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, communicates, is_communication
+from mindgrad.ir.partition import set_device_counter
 from mindgrad.ir.primitive import Primitive
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "compile_kernel",
     "lower",
     "lower_ahead",
+    "mesh_devices",
     "needs_x64",
     "start_runtime",
     "to_device",
@@ -200,13 +203,16 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     return partial(interruptible, scoped) if _may_take_long(graph) else scoped
 
 
-def compile_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = False) -> Executable:
+def compile_ahead(
+    graph: Graph, donated: Sequence[int] = (), is_exact: bool = False, placement: Placement | None = None
+) -> Executable:
     """Compile ``graph`` now, for operands that are on the device, or load it from the disk.
 
     Args:
         graph: the program.
         donated: the positions of inputs whose arrays the program takes over.
         is_exact: whether values of half precision are rounded, and overflow, as operators do one by one.
+        placement: the devices that it is divided among, and the layouts of its arrays; ``None``: one device.
     """
     jax = jax_module()
     hoisted = _hoisted(graph)
@@ -222,7 +228,11 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = Fa
 
     def shapes(places: Sequence[int]) -> list[Any]:
         types = [graph.inputs[k].type for k in places]
-        return [jax.ShapeDtypeStruct(each.shape, each.dtype.numpy) for each in types]
+        layouts = [None if placement is None else placement.sharding(placement.inputs[k]) for k in places]
+        return [
+            jax.ShapeDtypeStruct(type_.shape, type_.dtype.numpy, sharding=layout)
+            for type_, layout in zip(types, layouts, strict=True)
+        ]
 
     extra = [_smallest(atom) for atom in hoisted]
     operands = [
@@ -233,19 +243,21 @@ def compile_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = Fa
     function: Any = run
     if mesh is not None:
         function, operands = mesh.mapped(run, operands, [y.shape for y in graph.outputs])
-    compiled = ahead(
-        function,
-        operands,
-        needs_x64(graph),
-        device,
-        not graph.has_effect and mesh is None,
-        options_of(graph, device) | (_EXACT if is_exact and graph.has_halves() else {}),
-    )
+    with lowering_for(placement):
+        compiled = ahead(
+            function,
+            operands,
+            needs_x64(graph),
+            device,
+            not graph.has_effect and mesh is None,
+            options_of(graph, device) | (_EXACT if is_exact and graph.has_halves() else {}),
+            placement,
+        )
+    layouts = None if placement is None else laid_out(compiled, undonated, donated)
+    constants = list(map(to_device, extra)) if placement is None else constants_of(compiled, extra, to_device)
     if mesh is not None:
         compiled = mesh.joining(compiled, graph)
-    return Executable(
-        compiled, [to_device(array) for array in extra], graph.has_effect, _may_take_long(graph)
-    )
+    return Executable(compiled, constants, graph.has_effect, _may_take_long(graph), layouts)
 
 
 def _may_take_long(graph: Graph) -> bool:
@@ -278,6 +290,35 @@ def _kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...], devic
 def start_runtime() -> None:
     """Start jax's runtime with its threads, which the first program does otherwise."""
     jax_module().devices()
+
+
+def mesh_devices(count: int) -> tuple[Any, ...]:
+    """The jax devices of a program for ``count`` of them, of the kind of the selected device.
+
+    Raises:
+        ValueError: there are fewer.
+    """
+    devices = _devices()
+    if count > len(devices):
+        raise ValueError(
+            f"a program is divided among {count} devices, but jax sees {len(devices)}. On a CPU "
+            f"XLA_FLAGS=--xla_force_host_platform_device_count={count}, set before the program starts, "
+            f"makes more."
+        )
+    return tuple(devices[:count])
+
+
+def _devices() -> list[Any]:
+    target = _target()
+    return list(jax_module().devices(None if target is None else target.platform))
+
+
+@lru_cache(maxsize=4)
+def _count(device: Any) -> int:
+    return len(_devices())
+
+
+set_device_counter(lambda: _count(_device))
 
 
 def use_device(device: Any) -> None:

@@ -38,7 +38,8 @@ class Parameter(Tensor):
         name: its name; a Cell that it is assigned to names a nameless one after the attribute.
         requires_grad: whether ``trainable_params`` lists it.
         layerwise_parallel: accepted for compatibility; one process owns every Parameter.
-        parallel_optimizer: accepted for compatibility.
+        parallel_optimizer: whether the state that an optimiser keeps for it may be divided among devices
+            (``set_auto_parallel_context(enable_parallel_optimizer=True)``).
         storage_format: accepted for compatibility; arrays lie in the order of rows.
         device: accepted for compatibility; a program's device is that of the context.
 
@@ -58,6 +59,12 @@ class Parameter(Tensor):
 
     #: whether it lives as long as the process, so that nothing is kept for its sake
     is_permanent = False
+
+    #: the number of devices that its array is divided among, and how (``ir.partition``); ``None``: open
+    layout: tuple[int, Any] | None = None
+
+    #: the Parameter that it was cloned from, whose layout it follows
+    origin: Parameter | None = None
 
     def __init__(
         self,
@@ -299,9 +306,10 @@ class ParameterTuple(tuple):
         """Clones of all Parameters, named ``prefix.name``."""
         clones = []
         for parameter in self:
-            made = parameter.clone(init)
-            made.name = f"{prefix}.{parameter.name}"
-            clones.append(made)
+            clone = parameter.clone(init)
+            clone.name = f"{prefix}.{parameter.name}"
+            clone.origin = parameter
+            clones.append(clone)
         return ParameterTuple(clones)
 
     def __reduce__(self) -> tuple[Any, ...]:

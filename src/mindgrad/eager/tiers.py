@@ -34,6 +34,7 @@ from mindgrad.execution.cache import register_eager
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.placement import is_infinite
 from mindgrad.ir import settings
+from mindgrad.ir.partition import current
 from mindgrad.ir.scope import current_deferral, executing, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.tensor_hooks import are_registered
@@ -110,6 +111,10 @@ class EagerCalls:
         options = settings.options
         switch = options["eager"]
         if switch == "numpy" or options.get("pynative_synchronize"):
+            return function(*args, **kwargs)
+        if (
+            options["partition"] is not None and current() is not None
+        ):  # what is divided among devices is compiled where the user says so
             return function(*args, **kwargs)
         kinds = [(x._type or x.type) if isinstance(x, Tensor) else type(x) for x in args]
         key = (*kinds, options["device_target"], options["debug_nans"])

@@ -32,10 +32,13 @@ _OPTION = "Switch it less often."
 def between_signatures(before: Any, after: Any, function: Callable[..., Any]) -> Iterator[Change]:
     """The differences between two signatures of calls of ``function``.
 
-    A signature is ``(arguments, mode, device target, device id, rewrites, debug_nans)``, the arguments as
-    ``(structure, one signature per leaf)`` or, of plain tensors, as their types.
+    A signature is ``(arguments, mode, device target, device id, rewrites, debug_nans, partition)``, the
+    arguments as ``(structure, one signature per leaf)`` or, of plain tensors, as their types.
     """
-    subjects = ("the device", "the device id", "the option 'rewrites'", "the option 'debug_nans'")
+    subjects = (
+        "the device", "the device id", "the option 'rewrites'", "the option 'debug_nans'",
+        "the division among devices",
+    )  # fmt: skip
     for subject, old, new in zip(subjects, before[2:], after[2:], strict=True):
         if old != new:
             yield change(subject, old, new, _OPTION)

@@ -15,12 +15,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
 from mindgrad._base.progress import Progress
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.backend.executable import array_type
-from mindgrad.backend.xla import compile_ahead, to_device
+from mindgrad.backend.xla import compile_ahead
 from mindgrad.execution.array_arguments import as_constants, leaves_as_tensors, with_tensors
 from mindgrad.execution.cache import (
     MAXSIZE,
@@ -33,13 +31,16 @@ from mindgrad.execution.cache import (
     withdraw,
 )
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
-from mindgrad.execution.donation import Donation, run_and_store, settled
+from mindgrad.execution.donation import Donation, run_and_store
 from mindgrad.execution.finite_results import checked, traced_plainly
+from mindgrad.execution.layouts import gathered, lay_out, partition_of, placement_of
 from mindgrad.execution.observers import observe
+from mindgrad.execution.placement import moved
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant, is_constant
 from mindgrad.ir.graph import Graph, communicates
-from mindgrad.ir.scope import LEFT_BEHIND, as_it_is, open_scopes
+from mindgrad.ir.partition import in_force
+from mindgrad.ir.scope import as_it_is, open_scopes
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.optimize.pipeline import before_compilation
 from mindgrad.trace import user_calls
@@ -56,7 +57,7 @@ __all__ = ["Compiled", "call_signature", "trace"]
 _KEPT = 8
 
 #: the values of the options that select a program
-_options = operator.itemgetter("mode", "device_target", "device_id", "rewrites", "debug_nans")
+_options = operator.itemgetter("mode", "device_target", "device_id", "rewrites", "debug_nans", "partition")
 
 
 class _NotPlain(Exception):
@@ -79,8 +80,8 @@ class _Program:
     history: History
 
     __slots__ = (
-        "__weakref__", "_array_type", "_donation", "_held", "_leaves", "_only", "_outcome", "_read",
-        "_retyped", "_structure", "_types", "_written", "dependencies", "executable", "function",
+        "__weakref__", "_array_type", "_divided", "_donation", "_held", "_leaves", "_only", "_outcome",
+        "_read", "_retyped", "_structure", "_types", "_written", "dependencies", "executable", "function",
         "history", "is_plain", "key",
     )  # fmt: skip
 
@@ -99,7 +100,8 @@ class _Program:
             plain = traced_plainly(lambda: trace_of(function, leaves, structure, numbers, tensors))
         traced = trace_of(function, leaves, structure, numbers, tensors)
         parameters, written = traced.parameters, traced.written
-        graph = before_compilation(traced.graph)
+        with in_force(partition := partition_of(traced.graph)):
+            graph = before_compilation(traced.graph)
         if settings.options.get("save_graphs"):
             observe(getattr(function, "__name__", type(function).__name__), graph, parameters)
         self.function = function
@@ -132,9 +134,10 @@ class _Program:
         count = len(graph.inputs) - len(parameters)
         self.dependencies = traced.dependencies
         self.dependencies.close([*parameters, *written])
-        self.executable = compile_ahead(
-            graph, [count + k for k, may_donate in enumerate(is_given) if may_donate]
-        )
+        placement = None if partition is None else placement_of(graph, partition, parameters, written)
+        donated_inputs = [count + k for k, may_donate in enumerate(is_given) if may_donate]
+        self.executable = compile_ahead(graph, donated_inputs, placement=placement)
+        self._divided = None if placement is None else parameters
         if is_checking:
             self.executable.run = checked(self.executable.run, plain)
         self._array_type = array_type()
@@ -183,25 +186,35 @@ class _Program:
 
     def owners(self) -> list[Any]:
         """The Parameters and Cells that the program reads, but for those that live as long as the process."""
-        donated = () if self._donation is None else self._donation.parameters
-        owners = [*donated, *self._read, *self.dependencies.owners()]
+        owners = [*self._parameters(), *self.dependencies.owners()]
         return [owner for owner in owners if not getattr(owner, "is_permanent", False)]
 
     def call(self, tensors: list[Tensor]) -> Any:
         """The function's result for the tensors among its arguments."""
-        device_array = self._array_type
+        device_array, outcome = self._array_type, self._outcome
         arrays = []
-        outcome = self._outcome
+        if self._divided is not None:
+            lay_out([*tensors, *outcome.inputs(), *self._divided], self.executable.layouts or ())
         for tensor in [*tensors, *outcome.inputs()] if outcome else tensors:
             array = tensor._array
-            arrays.append(array if type(array) is device_array else _moved(tensor))
+            arrays.append(array if type(array) is device_array else moved(tensor))
         for parameter in self._read:
             array = parameter._array
-            arrays.append(array if type(array) is device_array else _moved(parameter))
+            arrays.append(array if type(array) is device_array else moved(parameter))
         executable = self.executable
-        if self._written:
-            return run_and_store(executable, arrays, self._donation, self._written, self._finish)
-        return self._finish(executable.run(arrays, [], executable.extra))
+        try:
+            if self._written:
+                return run_and_store(executable, arrays, self._donation, self._written, self._finish)
+            results = executable.run(arrays, [], executable.extra)
+        except ValueError:  # of an array that a program for several devices has left on them
+            operands = [*tensors, *outcome.inputs(), *self._parameters()]
+            if self._divided is not None or not gathered(operands):
+                raise
+            return self.call(tensors)
+        return self._finish(results)
+
+    def _parameters(self) -> list[Any]:
+        return [*self._read, *(() if self._donation is None else self._donation.parameters)]
 
     def _finish(self, results: list[Any]) -> Any:
         """The function's result, of what the program gives; what it leaves in attributes is stored."""
@@ -241,16 +254,6 @@ def _is_data(leaf: Any) -> bool:
     if isinstance(leaf, Tensor):
         return not leaf.is_parameter and not is_constant(leaf)
     return type(leaf) in DATA
-
-
-def _moved(tensor: Tensor) -> Any:
-    """The tensor's array on the device; it stays there, so that the next call moves nothing."""
-    array = settled(tensor._array)
-    if array is None:
-        raise RuntimeError(LEFT_BEHIND)
-    if isinstance(array, (np.ndarray, np.generic)) or array.shape != tensor.shape:
-        array = tensor._array = to_device(np.broadcast_to(np.asarray(array), tensor.shape))
-    return array
 
 
 class Compiled:

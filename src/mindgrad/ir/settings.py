@@ -19,6 +19,8 @@ options: dict[str, Any] = {
     "checkpoint_slots": 1024,
     # whether eager mode runs every operator where it is called (see ``eager.tiers``)
     "pynative_synchronize": False,
+    # the division of programs among devices (see ``ir.partition``); ``None``: one device
+    "partition": None,
     # whether the operator that first makes a NaN or an infinity is an error (see ``ir.finite``)
     "debug_nans": os.environ.get("MINDGRAD_DEBUG_NANS", "0") == "1",
     # whether programs are rewritten into cheaper ones of the same value (see ``ir.rewriting``)

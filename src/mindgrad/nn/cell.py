@@ -20,6 +20,7 @@ from mindgrad.ir.scope import open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell_path import name_path_in_errors
 from mindgrad.nn.hooks import Hooked, HookHandle
+from mindgrad.ops.sharded_function import Sharded, shard
 from mindgrad.trace import mutation_policy, replayed_forward, state, user_calls
 from mindgrad.trace.cell_guards import follow_reads, note_all
 from mindgrad.trace.custom import CustomDerivative
@@ -401,16 +402,19 @@ class Cell(Hooked):
         object.__setattr__(self, "_recomputes", True)
         self._changed()
 
-    def shard(self, *args: Any, **kwargs: Any) -> None:
-        """A Cell is not divided among devices.
+    def shard(
+        self,
+        in_strategy: Any,
+        out_strategy: Any = None,
+        parameter_plan: Any = None,
+        device: Any = None,
+        level: int = 0,
+    ) -> Sharded:
+        """The Cell as a function whose tensors are divided among devices: :func:`mindgrad.parallel.shard`.
 
-        Raises:
-            RuntimeError: always.
+        ``device`` and ``level`` change nothing: the context chooses the device, XLA the division.
         """
-        raise RuntimeError(
-            f"For 'shard', {type(self).__name__} cannot be divided among devices: mindgrad runs a program on "
-            f"one device. Leave the call out; the results are the same."
-        )
+        return shard(self, in_strategy, out_strategy, parameter_plan)
 
     # -- how it looks ----------------------------------------------------------------------------
 

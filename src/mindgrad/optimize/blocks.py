@@ -25,9 +25,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.control.scan import scan
-from mindgrad.ir import settings
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.batch_region import Region, left_behind, region_of, row_axis
 from mindgrad.optimize.graph_rewriter import inside
@@ -61,7 +61,7 @@ _LOOPS = 2
 
 def in_blocks(graph: Graph) -> Graph:
     """``graph`` with its stacks in blocks where that is cheaper; else ``graph`` itself."""
-    if graph.has_effect or settings.get("device_target") != "CPU":
+    if graph.has_effect or not is_one_cpu():
         return graph
     graph = inside(graph, in_blocks)
     large = [k for k, e in enumerate(graph.equations) if _is_stack(e)]
@@ -95,7 +95,7 @@ def keeps_rows_apart(equations: Sequence[Equation], x: Variable, stack: int) -> 
         x: the rows.
         stack: bytes of the largest stack.
     """
-    if settings.get("device_target") != "CPU" or len(x.shape) < 2 or stack < WORTH * BLOCK:
+    if not is_one_cpu() or len(x.shape) < 2 or stack < WORTH * BLOCK:
         return False
     size, row = x.shape[0], x.type.size * x.dtype.itemsize
     if size < 2 or stack < _WIDTH * row or size // _rows(size, BLOCK * size // stack) < _FEWEST:

@@ -32,9 +32,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.ir import settings
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.ir.types import Shape
 from mindgrad.optimize.broadcast_elimination import free_axes, repeated
@@ -103,7 +103,7 @@ def transposes_carried(graph: Graph) -> Graph:
 def narrow_products_turned(graph: Graph) -> Graph:
     """``graph`` with the long axis of long, narrow products last."""
     narrow = _narrow_products(graph)
-    if not narrow or settings.get("device_target") != "CPU":
+    if not narrow or not is_one_cpu():
         return graph
     NARROW.fired(len(narrow))
     return _carried_along(graph, narrow)

@@ -22,8 +22,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir import settings
 from mindgrad.ir.graph import Equation, Graph
+from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
 from mindgrad.rows.reduction import reduce_sum
@@ -46,7 +46,7 @@ _INNER, _LEAST, _LARGEST = 64, 1 << 16, 1 << 17
 
 def halved(graph: Graph) -> Graph:
     """``graph`` with its wide sums over axes in front in halves; ``graph`` itself where there are none."""
-    if settings.get("device_target") != "CPU":
+    if not is_one_cpu():
         return graph
     graph = inside(graph, halved)
     return rebuilt(graph, _replaced) if any(map(_pays, graph.equations)) else graph

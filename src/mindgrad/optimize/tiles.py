@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control.scan import scan
-from mindgrad.ir import settings
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.batch_region import Region, batch_region, left_behind, row_axis
 from mindgrad.rows.contraction import dot
@@ -58,7 +58,7 @@ _PRODUCTS, _FEATURES = 8, 64
 def tiled(graph: Graph) -> Graph:
     """``graph`` in tiles and with the rows last where that is cheaper; else ``graph`` itself."""
     sizes = {v.shape[0] for v in graph.inputs if v.shape and v.shape[0] >= _ROWS}
-    if not sizes or graph.has_effect or settings.get("device_target") != "CPU":
+    if not sizes or graph.has_effect or not is_one_cpu():
         return graph
     size, region = max(
         ((size, batch_region(graph, size)) for size in sorted(sizes)), key=lambda each: _bytes(each[1])

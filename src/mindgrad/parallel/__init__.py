@@ -1,7 +1,8 @@
 """Parallel settings describe the one process that there is, for programs that ask ``mindspore.parallel``."""
 
-from mindgrad._base.absent import absent as _absent
 from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad.ops.sharded_function import shard
+from mindgrad.ops.tensor_layout import Layout
 from mindgrad.parallel import (  # noqa: F401 - programs read them as attributes
     _auto_parallel_context,
     _cost_model_context,
@@ -15,11 +16,7 @@ from mindgrad.parallel.algorithm_options import (
     reset_algo_parameters,
     set_algo_parameters,
 )
-from mindgrad.parallel.auto_parallel import AutoParallel, shard
-
-Layout = _absent(
-    __name__, "Layout", "divides tensors among devices", "A tensor lies on one device: leave the layout out."
-)
+from mindgrad.parallel.auto_parallel import AutoParallel
 
 __all__ = [
     "AutoParallel", "Layout", "get_algo_parameters", "nn", "reset_algo_parameters", "set_algo_parameters",

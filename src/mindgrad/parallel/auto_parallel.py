@@ -1,23 +1,32 @@
-"""The Cell with which MindSpore divides a net among processes: of one process the net itself."""
+"""Automatic parallelism divides the program of a net among the devices of this process."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
+from mindgrad.execution.compiled import Compiled
+from mindgrad.execution.partition_options import data_rule
+from mindgrad.ir.partition import Partition, current, in_force
+from mindgrad.ir.scope import open_scopes
 from mindgrad.nn.cell import Cell
+from mindgrad.ops.strategies import constrain_tensors
 
-__all__ = ["AutoParallel", "shard"]
+__all__ = ["AutoParallel"]
 
 _MODES = ("semi_auto", "sharding_propagation", "recursive_programming")
 
 
 class AutoParallel(Cell):
-    """A net that MindSpore would divide among processes; with one process it is called as it is.
+    """A net whose program is divided among all devices that jax sees; with one device it is called as it is.
+
+    Strategies of operators (``ops.MatMul().shard``), Cells and Parameters are respected, XLA's partitioner
+    divides the others to fit, and inserts the communication. The call is compiled in both modes.
 
     Args:
-        network: a Cell.
-        parallel_mode: one of ``"semi_auto"``, ``"sharding_propagation"``, ``"recursive_programming"``.
+        network: a Cell; for training one that computes loss, gradient and update.
+        parallel_mode: one of ``"semi_auto"``, ``"sharding_propagation"``, ``"recursive_programming"``. XLA
+            propagates layouts in each of them; in the last two, arguments are divided along their first axis
+            where :meth:`dataset_strategy` does not say otherwise. There is no search for strategies.
 
     Inputs:
         Those of ``network``.
@@ -50,28 +59,101 @@ class AutoParallel(Cell):
             )
         self.network = network
         self.full_batch = self.gradients_mean = self.gradient_fp32_sync = False
+        self._data: Any = "free" if parallel_mode == "semi_auto" else "data_parallel"
+        self._splits_state = False
+        object.__setattr__(self, "_divided", Compiled(self._call))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        with in_force(self._partition()):
+            if open_scopes() or current() is None:
+                return super().__call__(*args, **kwargs)
+            return self._divided(*args, **kwargs)
+
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
+        return super().__call__(*args, **kwargs)
+
+    def _partition(self) -> Partition:
+        data = "full_batch" if self.full_batch else self._data
+        return Partition(data=data if data == "free" else data_rule(data), splits_state=self._splits_state)
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         """See the class."""
+        partition = current()
+        if partition is not None and isinstance(self._data, tuple):
+            args = constrain_tensors("dataset_strategy", "config", "argument", args, self._data, partition)
         return self.network(*args, **kwargs)
+
+    def dataset_strategy(self, config: Any) -> None:
+        """Say how arguments are divided.
+
+        Args:
+            config: ``"data_parallel"``: along the first axis where that is divisible; ``"full_batch"``: not;
+                or a tuple with a strategy, numbers of slices or a Layout, for each argument.
+
+        Raises:
+            TypeError, ValueError: ``config`` is none of these.
+        """
+        data_rule(config)
+        self._data = config
+
+    def hsdp(self, shard_size: int = -1, threshold: int = 64, optimizer_level: str = "level1") -> None:
+        """Divide the state of optimisers among devices as well: each moment along its first divisible axis.
+
+        Args:
+            shard_size: −1: among all devices.
+            threshold: changes nothing here: small states are divided too.
+            optimizer_level: ``"level1"``: Parameters stay as they are.
+
+        Raises:
+            ValueError: another ``shard_size`` or ``optimizer_level``.
+        """
+        if shard_size != -1:
+            raise ValueError(f"For 'hsdp', the 'shard_size' must be -1, all devices, but got {shard_size!r}.")
+        if optimizer_level != "level1":
+            raise ValueError(
+                f"For 'hsdp', the 'optimizer_level' must be 'level1', but got {optimizer_level!r}. To "
+                f"divide Parameters, "
+                f"give a 'parameter_plan' to Cell.shard."
+            )
+        self._splits_state = True
+
+    def pipeline(self, stages: int = 1, *_: Any, **__: Any) -> None:
+        """Accept one stage.
+
+        Raises:
+            ValueError: there are more: the net is not divided into stages.
+        """
+        if stages != 1:
+            raise ValueError(
+                f"For 'pipeline', the 'stages' must be 1, but got {stages!r}: divide tensors instead, "
+                f"with 'shard'."
+            )
 
 
 def _accept(self: AutoParallel, *args: Any, **kwargs: Any) -> None:
-    """Accepted for compatibility: with one process it changes nothing."""
+    """Accepted for compatibility: it changes how fast MindSpore communicates or what it writes; here
+    nothing."""
+
+
+def _refusal(name: str, instead: str) -> Any:
+    def refuse(self: AutoParallel, *args: Any, **kwargs: Any) -> NoReturn:
+        """Not supported.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(f"For 'AutoParallel', '{name}' is not supported. {instead}")
+
+    return refuse
 
 
 for _name in [
     "comm_fusion",
-    "dataset_strategy",
     "disable_strategy_file_only_for_trainable_params",
     "dump_local_norm",
     "enable_fp32_communication",
     "enable_gradients_mean",
-    "hsdp",
-    "load_operator_strategy_file",
-    "load_param_strategy_file",
     "no_init_parameters_in_compile",
-    "pipeline",
     "print_local_norm",
     "save_operator_strategy_file",
     "save_param_strategy_file",
@@ -80,19 +162,5 @@ for _name in [
 ]:
     setattr(AutoParallel, _name, _accept)
 
-
-def shard(
-    fn: Callable[..., Any], in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None
-) -> Callable[..., Any]:
-    """``fn`` itself: with one process there is nothing to divide its tensors among.
-
-    Args:
-        fn: a function or Cell.
-        in_strategy, out_strategy, parameter_plan: accepted for compatibility.
-
-    >>> from mindgrad import Tensor, ops
-    >>> from mindgrad.parallel import shard
-    >>> print(shard(ops.relu, in_strategy=((1,),))(Tensor([-1.0, 2.0])))
-    [0. 2.]
-    """
-    return fn
+for _name in ["load_operator_strategy_file", "load_param_strategy_file"]:
+    setattr(AutoParallel, _name, _refusal(_name, "Write strategies in the program, with 'shard'."))

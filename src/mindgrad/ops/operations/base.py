@@ -17,6 +17,7 @@ from mindgrad.ir.dtype import as_dtype
 from mindgrad.ops import functional
 from mindgrad.ops.operations.named_inputs import input_names, optional_inputs, with_named
 from mindgrad.ops.operations.primitive import Primitive
+from mindgrad.ops.strategies import run_with_strategies
 
 __all__ = [
     "Attribute", "Later", "Operation", "anything", "boolean", "classes", "described", "element_type",
@@ -99,6 +100,9 @@ class Operation(Primitive):
                 f"For '{type(self).__name__}', the number of inputs must be {wanted}, but got {len(inputs)}."
             )
         function = type(self)._function
+        if self.strategies is not None:
+            run = partial(function, self) if self._uses_attributes else function
+            return run_with_strategies(self, run, inputs)
         return function(self, *inputs) if self._uses_attributes else function(*inputs)
 
     _counts = (1, 1)

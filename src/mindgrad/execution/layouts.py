@@ -1,0 +1,199 @@
+"""Layouts of a program's arrays on a mesh are decided when it is compiled, and those of Parameters stay.
+
+An argument lies as the first sharding constraint on it says, else as the partition says for arguments. A
+Parameter lies, in this order, as it is told to (``parameter_plan``, or by an earlier program), as the first
+constraint on it says, as the Parameter that it was cloned from does (the moments of an optimiser), or whole
+on every device. New values of Parameters lie as the old ones, so that their memory is used again; other
+results as the partitioner leaves them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.backend.device_mesh import Placement, is_divided, on_one_device, spread
+from mindgrad.backend.xla import mesh_devices, to_device
+from mindgrad.execution.donation import settled, window
+from mindgrad.ir.graph import Graph, Variable, communicates
+from mindgrad.ir.partition import Allocation, Axes, Partition, current, leading, replicated, slices
+from mindgrad.ir.scope import LEFT_BEHIND
+from mindgrad.rows.sharding import with_sharding
+
+__all__ = ["gathered", "lay_out", "partition_of", "placement_of"]
+
+#: rows that leave every element where it is
+_IN_PLACE = ("convert", "stop_gradient")
+
+
+def partition_of(graph: Graph) -> Partition | None:
+    """The partition that a program is compiled for: the one in force, or that of the constraints in it."""
+    partition = current()
+    if partition is None:
+        devices = _constrained_devices(graph)
+        return None if devices is None else Partition(devices)
+    return partition
+
+
+def _constrained_devices(graph: Graph) -> int | None:
+    for equation in graph.equations:
+        if equation.primitive is with_sharding:
+            return int(equation.parameters["devices"])
+        for value in equation.parameters.values():
+            if isinstance(value, Graph) and (devices := _constrained_devices(value)) is not None:
+                return devices
+    return None
+
+
+def placement_of(
+    graph: Graph, partition: Partition, parameters: Sequence[Any], written: Sequence[Any]
+) -> Placement:
+    """The devices of a program, and the layouts of its inputs and results.
+
+    Args:
+        graph: the program; its last inputs are Parameters, its first outputs new values of Parameters.
+        partition: the division of programs among devices.
+        parameters: the Parameters that it reads.
+        written: those that it writes.
+
+    Raises:
+        ValueError: there are fewer devices, or an argument cannot be divided as the partition says.
+        RuntimeError: the program holds collectives of processes, or its processes have arguments of their
+            own.
+    """
+    if communicates(graph):
+        raise RuntimeError(
+            "a program is divided among devices, and holds collectives of processes: it must be one of both. "
+            "Leave the collectives out, for XLA inserts what the division needs, or divide nothing."
+        )
+    devices = mesh_devices(partition.devices)
+    is_local = all(device.process_index == devices[0].client.process_index() for device in devices)
+    if not is_local and partition.data in ("rows", "free"):
+        raise RuntimeError(
+            "a program is divided among the devices of several processes, each of which must call it "
+            "with the "
+            "same arguments, whole ones: say so by set_auto_parallel_context(full_batch=True)."
+        )
+    constraints = _constraints(graph)
+    count = len(graph.inputs) - len(parameters)
+    inputs = _of_arguments(graph.inputs[:count], constraints, partition)
+    symbols = dict(zip(map(id, parameters), graph.inputs[count:], strict=True))
+    inputs += [_of_parameter(parameter, symbols, constraints, partition) for parameter in parameters]
+    # each process must be able to read results
+    outputs = [None if is_local else replicated(len(y.shape)) for y in graph.outputs]
+    for k, parameter in enumerate(written):
+        axes = _of_parameter(parameter, symbols, constraints, partition)
+        if parameter.shape == graph.outputs[k].shape:
+            outputs[k] = axes
+    return Placement(devices, inputs, outputs)
+
+
+def _constraints(graph: Graph) -> dict[Any, Axes]:
+    """The first layout that each input is constrained to."""
+    origin: dict[Any, Any] = {v: v for v in graph.inputs}
+    constraints: dict[Any, Axes] = {}
+    for equation in graph.equations:
+        operand = equation.inputs[0] if equation.inputs else None
+        if type(operand) is not Variable or operand not in origin:
+            continue
+        if equation.primitive is with_sharding:
+            axes = tuple(entry or () for entry in equation.parameters["axes"])
+            constraints.setdefault(origin[operand], axes)
+        elif equation.primitive.name in _IN_PLACE:
+            origin[equation.outputs[0]] = origin[operand]
+    return constraints
+
+
+def _of_arguments(
+    symbols: Sequence[Variable], constraints: dict[Any, Axes], partition: Partition
+) -> list[Axes | None]:
+    data = partition.data
+    if not isinstance(data, str) and len(data) == len(symbols):
+        return [
+            _by_strategy(k, symbol.shape, strategy, partition.devices, constraints.get(symbol))
+            for k, (symbol, strategy) in enumerate(zip(symbols, data, strict=True))
+        ]
+    layouts: list[Axes | None] = []
+    for symbol in symbols:
+        undivided = replicated(len(symbol.shape))
+        if symbol in constraints:
+            layouts.append(constraints[symbol])
+        elif data == "rows":
+            rows = leading(partition.devices, symbol.shape[:1], undivided[:1])
+            layouts.append((*rows, *undivided[1:]))
+        else:
+            layouts.append(undivided if data == "whole" else None)
+    return layouts
+
+
+def _by_strategy(
+    number: int, shape: Sequence[int], strategy: Any, devices: int, constraint: Axes | None
+) -> Axes:
+    """The layout of an argument by a ``dataset_strategy``, numbers of slices or an object with ``axes()``."""
+    if isinstance(strategy, tuple):
+        if constraint is not None and strategy == tuple(slices(devices, entry) for entry in constraint):
+            return constraint  # as many slices, along the axes of the mesh that the program uses
+        allocation = Allocation(devices)
+        axes = tuple(allocation.take(count) for count in strategy)
+    else:
+        axes = strategy.axes()
+    parts = [slices(devices, entry) for entry in axes]
+    if None in axes or len(axes) != len(shape) or any(n % k for n, k in zip(shape, parts, strict=True)):
+        raise ValueError(
+            f"For 'dataset_strategy', the strategy {strategy} does not divide argument {number} of shape "
+            f"{tuple(shape)} into equal slices on {devices} devices."
+        )
+    return axes
+
+
+def _of_parameter(
+    parameter: Any, symbols: dict[int, Variable], constraints: dict[Any, Axes], partition: Partition
+) -> Axes:
+    rank = len(parameter.shape)
+    own = parameter.layout
+    if own is not None and own[0] == partition.devices and len(own[1]) == rank:
+        return own[1]
+    symbol = symbols.get(id(parameter))
+    axes = None if symbol is None else constraints.get(symbol)
+    if axes is None:
+        origin = parameter.origin
+        axes = replicated(rank)
+        if origin is not None and origin.shape == parameter.shape:
+            axes = _of_parameter(origin, symbols, constraints, partition)
+            if partition.splits_state and origin.parallel_optimizer:
+                axes = leading(partition.devices, parameter.shape, axes)
+    if any(axes):
+        parameter.layout = (partition.devices, axes)
+    return axes
+
+
+# --- arrays ---------------------------------------------------------------------------------------------
+
+
+def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
+    """Lay the tensors' arrays out for a program; they stay so, and the next call moves nothing."""
+    for tensor, sharding in zip(tensors, shardings, strict=True):
+        array = tensor._array
+        if sharding is None or (getattr(array, "sharding", None) is sharding and array.shape == tensor.shape):
+            continue  # jax leaves out what the program does not use
+        with window:
+            array = settled(tensor._array)
+            if array is None:
+                raise RuntimeError(LEFT_BEHIND)
+            if array.shape != tensor.shape:
+                array = np.broadcast_to(np.asarray(array), tensor.shape)
+            tensor._array = spread(array, sharding)
+
+
+def gathered(tensors: Iterable[Any]) -> bool:
+    """Move arrays that lie on several devices to the one that programs run on; whether there were any."""
+    has_moved = False
+    for tensor in tensors:
+        with window:
+            array = settled(tensor._array)
+            if is_divided(array):
+                tensor._array = on_one_device(array, to_device)
+                has_moved = True
+    return has_moved

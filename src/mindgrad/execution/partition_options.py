@@ -1,0 +1,98 @@
+"""Options of MindSpore's parallel modes choose the partition of the programs of this process.
+
+    stand_alone, hybrid_parallel    one device
+    data_parallel                   as many as ``device_num`` says: arguments along their first axis
+    semi_auto_parallel              all, or ``device_num``: by the strategies in the program
+    auto_parallel                   the same; arguments along their first axis
+
+Where several processes train data-parallel, each has one device (``communication``).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from mindgrad._base.environment import SIZES
+from mindgrad.backend.processes import is_started
+from mindgrad.backend.xla import mesh_devices
+from mindgrad.ir.partition import ALL, Partition
+
+__all__ = ["check_device_number", "data_rule", "partition_from"]
+
+_DATA = {"data_parallel": "rows", "full_batch": "whole"}
+
+
+def data_rule(strategy: Any) -> Any:
+    """The rule of a partition for arguments, of a ``dataset_strategy``.
+
+    Args:
+        strategy: ``"data_parallel"``, ``"full_batch"``, or a tuple with a tuple of numbers of slices, or a
+            Layout, for each argument.
+
+    Raises:
+        TypeError: it is of another type.
+        ValueError: it is another string.
+    """
+    if isinstance(strategy, str):
+        if strategy not in _DATA:
+            raise ValueError(
+                f"For 'dataset_strategy', it must be 'data_parallel', 'full_batch' or a tuple, but got "
+                f"{strategy!r}."
+            )
+        return _DATA[strategy]
+    if not isinstance(strategy, tuple) or not all(
+        isinstance(x, tuple) or hasattr(x, "axes") for x in strategy
+    ):
+        raise TypeError(
+            f"For 'dataset_strategy', it must be 'data_parallel', 'full_batch' or a tuple with a strategy "
+            f"for each "
+            f"argument, but got {strategy!r}."
+        )
+    return strategy
+
+
+def check_device_number(devices: Any) -> None:
+    """Check that programs can be divided among so many devices.
+
+    Raises:
+        ValueError: it is no positive int, or there are fewer devices.
+    """
+    if type(devices) is not int or devices < 1:
+        raise ValueError(
+            f"For 'set_auto_parallel_context', the 'device_num' must be a positive int, but got {devices!r}."
+        )
+    if devices > 1 and not _are_several():
+        try:
+            mesh_devices(devices)
+        except ValueError as error:
+            raise ValueError(
+                f"For 'set_auto_parallel_context', the 'device_num' is {devices}: {error}"
+            ) from None
+
+
+def _are_several() -> bool:
+    """Whether this process is one of several, which have a device each; jax may not have been started yet."""
+    return is_started() or any(os.environ.get(name, "1") not in ("", "1") for name in SIZES)
+
+
+def partition_from(options: Mapping[str, Any], chosen: Mapping[str, Any]) -> Partition | None:
+    """The partition by the options of ``set_auto_parallel_context``; ``None``: programs run on one device.
+
+    Args:
+        options: all of them.
+        chosen: those that the user has set.
+    """
+    mode = options["parallel_mode"]
+    is_automatic = mode in ("semi_auto_parallel", "auto_parallel")
+    devices = chosen.get("device_num", ALL if is_automatic else 1)
+    if devices == 1 or not (is_automatic or (mode == "data_parallel" and not _are_several())):
+        return None
+    if options["full_batch"]:
+        data: Any = "whole"
+    elif "dataset_strategy" in chosen:
+        data = data_rule(chosen["dataset_strategy"])
+    else:
+        data = "free" if mode == "semi_auto_parallel" else "rows"
+    return Partition(devices, data, bool(options["enable_parallel_optimizer"]))

@@ -1,0 +1,143 @@
+"""Sharded functions run as compiled programs whose arguments, results and Parameters are divided."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mindgrad.api.jit import JitFunction
+from mindgrad.ir.partition import current
+from mindgrad.ir.scope import open_scopes
+from mindgrad.ops.strategies import check_strategies, constrain_results, constrain_tensors, strategy_axes
+from mindgrad.ops.tensor_layout import Layout
+
+__all__ = ["Sharded", "shard"]
+
+
+class _WhileDivided:
+    """Whether programs are divided among devices now: then a gradient of the function is compiled whole."""
+
+    def __get__(self, instance: object, owner: type) -> bool:
+        return current() is not None
+
+
+class Sharded(JitFunction):
+    """A function, or Cell, whose arguments and results have layouts; on one device the function itself.
+
+    Args:
+        function: the function.
+        in_strategy: for each tensor among the arguments a tuple of numbers of slices, a Layout or ``None``.
+        out_strategy: the same for the results; ``None``: as the partitioner chooses.
+        parameter_plan: layouts of Parameters by name.
+    """
+
+    compiles = _WhileDivided()  # type: ignore[assignment]
+    compared_by = ("_plain", "_in_strategy", "_out_strategy")  # type: ignore[assignment]
+
+    def __init__(
+        self, function: Callable[..., Any], in_strategy: Any, out_strategy: Any, parameter_plan: Any
+    ) -> None:
+        self._plain = function
+        self._in_strategy, self._out_strategy = in_strategy, out_strategy
+        self._parameters = _planned(function, parameter_plan)
+        super().__init__(function)
+        self._compiled = type(self._compiled)(self._constrained)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if current() is None:
+            return self._plain(*args, **kwargs)
+        self._place_parameters()
+        if open_scopes():
+            return self._constrained(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        return self if owner is None else functools.partial(self, owner)
+
+    def _constrained(self, *args: Any, **kwargs: Any) -> Any:
+        partition = current()
+        if partition is None:
+            return self._plain(*args, **kwargs)
+        if self._in_strategy is not None:
+            args, kwargs = constrain_tensors(
+                "shard", "in_strategy", "argument", (args, kwargs), self._in_strategy, partition
+            )
+        results = self._plain(*args, **kwargs)
+        if self._out_strategy is None:
+            return results
+        return constrain_results("shard", results, self._out_strategy, partition)
+
+    def _place_parameters(self) -> None:
+        partition = current()
+        if partition is None:
+            return
+        for name, parameter, strategy in self._parameters:
+            axes = strategy_axes("shard", f"Parameter '{name}'", strategy, parameter.shape, partition.devices)
+            parameter.layout = (partition.devices, axes)
+
+
+def shard(
+    fn: Callable[..., Any], in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None
+) -> Sharded:
+    """A function whose tensors are divided among the devices of the program.
+
+    XLA's partitioner divides everything in between and inserts the communication; values and derivatives of
+    every order are those of one device. Programs are divided where ``set_auto_parallel_context`` or
+    :class:`mindgrad.parallel.AutoParallel` says so; otherwise the function runs on one device, and
+    strategies change nothing. When divided, it is compiled in both modes.
+
+    Args:
+        fn: a function or Cell.
+        in_strategy: a tuple with, for each tensor among the arguments, a tuple of the numbers of slices of
+            its axes, a :class:`Layout`, or ``None``, with which the partitioner chooses.
+        out_strategy: the same for the tensors of the result; by default the partitioner chooses all.
+        parameter_plan: a dict from names of Parameters of the Cell (``"self.dense.weight"``,
+            ``"dense.weight"``) to tuples of numbers of slices or Layouts: so they stay, from call to call.
+
+    Returns:
+        Function of the same arguments.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: a number of slices is not positive, or there is no Parameter of that name; in a call, an
+            axis is not divisible into so many slices, or the slices are no divisor of the number of devices.
+
+    >>> from mindgrad import Tensor, ops
+    >>> from mindgrad.parallel import shard
+    >>> print(shard(ops.relu, in_strategy=((1,),))(Tensor([-1.0, 2.0])))
+    [0. 2.]
+    """
+    if not callable(fn):
+        raise TypeError(f"For 'shard', the 'fn' must be a function or Cell, but got {type(fn).__name__}.")
+    check_strategies("shard", "in_strategy", in_strategy)
+    check_strategies("shard", "out_strategy", out_strategy)
+    return Sharded(fn, in_strategy, out_strategy, parameter_plan)
+
+
+def _planned(function: Any, plan: Any) -> list[tuple[str, Any, Any]]:
+    if plan is None:
+        return []
+    if not isinstance(plan, Mapping) or not all(isinstance(name, str) for name in plan):
+        raise TypeError(f"For 'shard', the 'parameter_plan' must be a dict by names, but got {plan!r}.")
+    cell = getattr(function, "__self__", function)
+    if not hasattr(cell, "parameters_and_names"):
+        raise TypeError(
+            f"For 'shard', the 'parameter_plan' is for a Cell, but 'fn' is a {type(function).__name__}."
+        )
+    by_path = dict(cell.parameters_and_names())
+    by_name = {parameter.name: parameter for parameter in by_path.values()}
+    planned = []
+    for name, strategy in plan.items():
+        path = name.removeprefix("self.")
+        parameter = by_path[path] if path in by_path else by_name.get(path)
+        if parameter is None:
+            raise ValueError(
+                f"For 'shard', the 'parameter_plan' names {name!r}, but the Parameters are "
+                f"{', '.join(by_path)}."
+            )
+        check_strategies("shard", "parameter_plan", (strategy,))
+        if not isinstance(strategy, (tuple, Layout)):
+            raise TypeError(f"For 'shard', the plan of {name!r} must be a tuple of ints or a Layout.")
+        planned.append((path, parameter, strategy))
+    return planned

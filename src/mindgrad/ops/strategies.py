@@ -1,0 +1,261 @@
+"""Strategies, the numbers of slices of the axes of an operator's tensors, become layouts on the mesh.
+
+    strategy (2, 1, 4)        axis 0 in 2 slices, axis 1 whole, axis 2 in 4; of 8 devices each has one of 8
+
+Axes of different tensors that an operator runs over together (the rows of a matrix and those of the product,
+the axes of operands that broadcast) have one name, and lie along the same axes of the mesh.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.ir.partition import Allocation, Axes, Partition, current, slices
+from mindgrad.ir.scope import GraphScope, apply, innermost
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ops.operands import operand
+from mindgrad.ops.tensor_layout import Layout
+from mindgrad.rows.sharding import with_sharding
+
+__all__ = ["check_strategies", "constrained", "layouts_of", "run_with_strategies", "strategy_axes"]
+
+
+def check_strategies(owner: str, argument: str, strategies: Any) -> None:
+    """Check what a user wrote before there are tensors.
+
+    Raises:
+        TypeError: it is no tuple of tuples of ints, Layouts and ``None``.
+        ValueError: a number is not positive.
+    """
+    if strategies is None:
+        return
+    if not isinstance(strategies, tuple):
+        raise TypeError(
+            f"For '{owner}', the '{argument}' must be a tuple with a tuple of ints or a Layout for each "
+            f"tensor, but got "
+            f"{strategies!r}."
+        )
+    for strategy in strategies:
+        if strategy is None or isinstance(strategy, Layout):
+            continue
+        if not isinstance(strategy, tuple) or not all(type(count) is int for count in strategy):
+            raise TypeError(
+                f"For '{owner}', the '{argument}' must hold tuples of ints or Layouts, one for each "
+                f"tensor, but got "
+                f"{strategy!r} in {strategies!r}."
+            )
+        if min(strategy, default=1) < 1:
+            raise ValueError(f"For '{owner}', the numbers of slices must be positive, but got {strategy}.")
+
+
+def strategy_axes(owner: str, name: str, strategy: Any, shape: Sequence[int], devices: int) -> Axes:
+    """The layout of one tensor by a strategy of its own.
+
+    Args:
+        owner: the function that the strategy was given to, for errors.
+        name: the tensor, for errors.
+        strategy: a tuple of ints or a Layout.
+        shape: the tensor's shape.
+        devices: the number of devices.
+
+    Raises:
+        ValueError: the strategy does not fit the shape or the devices.
+    """
+    letters = [(name, axis) for axis in range(len(shape))]
+    return layouts_of(owner, [name], [strategy], [shape], [letters], devices)[0] or ()
+
+
+def layouts_of(
+    owner: str,
+    names: Sequence[str],
+    strategies: Sequence[Any],
+    shapes: Sequence[Sequence[int]],
+    letters: Sequence[Sequence[Any]],
+    devices: int,
+) -> list[Axes | None]:
+    """The layouts of tensors whose axes of one letter go together; ``None`` of one without a strategy.
+
+    Raises:
+        ValueError: a strategy does not fit the shape, the other strategies or the devices.
+    """
+    by_letter: dict[Any, tuple[int, ...]] = {}
+    for name, strategy, shape in zip(names, strategies, shapes, strict=True):
+        if strategy is not None:
+            _check_shape(owner, name, strategy, shape, devices)
+    for strategy, own in zip(strategies, letters, strict=True):
+        if isinstance(strategy, Layout):
+            for letter, axes in zip(own, strategy.axes(), strict=True):
+                by_letter.setdefault(letter, axes or ())
+    allocation = Allocation(devices, [axis for axes in by_letter.values() for axis in axes])
+    for name, strategy, shape, own in zip(names, strategies, shapes, letters, strict=True):
+        if strategy is None or isinstance(strategy, Layout):
+            continue
+        for letter, count, size in zip(own, strategy, shape, strict=True):
+            if letter in by_letter:
+                if size > 1 and slices(devices, by_letter[letter]) != count:
+                    raise ValueError(
+                        f"For '{owner}', the strategy {strategy} of {name} of shape {tuple(shape)} "
+                        f"divides an axis into "
+                        f"{count} that another tensor of the operator has in "
+                        f"{slices(devices, by_letter[letter])} slices."
+                    )
+            elif size > 1 or count > 1:
+                axes = allocation.take(count)
+                if axes is None:
+                    raise ValueError(
+                        f"For '{owner}', the strategies {tuple(strategies)} need more devices than there "
+                        f"are: the product "
+                        f"of the numbers of slices must divide {devices}."
+                    )
+                by_letter[letter] = axes
+    return [
+        None
+        if strategy is None
+        else strategy.axes()
+        if isinstance(strategy, Layout)
+        else tuple(
+            by_letter.get(letter, ()) if size > 1 else () for letter, size in zip(own, shape, strict=True)
+        )
+        for strategy, own, shape in zip(strategies, letters, shapes, strict=True)
+    ]
+
+
+def _check_shape(owner: str, name: str, strategy: Any, shape: Sequence[int], devices: int) -> None:
+    parts = strategy.slices() if isinstance(strategy, Layout) else strategy
+    if isinstance(strategy, Layout) and strategy.devices != devices:
+        raise ValueError(
+            f"For '{owner}', {strategy} of {name} is for {strategy.devices} devices, but programs are "
+            f"divided among "
+            f"{devices}: set_auto_parallel_context(device_num=...)."
+        )
+    if len(parts) != len(shape):
+        raise ValueError(
+            f"For '{owner}', the strategy {strategy} of {name} must have an entry for each axis of its shape "
+            f"{tuple(shape)}."
+        )
+    for axis, (count, size) in enumerate(zip(parts, shape, strict=True)):
+        if size % count:
+            raise ValueError(
+                f"For '{owner}', the strategy {strategy} divides axis {axis} of {name} of shape "
+                f"{tuple(shape)} into "
+                f"{count} slices, but {size} is not divisible by {count}."
+            )
+
+
+def constrained(x: Any, axes: Axes | None, devices: int) -> Any:
+    """``x`` laid out in the program that is being made; ``x`` itself where operators run one by one."""
+    if axes is None or not isinstance(innermost(), GraphScope):
+        return x
+    tensor = operand(x, "shard")
+    return apply(with_sharding, tensor, devices=devices, axes=axes) if tensor.is_traced else x
+
+
+# --- operators ------------------------------------------------------------------------------------------
+
+
+def run_with_strategies(operation: Any, run: Any, inputs: tuple[Any, ...]) -> Any:
+    """An operator on inputs laid out as its strategies say.
+
+    Args:
+        operation: the operator.
+        run: ``run(*inputs)`` computes it.
+        inputs: its inputs.
+
+    Raises:
+        ValueError: the strategies do not fit the inputs or the devices.
+    """
+    partition = current()
+    in_strategy, out_strategy = operation.strategies
+    if partition is None:
+        return run(*inputs)
+    owner = f"{operation.name}.shard"
+    leaves, structure = flatten(inputs)
+    positions = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    numbers = [k for k, leaf in enumerate(leaves) if isinstance(leaf, (int, float, complex))]
+    if in_strategy is not None and len(in_strategy) == len(positions) + len(numbers):  # () of each number
+        in_strategy = [
+            s for s, k in zip(in_strategy, sorted(positions + numbers), strict=True) if k in positions
+        ]
+    shapes = [leaves[k].shape for k in positions]
+    letters, of_result = _letters(operation, shapes)
+    result_axes: Axes | None = None
+    if in_strategy is not None:
+        strategies = _for_each(owner, "in_strategy", in_strategy, len(positions))
+        names = [f"input {k}" for k in range(len(positions))]
+        layouts = layouts_of(owner, names, strategies, shapes, letters, partition.devices)
+        for k, axes in zip(positions, layouts, strict=True):
+            leaves[k] = constrained(leaves[k], axes, partition.devices)
+        if of_result is not None and None not in layouts:
+            by_letter = {
+                letter: axes
+                for own, of in zip(letters, layouts, strict=True)
+                for letter, axes in zip(own, of or (), strict=True)
+            }
+            result_axes = tuple(by_letter[letter] for letter in of_result)
+    result = run(*unflatten(structure, leaves))
+    if out_strategy is not None:
+        return constrain_results(owner, result, out_strategy, partition)
+    if result_axes is not None and isinstance(result, Tensor):
+        return constrained(result, result_axes, partition.devices)
+    return result
+
+
+def _for_each(owner: str, argument: str, strategies: tuple[Any, ...], count: int) -> tuple[Any, ...]:
+    if len(strategies) != count:
+        raise ValueError(
+            f"For '{owner}', the '{argument}' must have an entry for each of {count} tensors, but got "
+            f"{strategies}."
+        )
+    return strategies
+
+
+def constrain_results(owner: str, results: Any, strategies: tuple[Any, ...], partition: Partition) -> Any:
+    """Results, tensors in any structure, each laid out by a strategy of its own."""
+    return constrain_tensors(owner, "out_strategy", "result", results, strategies, partition)
+
+
+def constrain_tensors(
+    owner: str, argument: str, word: str, values: Any, strategies: tuple[Any, ...], partition: Partition
+) -> Any:
+    """The tensors in ``values``, each laid out by a strategy of its own.
+
+    Raises:
+        ValueError: there are not as many strategies as tensors, or one does not fit.
+    """
+    leaves, structure = flatten(values)
+    positions = [k for k, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    _for_each(owner, argument, strategies, len(positions))
+    for number, (k, strategy) in enumerate(zip(positions, strategies, strict=True)):
+        if strategy is not None:
+            axes = strategy_axes(owner, f"{word} {number}", strategy, leaves[k].shape, partition.devices)
+            leaves[k] = constrained(leaves[k], axes, partition.devices)
+    return unflatten(structure, leaves)
+
+
+def _letters(operation: Any, shapes: Sequence[Sequence[int]]) -> tuple[list[list[Any]], list[Any] | None]:
+    """Names of the operands' axes, one name for those that go together, and those of a product's result."""
+    name = operation.name
+    if name in ("MatMul", "BatchMatMul") and len(shapes) == 2 and min(map(len, shapes)) >= 2:
+        a, b = [[len(shape) - k for k in range(len(shape))] for shape in shapes]  # batch axes, from the right
+        a[-2:], b[-2:] = ["m", "k"], ["k", "n"]  # type: ignore[list-item]
+        if operation.transpose_a:
+            a[-2:] = a[:-3:-1]
+        if operation.transpose_b:
+            b[-2:] = b[:-3:-1]
+        batch = max(a[:-2], b[:-2], key=len)
+        return [a, b], [*batch, "m", "n"]
+    if name == "BiasAdd" and len(shapes) == 2:
+        return [[*range(len(shapes[0]))], [1]], None
+    if _broadcasts(shapes):
+        return [[len(shape) - k for k in range(len(shape))] for shape in shapes], None
+    return [[(number, k) for k in range(len(shape))] for number, shape in enumerate(shapes)], None
+
+
+def _broadcasts(shapes: Sequence[Sequence[int]]) -> bool:
+    for number in range(1, 1 + max(map(len, shapes), default=0)):
+        sizes = {shape[-number] for shape in shapes if len(shape) >= number}
+        if len(sizes - {1}) > 1:
+            return False
+    return True

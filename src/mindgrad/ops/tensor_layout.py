@@ -1,0 +1,163 @@
+"""A layout names the axes of a mesh of devices that the axes of a tensor are divided along."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.ir.partition import Allocation, Axes
+
+__all__ = ["Layout"]
+
+#: the word for an axis that is not divided
+_WHOLE = "None"
+
+
+class Layout:
+    """A layout of tensors over a mesh of devices; calling it with axes' names gives the layout of one tensor.
+
+    Args:
+        device_matrix: the sizes of the mesh, a tuple of ints; their product is the number of devices.
+        alias_name: a name for each axis of the mesh, a tuple of strings.
+        rank_list: the numbers of the devices, in order: 0, 1, 2, …, which is what it is by default.
+
+    Inputs:
+        For each axis of the tensor the name of a mesh axis, a tuple of names, or ``"None"`` for an axis that
+        is whole on every device.
+
+    Outputs:
+        Layout, of a tensor.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: a size is not positive; there are not as many names as sizes; a name comes twice or is not
+            there; ``rank_list`` is another order.
+
+    >>> from mindgrad import Layout
+    >>> layout = Layout((2, 4), ("dp", "tp"))
+    >>> layout("dp", ("tp",)), layout("None", ("dp", "tp")).slices()
+    (Layout((2, 4), ('dp', 'tp'))('dp', 'tp'), (1, 8))
+    """
+
+    def __init__(
+        self, device_matrix: Sequence[int], alias_name: Sequence[str], rank_list: Sequence[int] | None = None
+    ) -> None:
+        if not isinstance(device_matrix, tuple) or not all(type(size) is int for size in device_matrix):
+            raise TypeError(
+                f"For 'Layout', the 'device_matrix' must be a tuple of ints, but got {device_matrix!r}."
+            )
+        if not isinstance(alias_name, tuple) or not all(isinstance(name, str) for name in alias_name):
+            raise TypeError(
+                f"For 'Layout', the 'alias_name' must be a tuple of strings, but got {alias_name!r}."
+            )
+        if min(device_matrix, default=1) < 1:
+            raise ValueError(
+                f"For 'Layout', the sizes of the 'device_matrix' must be positive, but got {device_matrix}."
+            )
+        if len(alias_name) != len(device_matrix):
+            raise ValueError(
+                f"For 'Layout', the 'alias_name' must have a name for each axis of the 'device_matrix' "
+                f"{device_matrix}, "
+                f"but got {alias_name}."
+            )
+        if len({*alias_name}) != len(alias_name) or {"", _WHOLE} & {*alias_name}:
+            raise ValueError(
+                f"For 'Layout', the names must differ, and be neither empty nor 'None', but got {alias_name}."
+            )
+        if "interleaved_parallel" in alias_name:
+            raise ValueError(
+                "For 'Layout', 'interleaved_parallel' is not supported: XLA overlaps communication by "
+                "itself. Leave the "
+                "axis out."
+            )
+        if rank_list is not None and list(rank_list) != list(range(math.prod(device_matrix))):
+            raise ValueError(
+                f"For 'Layout', the 'rank_list' must be 0, 1, 2, … of {math.prod(device_matrix)} devices, "
+                f"for a program "
+                f"runs on all of them in this order, but got {rank_list}."
+            )
+        self.device_matrix, self.alias_name = device_matrix, alias_name
+        #: for each axis of the tensor the names of its mesh axes; ``None`` before it is called
+        self.names: tuple[tuple[str, ...], ...] | None = None
+
+    def __call__(self, *tensor_map: str | tuple[str, ...]) -> Layout:
+        layout = Layout(self.device_matrix, self.alias_name)
+        names = [self._names(entry) for entry in tensor_map]
+        used = [name for entry in names for name in entry]
+        if len({*used}) != len(used):
+            raise ValueError(
+                f"For 'Layout', an axis of the mesh can divide one axis of a tensor only, but got "
+                f"{tensor_map}."
+            )
+        layout.names = tuple(names)
+        return layout
+
+    def _names(self, entry: Any) -> tuple[str, ...]:
+        names = entry if isinstance(entry, tuple) else (entry,)
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError(
+                f"For 'Layout', an axis must be a string, or a tuple of strings, but got {entry!r}. Write "
+                f"'None', in "
+                f"quotes, for an axis that is whole."
+            )
+        for name in names:
+            if name not in (*self.alias_name, _WHOLE):
+                raise ValueError(
+                    f"For 'Layout', there is no axis {name!r} in the mesh; there are "
+                    f"{', '.join(self.alias_name)}."
+                )
+        return tuple(name for name in names if name != _WHOLE)
+
+    @property
+    def devices(self) -> int:
+        """The number of devices of the mesh."""
+        return math.prod(self.device_matrix)
+
+    def slices(self) -> tuple[int, ...]:
+        """The number of slices of each axis of the tensor."""
+        sizes = dict(zip(self.alias_name, self.device_matrix, strict=True))
+        return tuple(math.prod(sizes[name] for name in names) for names in self._of_tensor())
+
+    def axes(self) -> Axes:
+        """For each axis of the tensor its axes of the mesh of prime sizes (``ir.partition``)."""
+        allocation = Allocation(self.devices)
+        by_name = {
+            name: allocation.take(size) or ()
+            for name, size in zip(self.alias_name, self.device_matrix, strict=True)
+        }
+        return tuple(tuple(axis for name in names for axis in by_name[name]) for names in self._of_tensor())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The layout as MindSpore writes it: axes of the mesh are counted from the last one, −1 is whole."""
+        last = len(self.alias_name) - 1
+        numbers = [tuple(last - self.alias_name.index(name) for name in names) for names in self._of_tensor()]
+        tensor_map = tuple(entry[0] if len(entry) == 1 else entry or -1 for entry in numbers)
+        return {
+            "device_matrix": self.device_matrix, "tensor_map": tensor_map, "interleaved_parallel": False,
+            "alias_name": self.alias_name, "rank_list": list(range(self.devices)),
+        }  # fmt: skip
+
+    def _of_tensor(self) -> tuple[tuple[str, ...], ...]:
+        if self.names is None:
+            raise ValueError(
+                "For 'Layout', call it with an axis of the mesh for each axis of the tensor: "
+                "layout('dp', 'None')."
+            )
+        return self.names
+
+    def __repr__(self) -> str:
+        entries = () if self.names is None else self.names
+        shown = ", ".join(repr(names[0] if len(names) == 1 else names or _WHOLE) for names in entries)
+        return f"Layout({self.device_matrix}, {self.alias_name})" + (
+            f"({shown})" if self.names is not None else ""
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Layout) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.device_matrix, self.alias_name, self.names

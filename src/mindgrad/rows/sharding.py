@@ -1,0 +1,79 @@
+"""The sharding constraint lays an array out over the devices of a program; its value is that of the operand.
+
+    y = x        ẏ = ẋ, laid out as y        x̄ = ȳ, laid out as y        a batch: its axis is left to the
+    partitioner
+
+A program for one device has no constraint: there the row is nothing. For several, the back end names the mesh
+while it lowers the program (:data:`mesh`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+from mindgrad.ir.partition import Axes, slices
+from mindgrad.ir.types import TensorType
+from mindgrad.rows.batching import inserted
+from mindgrad.rows.kinds import linear
+from mindgrad.rows.samples import case, reals
+from mindgrad.rows.structural import splat
+
+__all__ = ["mesh", "with_sharding"]
+
+#: ``mesh(devices, axes)``: jax's sharding for the program that is being lowered; ``None``: it is for one
+#: device
+mesh: ContextVar[Callable[[int, Axes], Any] | None] = ContextVar("mesh", default=None)
+
+
+def _type_rule(x: TensorType, devices: int, axes: Axes) -> TensorType:
+    if len(axes) != x.rank:
+        raise ValueError(
+            f"For 'with_sharding', the layout must have an entry for each axis of the input of shape "
+            f"{x.shape}, but "
+            f"got {axes}."
+        )
+    for size, entry in zip(x.shape, axes, strict=True):
+        if size % slices(devices, entry):
+            raise ValueError(
+                f"For 'with_sharding', an axis of size {size} of the input of shape {x.shape} cannot be "
+                f"divided into "
+                f"{slices(devices, entry)} equal slices."
+            )
+    return x
+
+
+_type_rule.keeps_type = True  # type: ignore[attr-defined]
+
+
+def _constrained(jax: Any, x: Any, devices: int, axes: Axes) -> Any:
+    sharding = mesh.get()
+    return x if sharding is None else jax.lax.with_sharding_constraint(x, sharding(devices, axes))
+
+
+def _simplify(x: Any, devices: int, axes: Axes) -> Any:
+    made_by = getattr(x, "made_by", None)
+    if made_by is not None and made_by.primitive is with_sharding and made_by.parameters["axes"] == axes:
+        return x
+    return splat(x, x.type)
+
+
+def _batch(size: int, xs: Any, at: Any, devices: int, axes: Axes) -> tuple[Any, int]:
+    return with_sharding(xs[0], devices=devices, axes=inserted(axes, at[0], None)), at[0]
+
+
+#: ``with_sharding(x, devices, axes)``: ``x``, laid out over so many devices
+with_sharding = linear(
+    "with_sharding",
+    type_rule=_type_rule,
+    numpy=lambda x, devices, axes: x,
+    xla=_constrained,
+    transpose=lambda ct, x, devices, axes: with_sharding(ct, devices=devices, axes=axes),
+    batch=_batch,
+    simplify=_simplify,
+    samples=[
+        case(reals()[4, 2], devices=8, axes=((0, 2), (1,))),
+        case(reals()[3, 6], devices=6, axes=(None, ())),
+    ],
+)
