@@ -63,11 +63,8 @@ def sharding(devices: tuple[Any, ...], axes: Axes) -> Any:
 
 
 @contextmanager
-def lowering_for(placement: Placement | None) -> Iterator[None]:
+def lowering_for(placement: Placement) -> Iterator[None]:
     """Let sharding constraints of a program that is lowered now be those of its mesh."""
-    if placement is None:
-        yield
-        return
 
     def constraint(count: int, axes: Axes) -> Any:
         if count != len(placement.devices):

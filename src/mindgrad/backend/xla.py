@@ -8,6 +8,7 @@ differentiation is not used: a derivative arrives here as an ordinary graph. Pro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import lru_cache, partial
 from typing import Any
 
@@ -243,7 +244,7 @@ def compile_ahead(
     function: Any = run
     if mesh is not None:
         function, operands = mesh.mapped(run, operands, [y.shape for y in graph.outputs])
-    with lowering_for(placement):
+    with nullcontext() if placement is None else lowering_for(placement):
         compiled = ahead(
             function,
             operands,

@@ -33,9 +33,8 @@ from mindgrad.execution.cache import (
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.execution.donation import Donation, run_and_store
 from mindgrad.execution.finite_results import checked, traced_plainly
-from mindgrad.execution.layouts import gathered, lay_out, partition_of, placement_of
+from mindgrad.execution.layouts import gathered, lay_out, moved, partition_of, placement_of
 from mindgrad.execution.observers import observe
-from mindgrad.execution.placement import moved
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant, is_constant
 from mindgrad.ir.graph import Graph, communicates

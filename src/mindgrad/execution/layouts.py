@@ -20,9 +20,10 @@ from mindgrad.execution.donation import settled, window
 from mindgrad.ir.graph import Graph, Variable, communicates
 from mindgrad.ir.partition import Allocation, Axes, Partition, current, leading, replicated, slices
 from mindgrad.ir.scope import LEFT_BEHIND
+from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.sharding import with_sharding
 
-__all__ = ["gathered", "lay_out", "partition_of", "placement_of"]
+__all__ = ["gathered", "lay_out", "moved", "partition_of", "placement_of"]
 
 #: rows that leave every element where it is
 _IN_PLACE = ("convert", "stop_gradient")
@@ -170,6 +171,16 @@ def _of_parameter(
 
 
 # --- arrays ---------------------------------------------------------------------------------------------
+
+
+def moved(tensor: Tensor) -> Any:
+    """The tensor's array on the device; it stays there, so that the next call moves nothing."""
+    array = settled(tensor._array)
+    if array is None:
+        raise RuntimeError(LEFT_BEHIND)
+    if isinstance(array, (np.ndarray, np.generic)) or array.shape != tensor.shape:
+        array = tensor._array = to_device(np.broadcast_to(np.asarray(array), tensor.shape))
+    return array
 
 
 def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:

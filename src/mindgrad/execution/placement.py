@@ -12,14 +12,11 @@ import numpy as np
 
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import to_device
-from mindgrad.execution.donation import settled
 from mindgrad.ir import settings
 from mindgrad.ir.graph import is_finite
-from mindgrad.ir.scope import LEFT_BEHIND
-from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
 
-__all__ = ["SMALL", "is_infinite", "moved", "on_device", "program_operand"]
+__all__ = ["SMALL", "is_infinite", "on_device", "program_operand"]
 
 #: arrays of at most so many elements are handed to a program as they are, when they come for the first time
 SMALL = 16384
@@ -91,13 +88,3 @@ def program_operand(array: Any, type_: TensorType) -> Any:
             facts.has_come = True
             return array
     return on_device(array, type_)
-
-
-def moved(tensor: Tensor) -> Any:
-    """The tensor's array on the device; it stays there, so that the next call moves nothing."""
-    array = settled(tensor._array)
-    if array is None:
-        raise RuntimeError(LEFT_BEHIND)
-    if isinstance(array, (np.ndarray, np.generic)) or array.shape != tensor.shape:
-        array = tensor._array = to_device(np.broadcast_to(np.asarray(array), tensor.shape))
-    return array
