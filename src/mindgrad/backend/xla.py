@@ -256,9 +256,10 @@ def compile_ahead(
         )
     layouts = None if placement is None else laid_out(compiled, undonated, donated)
     constants = list(map(to_device, extra)) if placement is None else constants_of(compiled, extra, to_device)
-    if mesh is not None:
-        compiled = mesh.joining(compiled, graph)
-    return Executable(compiled, constants, graph.has_effect, _may_take_long(graph), layouts)
+    run_compiled = compiled if mesh is None else mesh.joining(compiled, graph)
+    executable = Executable(run_compiled, constants, graph.has_effect, _may_take_long(graph), layouts)
+    executable.compiled = compiled
+    return executable
 
 
 def _may_take_long(graph: Graph) -> bool:

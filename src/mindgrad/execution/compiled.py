@@ -33,7 +33,7 @@ from mindgrad.execution.cache import (
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.execution.donation import Donation, run_and_store
 from mindgrad.execution.finite_results import checked, traced_plainly
-from mindgrad.execution.layouts import gathered, lay_out, moved, partition_of, placement_of
+from mindgrad.execution.layouts import gathered, lay_out, moved, partition_of, placement_of, stay
 from mindgrad.execution.observers import observe
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant, is_constant
@@ -137,6 +137,8 @@ class _Program:
         donated_inputs = [count + k for k, may_donate in enumerate(is_given) if may_donate]
         self.executable = compile_ahead(graph, donated_inputs, placement=placement)
         self._divided = None if placement is None else parameters
+        if placement is not None:
+            stay(placement, parameters, written)
         if is_checking:
             self.executable.run = checked(self.executable.run, plain)
         self._array_type = array_type()

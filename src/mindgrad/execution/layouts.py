@@ -23,7 +23,7 @@ from mindgrad.ir.scope import LEFT_BEHIND
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.sharding import with_sharding
 
-__all__ = ["gathered", "lay_out", "moved", "partition_of", "placement_of"]
+__all__ = ["gathered", "lay_out", "moved", "partition_of", "placement_of", "stay"]
 
 #: rows that leave every element where it is
 _IN_PLACE = ("convert", "stop_gradient")
@@ -165,9 +165,18 @@ def _of_parameter(
             axes = _of_parameter(origin, symbols, constraints, partition)
             if partition.splits_state and origin.parallel_optimizer:
                 axes = leading(partition.devices, parameter.shape, axes)
-    if any(axes):
-        parameter.layout = (partition.devices, axes)
     return axes
+
+
+def stay(placement: Placement, parameters: Sequence[Any], written: Sequence[Any]) -> None:
+    """Let Parameters lie as a program lays them out, for all programs that follow."""
+    inputs = placement.inputs[len(placement.inputs) - len(parameters) :]
+    for parameter, axes in [
+        *zip(parameters, inputs, strict=True),
+        *zip(written, placement.outputs, strict=False),
+    ]:
+        if axes is not None and any(axes):
+            parameter.layout = (len(placement.devices), axes)
 
 
 # --- arrays ---------------------------------------------------------------------------------------------

@@ -13,11 +13,12 @@ from typing import Any
 
 from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.execution.cache import eager_tiers
+from mindgrad.execution.layouts import partition_of, placement_of
 from mindgrad.ir import settings
 from mindgrad.ir.rewriting import REWRITES, is_rewriting, watching
 from mindgrad.tools.cost import cost
 from mindgrad.tools.explanation import Explanation, Fired
-from mindgrad.tools.profile import compilation
+from mindgrad.tools.profile import Compilation, compilation
 from mindgrad.tools.traced_program import TracedProgram
 
 __all__ = ["Explanation", "Fired", "explain"]
@@ -82,7 +83,17 @@ def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Exp
             is_rewriting=is_rewriting(),
             eager=eager_tiers(fn),
             names=(*program.argument_paths, *[p.name for p in program.parameters]),
-            compilations=(compilation(plain.graph), compilation(program.graph)) if compiled else None,
+            compilations=(_compilation(plain), _compilation(program)) if compiled else None,
         )
 
     return explained
+
+
+def _compilation(program: TracedProgram) -> Compilation:
+    """The compilation of a program for one device, or for those that it is divided among."""
+    partition = partition_of(program.graph)
+    if partition is None:
+        return compilation(program.graph)
+    return compilation(
+        program.graph, placement_of(program.graph, partition, program.parameters, program.written)
+    )

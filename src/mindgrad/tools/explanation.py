@@ -269,6 +269,11 @@ def _compiled_rows(without: Compilation, used: Compilation) -> list[tuple[str, .
         rows.append(_row("XLA: operations", without.flops, used.flops, _short))
     if without.bytes is not None and used.bytes is not None:
         rows.append(_row("XLA: bytes", without.bytes, used.bytes, _short))
+    nothing = (0, 0)
+    for kind in sorted({*without.collectives, *used.collectives}):
+        before, after = without.collectives.get(kind, nothing), used.collectives.get(kind, nothing)
+        rows.append(_row(f"XLA: {kind}", before[0], after[0], str))
+        rows.append(_row(f"XLA: bytes of {kind}", before[1], after[1], _short))
     return rows
 
 

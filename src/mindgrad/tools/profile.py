@@ -7,10 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.options import compiled_with, options_of
-from mindgrad.backend.xla import lower_ahead
+from mindgrad.backend.xla import compile_ahead, lower_ahead
 from mindgrad.execution.compiled import trace
-from mindgrad.ir.graph import Graph
+from mindgrad.ir.graph import Graph, communicates
+from mindgrad.tools.collectives import totals
 
 __all__ = ["Compilation", "Profile", "compilation", "measure"]
 
@@ -44,18 +46,30 @@ class Compilation(NamedTuple):
         seconds: from the graph to machine code.
         temporary_bytes: the memory that a call needs besides its arguments and results.
         flops, bytes: arithmetic operations, and bytes read and written; ``None`` where XLA does not count.
+        collectives: for each kind of collective how often one run has it, and the bytes on each device
+            (``tools.collectives``).
     """
 
     seconds: float
     temporary_bytes: int
     flops: float | None
     bytes: float | None
+    collectives: dict[str, tuple[int, int]]
 
 
-def compilation(graph: Graph) -> Compilation:
-    """The compilation of ``graph``, for types like those of its inputs; nothing is kept or run."""
+def compilation(graph: Graph, placement: Placement | None = None) -> Compilation:
+    """The compilation of ``graph``, for types like those of its inputs; nothing is run.
+
+    Args:
+        graph: the program.
+        placement: the devices that it is divided among; ``None``: one device, of each process.
+    """
     start = time.perf_counter()
-    compiled = compiled_with(lower_ahead(graph), options_of(graph, None))
+    is_joint = placement is not None or communicates(graph)
+    if is_joint:
+        compiled = compile_ahead(graph, placement=placement).compiled
+    else:
+        compiled = compiled_with(lower_ahead(graph), options_of(graph, None))
     seconds = time.perf_counter() - start
     analysis = compiled.cost_analysis() or {}
     return Compilation(
@@ -63,6 +77,7 @@ def compilation(graph: Graph) -> Compilation:
         int(compiled.memory_analysis().temp_size_in_bytes),
         analysis.get("flops"),
         analysis.get("bytes accessed"),
+        totals(compiled.as_text()) if is_joint else {},
     )
 
 
