@@ -16,7 +16,7 @@ def normal(*shape, seed=0):
 
 
 def weight(name, *shape, seed):
-    return Parameter(Tensor(normal(*shape, seed=seed) / np.sqrt(shape[0])), name=name)
+    return Parameter(Tensor(normal(*shape, seed=seed) / np.float32(shape[0] ** 0.5)), name=name)
 
 
 class Perceptron(nn.Cell):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Placement", "constants_of", "is_divided", "laid_out", "lowering_for", "on_one_device", "sharding",
-    "spread",
+    "spread", "spread_slices",
 ]  # fmt: skip
 
 
@@ -99,6 +99,13 @@ def spread(array: Any, target: Any) -> Any:
             return jax.device_put(array, target)
         whole = np.asarray(array)
         return jax.make_array_from_callback(whole.shape, target, whole.__getitem__)
+
+
+def spread_slices(shape: Sequence[int], target: Any, read: Callable[[Any], np.ndarray]) -> Any:
+    """An array laid out as ``target`` says, of slices that ``read(index)`` gives for each device."""
+    jax = jax_module()
+    with jax.enable_x64(True):
+        return jax.make_array_from_callback(tuple(shape), target, read)
 
 
 def laid_out(compiled: Any, undonated: Sequence[int], donated: Sequence[int]) -> list[Any]:

@@ -56,7 +56,7 @@ class Executable:
     ) -> None:
         self.extra = extra
         self.layouts = layouts
-        self.compiled = run
+        self.compiled: Any = run
         self.may_take_long = may_take_long
         finished = _to_end if has_effect else _as_it_is
         self.run = _LongRun(run, finished) if may_take_long else finished(run)

@@ -174,7 +174,18 @@ class Tensor(TensorMembers):
             if type(array) is PendingArray:
                 array = array.get()
             # not kept: a device array stays one, and jax keeps its own view of it
-            array = np.asarray(computed(array))
+            try:
+                array = np.asarray(computed(array))
+            except RuntimeError:
+                if getattr(array, "is_fully_addressable", True):
+                    raise
+                raise RuntimeError(
+                    "the value of a tensor is read that is divided among several processes, of which "
+                    "each holds a "
+                    "part. Compute what you need of it in a compiled function, whose results are whole, "
+                    "or save it: "
+                    "save_checkpoint(..., integrated_save=False)."
+                ) from None
         shape = self.type.shape
         return array if array.shape == shape else np.broadcast_to(array, shape)
 

@@ -66,6 +66,7 @@ def compilation(graph: Graph, placement: Placement | None = None) -> Compilation
     """
     start = time.perf_counter()
     is_joint = placement is not None or communicates(graph)
+    compiled: Any
     if is_joint:
         compiled = compile_ahead(graph, placement=placement).compiled
     else:

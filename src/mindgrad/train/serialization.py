@@ -22,21 +22,16 @@ from mindgrad._base.protobuf import Malformed
 from mindgrad._base.replacing import replaced
 from mindgrad.common.parameter import Parameter
 from mindgrad.ir.dtype import DTYPES, as_dtype
+from mindgrad.ir.partition import current
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.train import ckpt, safetensors
 from mindgrad.train.loading import load_param_into_net
+from mindgrad.train.sharded_checkpoint import is_set, load_distributed_checkpoint, read_set, write_set
 
 __all__ = [
-    "build_searched_strategy",
-    "ckpt_to_safetensors",
-    "export",
-    "load",
-    "load_checkpoint",
-    "load_distributed_checkpoint",
-    "load_param_into_net",
-    "merge_sliced_parameter",
-    "safetensors_to_ckpt",
+    "build_searched_strategy", "ckpt_to_safetensors", "export", "load", "load_checkpoint",
+    "load_distributed_checkpoint", "load_param_into_net", "merge_sliced_parameter", "safetensors_to_ckpt",
     "save_checkpoint",
 ]  # fmt: skip
 
@@ -46,7 +41,6 @@ tensor_to_ms_type = {str(dtype): dtype for dtype in DTYPES}
 _DIVIDED = "puts together Parameters that several processes hold"
 _WHOLE = "One process holds every Parameter: load_checkpoint reads its file."
 build_searched_strategy = absent(__name__, "build_searched_strategy", _DIVIDED, _WHOLE)
-load_distributed_checkpoint = absent(__name__, "load_distributed_checkpoint", _DIVIDED, _WHOLE)
 merge_sliced_parameter = absent(__name__, "merge_sliced_parameter", _DIVIDED, _WHOLE)
 _LONGEST = 500  # characters of a reason
 _Choice = Callable[[str], bool]
@@ -93,7 +87,9 @@ def save_checkpoint(
         save_obj: a Cell or optimiser; a list of Parameters, or of ``{"name": …, "data": …}``; or a dict
             from names to Parameters, Tensors, arrays or texts.
         ckpt_file_name: the file; its folder must exist.
-        integrated_save: accepted for compatibility; one process holds every Parameter.
+        integrated_save: ``False``, where programs are divided among devices: the name is that of a folder
+            with a file for each device and an index, for ``load_distributed_checkpoint`` and
+            ``load_checkpoint``.
         async_save: accepted for compatibility; the file is complete when the call returns.
         append_dict: more entries: numbers, truth values, texts, Tensors. Numbers become scalar tensors
             (Int64, Float32, Bool), as in MindSpore.
@@ -127,6 +123,11 @@ def save_checkpoint(
             f"For 'save_checkpoint', 'async_save' must be a bool, 'process' or 'thread', but got "
             f"{async_save!r}."
         )
+    if not integrated_save and current() is not None:
+        named = [
+            (name, value) for name, value in _named(save_obj) if choice_func is None or choice_func(name)
+        ]
+        return write_set(_file_name("save_checkpoint", ckpt_file_name), [*named, *_appended(append_dict)])
     path, format = _target(ckpt_file_name, format)
     content: dict[str, np.ndarray | str] = {}
     for name, value in [*_entries(save_obj, choice_func), *_appended(append_dict)]:
@@ -300,6 +301,8 @@ def load_checkpoint(
 def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarray | str]:
     _check_format("load_checkpoint", format)
     path = Path(name)
+    if is_set(name):
+        return read_set(name)
     if path.is_dir():
         raise ValueError(f"For 'load_checkpoint', '{name}' is a folder; give the name of a file in it.")
     if not path.exists():
