@@ -120,11 +120,11 @@ def laid_out(compiled: Any, undonated: Sequence[int], donated: Sequence[int]) ->
     return [by_position[k] for k in range(len(by_position))]
 
 
-def constants_of(compiled: Any, arrays: Sequence[Any], place: Callable[[Any], Any]) -> list[Any]:
-    """The large constants of a program on its devices; ``place`` puts those that it does not use."""
+def constants_of(compiled: Any, arrays: Sequence[Any], mover: Callable[[Any], Any]) -> list[Any]:
+    """The large constants of a program on its devices; ``mover`` moves those that it does not use."""
     shardings = compiled.input_shardings[0][2]
     return [
-        place(array) if target is None else spread(array, target)
+        mover(array) if target is None else spread(array, target)
         for array, target in zip(arrays, shardings, strict=True)
     ]
 

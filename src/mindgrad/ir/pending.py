@@ -14,7 +14,7 @@ import numpy as np
 
 from mindgrad.ir.types import TensorType
 
-__all__ = ["PendingArray", "resolved"]
+__all__ = ["PendingArray", "host_copy", "resolved"]
 
 
 class PendingArray:
@@ -71,3 +71,22 @@ class PendingArray:
 def resolved(array: Any) -> Any:
     """``array`` itself, or the one that a :class:`PendingArray` stands for."""
     return array.get() if type(array) is PendingArray else array
+
+
+def host_copy(array: Any) -> np.ndarray:
+    """A device's array on the host.
+
+    Raises:
+        RuntimeError: it is divided among processes.
+    """
+    try:
+        return np.asarray(array)
+    except RuntimeError:
+        if getattr(array, "is_fully_addressable", True):
+            raise
+        raise RuntimeError(
+            "the value of a tensor is read that is divided among several processes, of which each holds "
+            "a part. "
+            "Compute what you need of it in a compiled function, whose results are whole, or save it: "
+            "save_checkpoint(..., integrated_save=False)."
+        ) from None

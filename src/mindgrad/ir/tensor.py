@@ -21,7 +21,7 @@ from mindgrad._base.waiting import computed
 from mindgrad.ir import constant_arguments, unknown_shape
 from mindgrad.ir.array_conversion import array_of, initialised, of_type, tensor_element
 from mindgrad.ir.dtype import DType, as_dtype
-from mindgrad.ir.pending import PendingArray
+from mindgrad.ir.pending import PendingArray, host_copy
 from mindgrad.ir.types import TensorType, type_of
 
 if TYPE_CHECKING:  # a stub that scripts/stubs.py writes from the table of methods
@@ -174,18 +174,7 @@ class Tensor(TensorMembers):
             if type(array) is PendingArray:
                 array = array.get()
             # not kept: a device array stays one, and jax keeps its own view of it
-            try:
-                array = np.asarray(computed(array))
-            except RuntimeError:
-                if getattr(array, "is_fully_addressable", True):
-                    raise
-                raise RuntimeError(
-                    "the value of a tensor is read that is divided among several processes, of which "
-                    "each holds a "
-                    "part. Compute what you need of it in a compiled function, whose results are whole, "
-                    "or save it: "
-                    "save_checkpoint(..., integrated_save=False)."
-                ) from None
+            array = host_copy(computed(array))
         shape = self.type.shape
         return array if array.shape == shape else np.broadcast_to(array, shape)
 

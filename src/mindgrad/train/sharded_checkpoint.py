@@ -37,7 +37,7 @@ from mindgrad.train import safetensors
 __all__ = ["is_set", "load_distributed_checkpoint", "read_set", "write_set"]
 
 _INDEX = "index.json"
-_PART = re.compile(r"[0-9a-f]{32}-\d{5}\.safetensors")
+_PART = re.compile(r"[0-9a-f]{32}-\d{5,}\.safetensors")
 _SECONDS = 600.0
 _saves = count()
 
