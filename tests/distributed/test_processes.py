@@ -11,7 +11,7 @@ import pytest
 
 from mindgrad import cli
 from mindgrad._base import ending
-from mindgrad.backend import processes
+from mindgrad.backend import device, processes, xla
 from tests.unit.test_launch import free_port, mark, running  # noqa: F401
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -219,3 +219,21 @@ def test_an_exit_status_is_told_to_the_others(monkeypatch):
             cli.main(["-c", "code"])
         assert told == ([] if status is None else [status])
         told.clear()
+
+
+def test_the_device_is_selected_after_the_processes_have_met(monkeypatch):
+    asked = []
+    monkeypatch.setattr(device, "_gpus", lambda: asked.append("jax's GPUs") or [])
+    monkeypatch.setenv("MINDGRAD_WORLD_SIZE", "2")
+    monkeypatch.setenv("MINDGRAD_COORDINATOR", "127.0.0.1:1")
+    try:
+        assert device.select_device("GPU", 1) == "GPU"
+        assert asked == [], "jax would start, and communication.init() could not"
+        assert xla._selected() is None
+        assert asked == ["jax's GPUs"]
+        device.select_device("GPU", 1)
+        device.select_device("CPU")
+        assert xla._selected() is None
+        assert asked == ["jax's GPUs"], "another selection takes the place of one that waits"
+    finally:
+        device.select_device("CPU")

@@ -6,11 +6,11 @@ import time
 
 import pytest
 
+from mindgrad.backend.job import job_of
 from mindgrad.communication import channel
 from mindgrad.communication.board import FAILED, FINISHED, Board, Ended
 from mindgrad.communication.channel import Channel, connected
 from mindgrad.communication.groups import World, create, destroy, enter_world, members, own_position
-from mindgrad.communication.job import job_of
 from mindgrad.communication.store import Store, StoreServer
 
 SECRET = b"a secret of the test"

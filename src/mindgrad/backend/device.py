@@ -9,13 +9,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from mindgrad._base.waiting import interruptible
 from mindgrad.backend.jax_import import is_jax_loaded, jax_module
-from mindgrad.backend.xla import compile_kernel, use_device
+from mindgrad.backend.job import job_of
+from mindgrad.backend.processes import is_started
+from mindgrad.backend.xla import compile_kernel, use_device, use_device_later
 from mindgrad.ir.kernels import set_kernel_runner
 from mindgrad.ir.primitive import Primitive
 
@@ -45,12 +49,23 @@ def select_device(target: str, device_id: int = 0) -> str:
         raise ValueError(
             f"For 'set_context', the 'device_target' must be one of {', '.join(TARGETS)}, but got {target!r}."
         )
+    if target == "GPU" and _waits_for_processes():
+        # programs select their device before communication.init(), and jax must not start before that
+        use_device_later(partial(_select, target, device_id))
+        set_kernel_runner(run_on_device)
+        return "GPU"
+    return _select(target, device_id)
+
+
+def _select(target: str, device_id: int) -> str:
     devices = _gpus() if target == "GPU" else []
     if target == "CPU":
         use_device(None)
         set_kernel_runner(None)
         return "CPU"
     if devices:
+        if is_started() and len(devices) == 1:
+            device_id = 0  # the one of this process, whatever its number on the machine
         if not 0 <= device_id < len(devices):
             raise ValueError(
                 f"For 'set_context', the 'device_id' must be in range [0, {len(devices)}), "
@@ -63,6 +78,13 @@ def select_device(target: str, device_id: int = 0) -> str:
     use_device(None)
     set_kernel_runner(None)
     return "CPU"
+
+
+def _waits_for_processes() -> bool:
+    """Whether other processes of the job are to be met before something is computed."""
+    with suppress(RuntimeError):  # which communication.init() says
+        return not is_started() and job_of().size > 1
+    return False
 
 
 def _gpus() -> list[Any]:

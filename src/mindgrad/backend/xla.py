@@ -36,10 +36,13 @@ __all__ = [
     "start_runtime",
     "to_device",
     "use_device",
+    "use_device_later",
 ]
 
 #: the jax device that programs run on; ``None``: the CPU
 _device: Any = None
+#: sets it, once it is needed
+_selection: Callable[[], Any] | None = None
 
 #: trips of a loop that may take longer than the tenth of a second
 _MANY_TRIPS = 100_000
@@ -240,7 +243,7 @@ def compile_ahead(
         shapes(undonated), shapes(donated), [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in extra]
     ]  # fmt: skip
     device = _target()
-    mesh = mesh_of(graph, _device) if communicates(graph) else None
+    mesh = mesh_of(graph, _selected()) if communicates(graph) else None
     function: Any = run
     if mesh is not None:
         function, operands = mesh.mapped(run, operands, [y.shape for y in graph.outputs])
@@ -280,7 +283,7 @@ def lower_ahead(graph: Graph) -> Any:
 
 def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
     """One operator as a compiled function of arrays, for eager work on a device."""
-    return _kernel(primitive, parameters, _device)
+    return _kernel(primitive, parameters, _selected())
 
 
 @lru_cache(maxsize=4096)
@@ -320,18 +323,34 @@ def _count(device: Any) -> int:
     return len(_devices())
 
 
-set_device_counter(lambda: _count(_device))
+set_device_counter(lambda: _count(_selected()))
 
 
 def use_device(device: Any) -> None:
     """Set the device of later compilations (a jax device); ``None``: the CPU."""
-    global _device
-    _device = device
+    global _device, _selection
+    _device, _selection = device, None
+
+
+def use_device_later(selection: Callable[[], Any]) -> None:
+    """Let ``selection`` set the device when something is compiled, not before: it starts jax's runtime."""
+    global _selection
+    _selection = selection
+
+
+def _selected() -> Any:
+    """The device of compilations (a jax device); ``None``: the CPU."""
+    global _selection
+    if _selection is not None:
+        selection, _selection = _selection, None
+        selection()
+    return _device
 
 
 def _target() -> Any:
     """The device to name to jax; ``None`` where its own default is the right one."""
     jax = jax_module()
+    _selected()
     if _device is None and jax.default_backend() != "cpu":
         return jax.local_devices(backend="cpu")[0]
     return _device

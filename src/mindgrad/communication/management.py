@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad.backend.job import job_of
 from mindgrad.communication.groups import WORLD_GROUPS, create, destroy, members, own_position, world
-from mindgrad.communication.job import job_of
 from mindgrad.communication.session import begin, end
 from mindgrad.communication.session import store as store  # for those who let processes agree
 

@@ -22,12 +22,12 @@ import time
 from typing import Any
 
 from mindgrad._base.ending import ending_listeners
+from mindgrad.backend.job import Job
 from mindgrad.backend.processes import broadcast, start, start_in_cluster, stop, waited
 from mindgrad.communication.board import FAILED, FINISHED, Board, Ended, and_joined
 from mindgrad.communication.channel import address_of
 from mindgrad.communication.engine import connect, disconnect
 from mindgrad.communication.groups import World, enter_world
-from mindgrad.communication.job import Job
 from mindgrad.communication.store import Store, StoreServer
 
 __all__ = ["END_SECONDS", "STUCK_SECONDS", "begin", "end", "failed_with", "store"]
