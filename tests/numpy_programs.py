@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.backend import xla
+from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.executable import Executable
 from mindgrad.eager import segments
 from mindgrad.execution import compiled
@@ -32,10 +33,12 @@ def is_sample(test: str) -> bool:
     return zlib.crc32(test.encode()) % 8 == 3
 
 
-def evaluated_ahead(graph: Graph, donated: Sequence[int] = (), is_exact: bool = False) -> Executable:
-    """What ``compile_ahead`` gives, run by the kernels of the rows; a program with effects is left to XLA."""
-    if graph.has_effect:
-        return compile_ahead(graph, donated, is_exact)
+def evaluated_ahead(
+    graph: Graph, donated: Sequence[int] = (), is_exact: bool = False, placement: Placement | None = None
+) -> Executable:
+    """What ``compile_ahead`` gives, run by the kernels of the rows; XLA gets programs with effects or several devices."""
+    if graph.has_effect or placement is not None:
+        return compile_ahead(graph, donated, is_exact, placement)
     places = [*[k for k in range(len(graph.inputs)) if k not in donated], *donated]
 
     def run(arrays: Sequence[Any], given: Sequence[Any], _: Sequence[Any]) -> list[Any]:

@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import FAST_COMPILATION
-
 ROOT = Path(__file__).parents[2]
 FILES = sorted(path.name for path in (ROOT / "tests" / "devices").glob("test_*.py"))
 
 
 @pytest.mark.parametrize("file", FILES)
 def test_with_eight_devices(file):
-    flags = " ".join([*FAST_COMPILATION, "--xla_force_host_platform_device_count=8"])
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=8"
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-p", "no:xdist"]
     finished = subprocess.run(
         [*command, f"tests/devices/{file}"],
