@@ -29,6 +29,9 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
 - ``series(equation, coefficients, order)`` gives the Taylor coefficients 0 … ``order`` of each output of an
   operator with graphs in it, for those of each operand, ``None`` for zero (see ``transforms.taylor``);
   other rows need none.
+- ``axes`` (an :class:`mindgrad.ir.index_map.Axes`) says which axes of operands and results run together and
+  how elements meet along each, and gives the parameters for operands whose axes stand otherwise; without it
+  all elements are taken to meet. Pointwise rows need none.
 - ``batch(size, xs, axes, **parameters)`` gives ``(output, axis)`` for operands of which some carry
   a batch axis (``axes[i]`` an int, or ``None``); where ``multiple`` is set, a tuple of each.
 """
@@ -42,6 +45,7 @@ import numpy as np
 
 from mindgrad.ir import build
 from mindgrad.ir.graph import Atom, Constant, Variable
+from mindgrad.ir.index_map import UNIFORM, Axes
 
 __all__ = ["REGISTRY", "Primitive"]
 
@@ -53,6 +57,7 @@ class Primitive:
     """One operator. Calling it on atoms emits an equation into the current builder."""
 
     __slots__ = (
+        "axes",
         "batch",
         "communicates",
         "commutative",
@@ -98,6 +103,7 @@ class Primitive:
         runs_graphs: bool = True,
         communicates: bool = False,
         series: Callable[..., Any] | None = None,
+        axes: Axes | None = None,
     ) -> None:
         if name in REGISTRY:
             raise ValueError(f"there is already a row named {name!r}; an operator is one row.")
@@ -114,6 +120,7 @@ class Primitive:
         self.jvp = jvp
         self.transpose = transpose
         self.batch = batch
+        self.axes = UNIFORM if axes is None and self.pointwise and not multiple else axes
         self.samples = samples
         self.multiple = multiple
         self.commutative = commutative

@@ -1,7 +1,7 @@
 """The batch region is the part of a program in which the rows of a batch stay independent.
 
 Every equation of a finished program is of one of four kinds: it does not depend on the rows; its result
-carries the rows along one axis (``transforms.axis_propagation``); it sums over the rows; or it depends on
+carries the rows along one axis (``ir.index_map``); it sums over the rows; or it depends on
 such a sum. The equations of the second and third kind can be computed for some of the rows at a time, and
 with the axis of the rows moved to any position: ``optimize.tiles`` does both.
 """
@@ -12,17 +12,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
-from mindgrad.transforms.axis_propagation import through
+from mindgrad.ir.index_map import REDUCED, IndexMap, index_map
 
-__all__ = ["MOVABLE", "Region", "batch_region", "left_behind", "region_of", "row_axis"]
-
-#: operators whose equations can be computed for some of the rows, apart from pointwise ones
-MOVABLE = frozenset(
-    [
-        "broadcast_in_dim", "concatenate", "convert", "cumprod", "cumsum", "dot", "logsumexp", "norm", "pad",
-        "reduce_max", "reduce_min", "reduce_prod", "reduce_sum", "reshape", "reverse", "slice", "transpose",
-    ]
-)  # fmt: skip
+__all__ = ["Region", "batch_region", "left_behind", "region_of", "row_axis", "row_label"]
 
 
 class Region(NamedTuple):
@@ -85,23 +77,29 @@ def region_of(equations: Iterable[Equation], places: dict[Any, int], size: int =
 
 def _carried(equation: Equation, at: Sequence[int | None]) -> int | None:
     """The axis of the result that carries the rows."""
-    primitive = equation.primitive
-    if primitive.multiple or not (primitive.pointwise or primitive.name in MOVABLE):
+    axes = None if equation.primitive.multiple else index_map(equation)
+    if axes is None:
         return None
-    found = {through(equation, k, 0, place) for k, place in enumerate(at) if place is not None}
-    return found.pop() if len(found) == 1 else None
+    carrying = {axes.through(k, 0, axis) for k, axis in enumerate(at) if axis is not None}
+    return carrying.pop() if len(carrying) == 1 else None
 
 
 def _adds_up(equation: Equation, at: Sequence[int | None]) -> bool:
     """Whether the result is a sum over the rows."""
-    if equation.primitive.name == "reduce_sum":
-        return at[0] in equation.parameters["axes"]
-    if equation.primitive.name != "dot":
+    axes = index_map(equation) if equation.primitive.kind in ("linear", "multilinear") else None
+    if axes is None:
         return False
-    contract = equation.parameters["contract"]
-    places = [None if p is None or p not in c else c.index(p) for p, c in zip(at, contract, strict=True)]
-    known = [place for p, place in zip(at, places, strict=True) if p is not None]
-    return None not in known and len(set(known)) == 1
+    labels = {axes.operands[k][axis] for k, axis in enumerate(at) if axis is not None}
+    return len(labels) == 1 and axes.kind(labels.pop()) == REDUCED
+
+
+def row_label(equation: Equation, axes: IndexMap, region: Region) -> int:
+    """The label of the rows in the map of an equation of ``region.rows`` or ``region.sums``."""
+    result = equation.outputs[0]
+    if result in region.places:
+        return axes.results[0][region.places[result]]
+    rows = ((k, row_axis(x, region)) for k, x in enumerate(equation.inputs))
+    return next(axes.operands[k][axis] for k, axis in rows if axis is not None)
 
 
 def left_behind(graph: Graph, region: Region) -> list[Variable]:

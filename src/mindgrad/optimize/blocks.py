@@ -27,9 +27,10 @@ from typing import Any, NamedTuple
 from mindgrad.control.scan import scan
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.index_map import index_map, label_sizes
 from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
-from mindgrad.optimize.batch_region import Region, left_behind, region_of, row_axis
+from mindgrad.optimize.batch_region import Region, left_behind, region_of, row_label
 from mindgrad.optimize.graph_rewriter import inside
 from mindgrad.rows.contraction import dot
 from mindgrad.rows.kinds import zeros
@@ -198,8 +199,11 @@ def _target_rows(region: Region, block: int, row: int) -> int:
     weights: set[Any] = set()
     for equation in [*region.rows, *region.sums]:
         if equation.primitive is dot:
-            at = _places(equation, region)
-            weights.update(x for x, place in zip(equation.inputs, at, strict=True) if place is None)
+            axes = index_map(equation)
+            assert axes is not None
+            rows = row_label(equation, axes, region)
+            operands = zip(equation.inputs, axes.operands, strict=True)
+            weights.update(x for x, labels in operands if rows not in labels)
     sums = _bytes(e.outputs[0] for e in region.sums)
     return max(block, sums, 4 * (_bytes(weights) - _CACHE)) // row
 
@@ -286,15 +290,22 @@ class _Blocks:
     # -- one block ---------------------------------------------------------------------------------
 
     def _emit_inside(self, equation: Equation) -> None:
-        name, row_dim = equation.primitive.name, self._region.places.get(equation.outputs[0])
-        at = _places(equation, self._region)
-        changed: dict[str, Any] = {}
-        if name in ("reshape", "broadcast_in_dim"):
-            changed["shape"] = _with(equation.parameters["shape"], row_dim, self._rows)
-        elif name == "slice":
-            changed["limit"] = _with(equation.parameters["limit"], at[0], self._rows)
-        operands = [self._block(x, row_dim) for x, row_dim in zip(equation.inputs, at, strict=True)]
-        made = self._body.emit_again(equation, operands, **changed)
+        axes = index_map(equation)
+        assert axes is not None
+        rows = row_label(equation, axes, self._region)
+        relabelled = equation.primitive.axes.relabelled(
+            axes,
+            axes.operands,
+            axes.results,
+            label_sizes(equation, axes) | {rows: self._rows},
+            equation.parameters,
+        )
+        assert relabelled is not None
+        operands = [
+            self._block(x, labels.index(rows) if rows in labels else None)
+            for x, labels in zip(equation.inputs, axes.operands, strict=True)
+        ]
+        made = self._body.emit_again(equation, operands, **relabelled.parameters)
         self._inside.update(zip(equation.outputs, made, strict=True))
 
     def _block(self, atom: Any, row_dim: int | None) -> Any:
@@ -324,24 +335,3 @@ class _Blocks:
 def _with(shape: Sequence[int], place: int | None, size: int) -> tuple[int, ...]:
     assert place is not None
     return (*shape[:place], size, *shape[place + 1 :])
-
-
-def _places(equation: Equation, region: Region) -> list[int | None]:
-    """The axis of each operand that runs over the rows, of operands that do not depend on them too."""
-    at = [row_axis(x, region) for x in equation.inputs]
-    if equation.primitive.pointwise or equation.primitive.name == "concatenate":
-        return [region.places[equation.outputs[0]]] * len(at)
-    if equation.primitive is dot:
-        return [_paired(at, k, **equation.parameters) for k in (0, 1)]
-    return at
-
-
-def _paired(at: Sequence[int | None], operand: int, contract: Any, batch: Any) -> int | None:
-    """The axis of rows of an operand of a product: its own, or that which is paired with the other's."""
-    own, other = at[operand], at[1 - operand]
-    if own is not None or other is None:
-        return own
-    for axes in (contract, batch):
-        if other in axes[1 - operand]:
-            return axes[operand][axes[1 - operand].index(other)]
-    return None

@@ -18,7 +18,7 @@ left alone; the order of additions is another one.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,12 @@ import numpy as np
 from mindgrad.control.scan import scan
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.index_map import index_map, label_sizes
 from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
-from mindgrad.optimize.batch_region import Region, batch_region, left_behind, row_axis
+from mindgrad.optimize.batch_region import Region, batch_region, left_behind, row_label
 from mindgrad.rows.contraction import dot
 from mindgrad.rows.kinds import zeros
-from mindgrad.rows.static_slices import concatenate, pad, slice
 from mindgrad.rows.structural import broadcast_in_dim, reshape, transpose
 
 __all__ = ["tiled"]
@@ -184,7 +184,7 @@ class _Tiling:
                 if equation in outside:
                     continue
                 self._body.source = equation.source
-                made = _EMIT.get(equation.primitive.name, _Tiling._pointwise)(self, equation)
+                made = self._emit_tile(equation)
                 target = self._inside if equation.outputs[0] in self._region.places else sums
                 target[equation.outputs[0]] = made
             self._body.source = None
@@ -225,151 +225,38 @@ class _Tiling:
                 return broadcast_in_dim(small, shape=shape, dims=tuple(_rest(d, row_dim) for d in dims))
         return self._slice(atom, row_dim)
 
-    def _place(self, equation: Equation) -> int:
-        return self._region.places[equation.outputs[0]]
-
-    def _pointwise(self, equation: Equation) -> Any:
-        place = self._place(equation)
-        return equation.primitive(*[self._at(x, place) for x in equation.inputs], **equation.parameters)
-
-    def _first(self, equation: Equation) -> tuple[Any, int]:
-        """The operand of a row of one operand, and where its rows were."""
-        x = equation.inputs[0]
-        place = row_axis(x, self._region)
-        assert place is not None
-        return self._at(x, place), place
-
-    def _broadcast(self, equation: Equation) -> Any:
-        x, at = self._first(equation)
-        place, shape, dims = self._place(equation), equation.parameters["shape"], equation.parameters["dims"]
-        kept = [_rest(d, place) for k, d in enumerate(dims) if k != at]
-        return broadcast_in_dim(x, shape=self._shape(shape, place), dims=(*kept, len(shape) - 1))
-
-    def _shape(self, shape: Sequence[int], place: int) -> tuple[int, ...]:
-        return (*shape[:place], *shape[place + 1 :], self._rows)
-
-    def _reshape(self, equation: Equation) -> Any:
-        x, _ = self._first(equation)
-        return reshape(x, shape=self._shape(equation.outputs[0].shape, self._place(equation)))
-
-    def _transpose(self, equation: Equation) -> Any:
-        x, at = self._first(equation)
-        order = [_rest(axis, at) for axis in equation.parameters["permutation"] if axis != at]
-        return transpose(x, permutation=(*order, len(order)))
-
-    def _concatenate(self, equation: Equation) -> Any:
-        place = self._place(equation)
-        xs = [self._at(x, place) for x in equation.inputs]
-        return concatenate(*xs, axis=_rest(equation.parameters["axis"], place))
-
-    def _sliced(self, equation: Equation) -> Any:
-        x, at = self._first(equation)
-        start, limit, strides = map(equation.parameters.__getitem__, ("start", "limit", "strides"))
-        return slice(
-            x,
-            start=(*_without(start, at), 0),
-            limit=(*_without(limit, at), self._rows),
-            strides=(*_without(strides, at), 1),
-        )
-
-    def _padded(self, equation: Equation) -> Any:
-        x, at = self._first(equation)
-        low, high, interior = map(equation.parameters.__getitem__, ("low", "high", "interior"))
-        return pad(
-            x,
-            low=(*_without(low, at), 0),
-            high=(*_without(high, at), 0),
-            interior=(*_without(interior, at), 0),
-        )
-
-    def _reduced(self, equation: Equation) -> Any:
-        x, at = self._first(equation)
-        axes = [len(x.shape) - 1 if a == at else _rest(a, at) for a in equation.parameters["axes"]]
-        return equation.primitive(x, axes=tuple(sorted(axes)))
-
-    def _cumulated(self, equation: Equation) -> Any:
-        x, at = self._first(equation)
-        return equation.primitive(
-            x, **{**equation.parameters, "axis": _rest(equation.parameters["axis"], at)}
-        )
-
-    def _product(self, equation: Equation) -> Any:
-        contract, batch = equation.parameters["contract"], equation.parameters["batch"]
-        at = [row_axis(x, self._region) for x in equation.inputs]
-        for k in (0, 1):
-            if at[k] is None:  # it has rows where the other's are paired with an axis of it
-                at[k] = _partner(at[1 - k], 1 - k, contract, batch)
+    def _emit_tile(self, equation: Equation) -> Any:
+        """The equation for the rows of a tile, which are last in its operands and in its result."""
+        axes = index_map(equation)
+        assert axes is not None
+        rows = row_label(equation, axes, self._region)
         operands = [
-            self._as_whole(x) if p is None else self._at(x, p)
-            for x, p in zip(equation.inputs, at, strict=True)
+            self._at(x, labels.index(rows)) if rows in labels else self._as_whole(x)
+            for x, labels in zip(equation.inputs, axes.operands, strict=True)
         ]
-        ranks = [len(x.shape) for x in operands]
-        contracted, batched = (
-            [tuple(_now(a, at[k], ranks[k]) for a in axes[k]) for k in (0, 1)] for axes in (contract, batch)
-        )
-        if equation.outputs[0] not in self._region.places:
-            return dot(*operands, contract=tuple(contracted), batch=tuple(batched))
-        return self._ordered(equation, operands, at, contracted, batched)
+        old, result = list(map(_rows_last(rows), axes.operands)), _rows_last(rows)(axes.results[0])
+        sizes = label_sizes(equation, axes) | {rows: self._rows}
+        primitive = equation.primitive
+        relabelled = primitive.axes.relabelled(axes, old, (result,), sizes, equation.parameters)
+        if relabelled is None:  # only in the order in which they were
+            operands = list(map(_transposed, operands, old, axes.operands))
+            relabelled = primitive.axes.relabelled(
+                axes, axes.operands, axes.results, sizes, equation.parameters
+            )
+            assert relabelled is not None
+        made = primitive(*(operands[::-1] if relabelled.swaps else operands), **relabelled.parameters)
+        return _transposed(made, relabelled.results[0], result)
 
-    def _ordered(
-        self, equation: Equation, operands: list[Any], at: list[int | None], contracted: Any, batched: Any
-    ) -> Any:
-        """The product with the rows last, whichever operand they come from."""
-        row_dim = self._place(equation)
-        swapped = at[0] is not None and at[1] is None
-        order = (1, 0) if swapped else (0, 1)
-        product = dot(
-            *[operands[k] for k in order],
-            contract=tuple(contracted[k] for k in order),
-            batch=tuple(batched[k] for k in order),
-        )
-        # the axes of the product as they were named: (batch, free of the first, free of the second)
-        old: list[Any] = [("batch", n) for n in range(len(batched[0]))]
-        contract, batch = equation.parameters["contract"], equation.parameters["batch"]
-        for k, x in enumerate(equation.inputs):
-            old += [(k, a) for a in range(len(x.shape)) if a not in contract[k] and a not in batch[k]]
-        now: list[Any] = [("batch", n) for n in range(len(batched[0]))]
-        for k in order:
-            rank = len(operands[k].shape)
-            names = {_now(a, at[k], rank): a for a in range(rank)}
-            now += [(k, names[a]) for a in range(rank) if a not in contracted[k] and a not in batched[k]]
-        wanted = [*old[:row_dim], *old[row_dim + 1 :], old[row_dim]]
-        return transpose(product, permutation=tuple(now.index(name) for name in wanted))
+
+def _rows_last(rows: int) -> Callable[[Sequence[int]], tuple[int, ...]]:
+    """The function of labels that puts the label of the rows last, where it is one of them."""
+    return lambda labels: (*[x for x in labels if x != rows], *[x for x in labels if x == rows])
+
+
+def _transposed(atom: Any, labels: Sequence[int], order: Sequence[int]) -> Any:
+    """``atom``, whose axes are ``labels``, with its axes in another order."""
+    return transpose(atom, permutation=tuple([labels.index(label) for label in order]))
 
 
 def _rest(axis: int, place: int) -> int:
     return axis - (axis > place)
-
-
-def _without(values: Sequence[int], place: int) -> tuple[int, ...]:
-    return (*values[:place], *values[place + 1 :])
-
-
-def _now(axis: int, row_dim: int | None, rank: int) -> int:
-    """The position of ``axis`` of a value once its axis ``row_dim`` is last."""
-    if row_dim is None:
-        return axis
-    return rank - 1 if axis == row_dim else _rest(axis, row_dim)
-
-
-def _partner(axis: int | None, operand: int, contract: Any, batch: Any) -> int | None:
-    """The axis of the other operand with which axis ``axis`` of ``operand`` runs."""
-    for axes in (contract, batch):
-        if axis in axes[operand]:
-            return axes[1 - operand][axes[operand].index(axis)]
-    return None
-
-
-_REDUCTIONS = ["logsumexp", "norm", "reduce_max", "reduce_min", "reduce_prod", "reduce_sum", "reverse"]
-_EMIT: dict[str, Any] = {
-    "broadcast_in_dim": _Tiling._broadcast,
-    "concatenate": _Tiling._concatenate,
-    "cumprod": _Tiling._cumulated,
-    "cumsum": _Tiling._cumulated,
-    "dot": _Tiling._product,
-    "pad": _Tiling._padded,
-    "reshape": _Tiling._reshape,
-    "slice": _Tiling._sliced,
-    "transpose": _Tiling._transpose,
-    **dict.fromkeys(_REDUCTIONS, _Tiling._reduced),
-}

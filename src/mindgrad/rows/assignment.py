@@ -13,6 +13,7 @@ import numpy as np
 
 from mindgrad.ir.dtype import int64
 from mindgrad.ir.types import TensorType
+from mindgrad.rows.axes import Core
 from mindgrad.rows.kinds import constant
 from mindgrad.rows.linalg_rules import batched_in_front
 from mindgrad.rows.samples import case, fixed, reals
@@ -138,6 +139,7 @@ assignment = constant(
     type_rule=_type_rule,
     numpy=_numpy,
     xla=_xla,
+    axes=Core("(i,j),()->(p,k)"),
     batch=batched_in_front("assignment"),
     samples=[
         case(reals()[4, 4], fixed(4), maximize=False, accepts="float"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad.ir.graph import Atom, Constant
+from mindgrad.ir.index_map import REDUCED, Axes, IndexMap, Labels, Relabelling
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.batching import past
@@ -18,14 +20,14 @@ from mindgrad.rows.structural import broadcast_in_dim, transpose
 
 __all__ = ["dot"]
 
-Axes = tuple[Shape, Shape]
+Pair = tuple[Shape, Shape]
 
 
 def _free(rank: int, contract: Shape, batch: Shape) -> Shape:
     return tuple(axis for axis in range(rank) if axis not in contract and axis not in batch)
 
 
-def _dot_type(a: TensorType, b: TensorType, contract: Axes, batch: Axes) -> TensorType:
+def _dot_type(a: TensorType, b: TensorType, contract: Pair, batch: Pair) -> TensorType:
     if a.dtype is not b.dtype:
         raise TypeError(f"For 'dot', the operands must have one element type, but got {a} and {b}.")
     if a.dtype.kind == "bool":
@@ -45,7 +47,7 @@ def _dot_type(a: TensorType, b: TensorType, contract: Axes, batch: Axes) -> Tens
     return a.with_shape(shape)
 
 
-def _dot_numpy(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+def _dot_numpy(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     # the common matrix products as one call on views
     if not batch[0] and len(contract[0]) == 1 and 0 < a.ndim <= 2 and 0 < b.ndim <= 2:
         left = a if contract[0][0] == a.ndim - 1 else a.T
@@ -69,11 +71,11 @@ def _matmul(a: Any, b: Any) -> Any:
     return np.matmul(a, b)
 
 
-def _dot_xla(jax: Any, a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+def _dot_xla(jax: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     return jax.lax.dot_general(a, b, (contract, batch), precision="highest")
 
 
-def _multiply(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+def _multiply(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     """``dot``, absorbing (zero times infinity is zero) for an outer product of infinite derivatives.
 
     It is what the derivative of ``sqrt(dot(x, x))`` at ``x = 0`` is made of.
@@ -91,7 +93,7 @@ def _multiply(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
     )
 
 
-def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Axes, batch: Axes) -> Any:
+def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Pair, batch: Pair) -> Any:
     (a, b), (da, db) = xs, ts
     return accumulate(
         [
@@ -101,7 +103,7 @@ def _dot_jvp(y: Any, xs: Any, ts: Any, contract: Axes, batch: Axes) -> Any:
     )
 
 
-def _cotangent(ct: Any, other: Any, over: Axes, batch: Axes, current: Shape, other_first: bool) -> Any:
+def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, other_first: bool) -> Any:
     """Contract ``ct`` with the other operand over its free axes; put the axes in order.
 
     ``over`` and ``batch`` hold the axes of ``ct`` and of ``other``; ``current`` names the wanted axis
@@ -120,7 +122,7 @@ def _cotangent(ct: Any, other: Any, over: Axes, batch: Axes, current: Shape, oth
     return transpose(product, permutation=tuple(current.index(axis) for axis in ascending))
 
 
-def _ct_axes(a: Any, b: Any, contract: Axes, batch: Axes) -> tuple[Shape, Shape, Shape, Shape, Shape]:
+def _ct_axes(a: Any, b: Any, contract: Pair, batch: Pair) -> tuple[Shape, Shape, Shape, Shape, Shape]:
     """The free axes of both operands, and the axes (batch, free a, free b) of the result."""
     free_a = _free(len(a.shape), contract[0], batch[0])
     free_b = _free(len(b.shape), contract[1], batch[1])
@@ -134,7 +136,7 @@ def _ct_axes(a: Any, b: Any, contract: Axes, batch: Axes) -> tuple[Shape, Shape,
     )
 
 
-def _cotangent_left(ct: Any, a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+def _cotangent_left(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     free_a, free_b, ct_batch, _, ct_free_b = _ct_axes(a, b, contract, batch)
     # the contracted axes come out in the ascending order of b's
     order = sorted(range(len(contract[1])), key=lambda k: contract[1][k])
@@ -142,14 +144,14 @@ def _cotangent_left(ct: Any, a: Any, b: Any, contract: Axes, batch: Axes) -> Any
     return _cotangent(ct, b, (ct_free_b, free_b), (ct_batch, batch[1]), current, False)
 
 
-def _cotangent_right(ct: Any, a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+def _cotangent_right(ct: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     free_a, free_b, ct_batch, ct_free_a, _ = _ct_axes(a, b, contract, batch)
     order = sorted(range(len(contract[0])), key=lambda k: contract[0][k])
     current = (*batch[1], *free_b, *(contract[1][k] for k in order))
     return _cotangent(ct, a, (ct_free_a, free_a), (ct_batch, batch[0]), current, True)
 
 
-def _dot_simplify(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+def _dot_simplify(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     """A product with equal elements (the ones that seed a gradient) is a sum, which is cheaper."""
     for this, other, mine, theirs in ((a, b, 0, 1), (b, a, 1, 0)):
         # a product of small constants is folded
@@ -170,7 +172,7 @@ def _dot_simplify(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
     return _of_repeated(a, b, contract, batch)
 
 
-def _of_repeated(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
+def _of_repeated(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     """A product with an operand that is repeated along free axes is a repeated product, which is cheaper.
 
     The unit vectors along which every row of a batch is differentiated are such an operand.
@@ -201,7 +203,7 @@ def _of_repeated(a: Any, b: Any, contract: Axes, batch: Axes) -> Any:
     return None
 
 
-def _dot_batch(size: int, xs: Any, at: Any, contract: Axes, batch: Axes) -> tuple[Any, int]:
+def _dot_batch(size: int, xs: Any, at: Any, contract: Pair, batch: Pair) -> tuple[Any, int]:
     """A batch axis of both is a batch axis of the product, that of one a free axis."""
     axes = [
         (mine, others) if at[k] is None else (past(mine, at[k]), past(others, at[k]))
@@ -218,6 +220,47 @@ def _dot_batch(size: int, xs: Any, at: Any, contract: Axes, batch: Axes) -> tupl
     return dot(*xs, contract=contract, batch=batch), axis
 
 
+class _DotAxes(Axes):
+    """Contracted axes are reduced; batch axes are those of both operands; the free ones come last."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        contract, batch = parameters["contract"], parameters["batch"]
+        a = tuple(range(len(shapes[0])))
+        of_b = dict(zip((*contract[1], *batch[1]), (*contract[0], *batch[0]), strict=True))
+        b = tuple([of_b.get(axis, len(a) + axis) for axis in range(len(shapes[1]))])
+        free = [
+            _free(len(x), *axes) for x, axes in zip((a, b), zip(contract, batch, strict=True), strict=True)
+        ]
+        result = (*batch[0], *free[0], *[b[axis] for axis in free[1]])
+        return IndexMap((a, b), (result,), dict.fromkeys(contract[0], REDUCED))
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        a, b = operands
+        contracted = [label for label in old.kinds if label in a]
+        shared = [label for label in results[0] if label in a and label in b]
+        free = [
+            [label for label in labels if label not in old.kinds and label not in shared]
+            for labels in operands
+        ]
+        result, other = (*shared, *free[0], *free[1]), (*shared, *free[1], *free[0])
+        swaps = result != results[0] and result[-1:] != results[0][-1:] == other[-1:]
+        sides = (b, a) if swaps else (a, b)
+        contract, batch = [
+            tuple([tuple([labels.index(label) for label in together]) for labels in sides])
+            for together in (contracted, shared)
+        ]
+        return Relabelling(
+            {**parameters, "contract": contract, "batch": batch}, (other if swaps else result,), swaps
+        )
+
+
 #: ``dot(a, b, contract, batch)``: sums over the contracted axes; axes of the result are the batch
 #: axes, the free axes of ``a``, the free axes of ``b``
 dot = multilinear(
@@ -227,6 +270,7 @@ dot = multilinear(
     xla=_dot_xla,
     jvp=_dot_jvp,
     transpose=[_cotangent_left, _cotangent_right],
+    axes=_DotAxes(),
     batch=_dot_batch,
     simplify=_dot_simplify,
     samples=[

@@ -10,10 +10,12 @@ groups, the channels of both sides are split and group ``j`` of the output sees 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.index_map import OPAQUE, REDUCED, WINDOWED, Axes, IndexMap
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.batching import moved
@@ -251,6 +253,26 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
     return reshape(y, shape=(y.shape[0], size, w.shape[1], *y.shape[2:])), 1
 
 
+class _ConvAxes(Axes):
+    """Samples and output channels are parallel, and positions under a kernel of size 1 that skips none."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        spatial, groups = len(shapes[0]) - 2, parameters["groups"]
+        samples, channels, outputs, positions = 0, 1, 2, tuple(range(3, 3 + spatial))
+        kernel = tuple(range(3 + spatial, 3 + 2 * spatial))
+        # in groups, an output sees some channels only
+        of_kernel = channels if groups == 1 else 3 + 2 * spatial
+        kinds = dict.fromkeys((*kernel, channels), REDUCED)
+        if groups > 1:
+            kinds |= dict.fromkeys((channels, of_kernel, outputs), OPAQUE)
+        for k, position in enumerate(positions):
+            plain = shapes[1][2 + k] == parameters["strides"][k] == parameters["lhs_dilation"][k] == 1
+            if not plain or parameters["padding"][k] != (0, 0):
+                kinds[position] = WINDOWED
+        x, w = (samples, channels, *positions), (outputs, of_kernel, *kernel)
+        return IndexMap((x, w), ((samples, outputs, *positions),), kinds)
+
+
 def _window(rank: int, groups: int = 1, **changes: Any) -> dict[str, Any]:
     """All parameters of a sample, of which those that are given differ from the plain ones."""
     ones, none = (1,) * rank, ((0, 0),) * rank
@@ -269,6 +291,7 @@ conv = multilinear(
     numpy=_conv_numpy,
     xla=_conv_xla,
     transpose=[_cotangent_input, _cotangent_kernel],
+    axes=_ConvAxes(),
     batch=_conv_batch,
     samples=[
         case(_SIGNAL, reals()[4, 3, 3], **_window(1)),

@@ -15,9 +15,11 @@ import numpy as np
 
 from mindgrad.ir.dtype import int32
 from mindgrad.ir.graph import Constant
+from mindgrad.ir.index_map import ORDERED
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.accumulation_type import in_single, in_single_xla, is_half
+from mindgrad.rows.axes import Along
 from mindgrad.rows.batching import batched_along
 from mindgrad.rows.kinds import constant, general, linear, ones, product, zeros
 from mindgrad.rows.samples import case, fixed, reals
@@ -60,6 +62,7 @@ cumsum = linear(
     numpy=_along(np.cumsum),
     xla=in_single_xla(lambda jax, x, axis, reverse: jax.lax.cumsum(x, axis=axis, reverse=reverse)),
     transpose=lambda ct, x, axis, reverse: cumsum(ct, axis=axis, reverse=not reverse),
+    axes=Along("axis", ORDERED, keeps=True),
     batch=batched_along("cumsum", "axis", keeps=True),
     simplify=lambda x, axis, reverse: x if isinstance(x, Constant) and x.is_all(0) else None,
     samples=[
@@ -106,6 +109,7 @@ cumprod = general(
     numpy=_along(np.cumprod),
     xla=in_single_xla(lambda jax, x, axis, reverse: jax.lax.cumprod(x, axis=axis, reverse=reverse)),
     jvp=_cumprod_jvp,
+    axes=Along("axis", ORDERED, keeps=True),
     batch=batched_along("cumprod", "axis", keeps=True),
     samples=[
         case(reals()[2, 5, 2], axis=1, reverse=False, accepts="number"),
@@ -141,6 +145,7 @@ def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
         type_rule=lambda x, axis, reverse: inner(x, axis, reverse).with_dtype(int32),
         numpy=numpy,
         xla=xla,
+        axes=Along("axis", ORDERED, keeps=True),
         batch=batched_along(name, "axis", keeps=True),
         samples=[
             case(reals()[2, 5, 2], axis=1, reverse=False, accepts="real"),

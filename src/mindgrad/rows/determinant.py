@@ -21,6 +21,7 @@ from mindgrad.ir.dtype import complex64, complex128, float32, float64
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.arithmetic import greater, less, select
+from mindgrad.rows.axes import Core
 from mindgrad.rows.complexes import complex, imag, real
 from mindgrad.rows.eigh_svd import svd
 from mindgrad.rows.kinds import full, general, ones, zeros
@@ -153,6 +154,7 @@ det = general(
     numpy=lambda a, regular=False: np.linalg.det(a),
     xla=lambda jax, a, regular=False: jax.numpy.linalg.det(a),
     jvp=_det_jvp,
+    axes=Core("(i,j)->()"),
     batch=batched_in_front("det"),
     samples=[
         case(reals()[1, 1]),
@@ -188,6 +190,7 @@ slogdet = general(
     numpy=lambda a: tuple(np.linalg.slogdet(a)),
     xla=lambda jax, a: tuple(jax.numpy.linalg.slogdet(a)),
     jvp=_slogdet_jvp,
+    axes=Core("(i,j)->(),()"),
     batch=batched_in_front("slogdet"),
     multiple=True,
     samples=[

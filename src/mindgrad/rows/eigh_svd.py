@@ -24,6 +24,7 @@ import numpy as np
 from mindgrad.ir.dtype import bool_
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.arithmetic import absorb, greater, select
+from mindgrad.rows.axes import Core
 from mindgrad.rows.complexes import complex, imag, real
 from mindgrad.rows.elementwise import safe_reciprocal
 from mindgrad.rows.kinds import constant, full, general, zeros
@@ -128,6 +129,7 @@ column_pivots = constant(
     type_rule=_pivots_type,
     numpy=lambda v: _pivots(np, v),
     xla=lambda jax, v: _pivots(jax.numpy, v),
+    axes=Core("(i,j)->(i,j)"),
     batch=batched_in_front("column_pivots"),
     samples=[case(reals()[4, 3]), case(reals()[2, 3, 3]), case(reals()[0, 0])],
 )
@@ -183,6 +185,7 @@ complement_pivots = constant(
     xla=lambda jax, q: _complement_pivots(
         jax.numpy, lambda count, step, state: jax.lax.fori_loop(0, count, step, state), q
     ),
+    axes=Core("(i,j)->(i,k)"),
     batch=batched_in_front("complement_pivots"),
     samples=[
         case(reals()[4, 2], prepare=_orthonormal),
@@ -242,6 +245,7 @@ eigh = general(
     numpy=on_failure_nan(_eigh_numpy),
     xla=_eigh_xla,
     jvp=_eigh_jvp,
+    axes=Core("(i,j)->(k),(i,k)"),
     batch=batched_in_front("eigh"),
     multiple=True,
     samples=[
@@ -268,6 +272,7 @@ eigvalsh = general(
     numpy=on_failure_nan(lambda a: np.linalg.eigvalsh(_symmetric(np, a))),
     xla=lambda jax, a: jax.numpy.linalg.eigvalsh(_symmetric(jax.numpy, a), symmetrize_input=False),
     jvp=_eigvalsh_jvp,
+    axes=Core("(i,j)->(k)"),
     batch=batched_in_front("eigvalsh"),
     samples=[
         case(reals()[3, 3], prepare=separated),
@@ -335,6 +340,7 @@ svd = general(
     numpy=on_failure_nan(lambda a: _svd_kernel(np, a)),
     xla=lambda jax, a: _svd_kernel(jax.numpy, a),
     jvp=_svd_jvp,
+    axes=Core("(i,j)->(i,k),(k),(k,j)"),
     batch=batched_in_front("svd"),
     multiple=True,
     samples=[
@@ -359,6 +365,7 @@ svdvals = general(
     numpy=on_failure_nan(lambda a: np.linalg.svd(a, compute_uv=False)),
     xla=lambda jax, a: jax.numpy.linalg.svd(a, compute_uv=False),
     jvp=_svdvals_jvp,
+    axes=Core("(i,j)->(k)"),
     batch=batched_in_front("svdvals"),
     samples=[
         case(reals()[3, 3], prepare=well_conditioned),

@@ -20,6 +20,7 @@ import numpy as np
 from mindgrad.ir.dtype import complex64, complex128, float32, float64
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.arithmetic import absorb, greater, select
+from mindgrad.rows.axes import Core
 from mindgrad.rows.complexes import complex, imag, real
 from mindgrad.rows.eigh_svd import column_pivots, phases
 from mindgrad.rows.kinds import full, general, zeros
@@ -133,6 +134,7 @@ eig = general(
     numpy=on_failure_nan(_eig_numpy),
     xla=_eig_xla,
     jvp=_eig_jvp,
+    axes=Core("(i,j)->(k),(i,k)"),
     batch=batched_in_front("eig"),
     multiple=True,
     samples=_SAMPLES,
@@ -145,6 +147,7 @@ eigvals = general(
     numpy=on_failure_nan(lambda a: np.linalg.eigvals(a).astype(np.result_type(a.dtype, np.complex64))),
     xla=lambda jax, a: jax.numpy.linalg.eigvals(a),
     jvp=_eigvals_jvp,
+    axes=Core("(i,j)->(k)"),
     batch=batched_in_front("eigvals"),
     samples=_SAMPLES,
 )

@@ -27,6 +27,7 @@ from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.arithmetic import select
 from mindgrad.rows.batching import at_front, moved, past, placed
 from mindgrad.rows.kinds import constant, linear, zeros
+from mindgrad.rows.lookup_axes import GatherAxes, ScatterAxes, window_axes
 from mindgrad.rows.samples import case, fixed, integers, reals
 from mindgrad.rows.structural import broadcast_in_dim
 
@@ -36,11 +37,6 @@ _INT32_MAX = np.iinfo(np.int32).max
 
 
 # --- what the rows share ---------------------------------------------------------------------------
-
-
-def _window(rank: int, axes: Shape, batch: Shape) -> Shape:
-    """The axes of x that a lookup takes whole."""
-    return tuple(axis for axis in range(rank) if axis not in axes and axis not in batch)
 
 
 def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, batch: Shape) -> Shape:
@@ -64,7 +60,7 @@ def _lookup_shape(name: str, x: TensorType, indices: TensorType, axes: Shape, ba
             f"For '{name}', the indices must begin with the batch axes {together} of the input, "
             f"but have shape {indices.shape}."
         )
-    window = tuple(x.shape[axis] for axis in _window(x.rank, axes, batch))
+    window = tuple(x.shape[axis] for axis in window_axes(x.rank, axes, batch))
     return (*indices.shape[:-1], *window)
 
 
@@ -87,7 +83,7 @@ def _places(shape: Shape, indices: Any, axes: Shape, batch: Shape) -> tuple[tupl
 
 def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
     """A view of x with axes (batch, axes, window), and the permutation that made it."""
-    order = (*batch, *axes, *_window(x.ndim, axes, batch))
+    order = (*batch, *axes, *window_axes(x.ndim, axes, batch))
     return np.transpose(x, order), order
 
 
@@ -112,7 +108,7 @@ def _xla_indices(indices: Any) -> Any:
 
 def _xla_gather(jax: Any, x: Any, indices: Any, axes: Shape, batch: Shape, fill: Any) -> Any:
     pairs = sorted(zip(batch, range(len(batch)), strict=True))
-    rank, window = indices.ndim - 1, _window(x.ndim, axes, batch)
+    rank, window = indices.ndim - 1, window_axes(x.ndim, axes, batch)
     if x.size == 0:
         shape = (*indices.shape[:-1], *(x.shape[axis] for axis in window))
         return jax.numpy.full(shape, fill, x.dtype)
@@ -182,7 +178,7 @@ def _gather_batch(
     if indices_at is None:
         # the batch axis of x is one more axis that each lookup takes whole
         axes, batch = past(axes, x_at), past(batch, x_at)
-        place = len(indices.shape) - 1 + _window(len(x.shape), axes, batch).index(x_at)
+        place = len(indices.shape) - 1 + window_axes(len(x.shape), axes, batch).index(x_at)
         return gather(x, indices, axes=axes, batch=batch, fill=fill), place
     if x_at is None:
         indices = moved(indices, indices_at, len(batch))
@@ -204,6 +200,7 @@ gather = linear(
         scatter_add(zeros(x.type), indices, ct, axes=axes, batch=batch),
         None,
     ],
+    axes=GatherAxes(),
     batch=_gather_batch,
     samples=[
         case(reals()[4, 3], integers(0, 4)[5, 1], axes=(0,)),
@@ -267,7 +264,7 @@ def _scatter_batch(row: Any) -> Any:
             target = 0 if x_at is None else x_at
             axes, batch = past(axes, target), past(batch, target)
             x = placed(size, x, x_at, target)
-            window = _window(len(x.shape), axes, batch)
+            window = window_axes(len(x.shape), axes, batch)
             place = len(indices.shape) - 1 + window.index(target)
             updates = placed(size, updates, updates_at, place)
         else:
@@ -318,6 +315,7 @@ scatter_add = linear(
         None,
         gather(ct, indices, axes=axes, batch=batch, fill="zero") if updates.linear else None,
     ],
+    axes=ScatterAxes(),
     batch=_scatter_batch(lambda: scatter_add),
     simplify=lambda x, indices, updates, axes, batch=(): x if _is_zero(updates) else None,
     samples=[case(x, i, u, accepts="number", **given) for x, i, u, given in _SCATTERS],
@@ -408,6 +406,7 @@ scatter_set = linear(
     xla=_scatter_set_xla,
     linear_in=(0, 2),
     transpose=_scatter_set_transpose,
+    axes=ScatterAxes(),
     batch=_scatter_batch(lambda: scatter_set),
     samples=[
         *(case(x, i, u, **given) for x, i, u, given in _SCATTERS),

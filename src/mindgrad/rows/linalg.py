@@ -12,12 +12,15 @@ M. Seeger et al., "Auto-differentiating linear algebra" (2017).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.index_map import Axes, IndexMap, Labels, Relabelling
 from mindgrad.ir.primitive import REGISTRY
-from mindgrad.ir.types import TensorType
+from mindgrad.ir.types import Shape, TensorType
+from mindgrad.rows.axes import Core
 from mindgrad.rows.batching import at_front, moved
 from mindgrad.rows.complexes import complex, imag
 from mindgrad.rows.kinds import accumulate, general, zeros
@@ -96,6 +99,25 @@ def _triangular_numpy(a: Any, b: Any, left: bool, lower: bool, transpose: bool, 
     return np.linalg.solve(t, b) if left else np.swapaxes(np.linalg.solve(t, np.swapaxes(b, -1, -2)), -1, -2)
 
 
+class _TriangularAxes(Axes):
+    """Right-hand sides are parallel: the columns of ``b``, or its rows where the system is to its right."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        return _SIDES[parameters["left"]].index_map(shapes, parameters)
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        return _SIDES[parameters["left"]].relabelled(old, operands, results, sizes, parameters)
+
+
+_SIDES = {True: Core("(i,j),(i,k)->(j,k)", parallel="k"), False: Core("(i,j),(k,i)->(k,j)", parallel="k")}
+
 #: ``triangular_solve(a, b, left, lower, transpose, unit_diagonal)``: Y with op(T) Y = B, or with
 #: Y op(T) = B where ``left`` is false; T is the ``lower`` or the upper triangle of ``a`` (the rest is not
 #: read), its diagonal ones if ``unit_diagonal``; op(T) is T or, with ``transpose``, Tᵀ (not conjugated)
@@ -118,6 +140,7 @@ triangular_solve = general(
         None,
         triangular_solve(a, ct, transpose=not transpose, **rest),
     ],
+    axes=_TriangularAxes(),
     batch=lambda size, xs, at, left, **rest: _system_batch(
         "triangular_solve", size, xs, at, left, {"left": left, **rest}
     ),
@@ -178,6 +201,7 @@ solve = general(
     xla=_solve_xla,
     jvp=_solve_jvp,
     transpose=lambda ct, a, b, transpose=False: [None, solve(a, ct, transpose=not transpose)],
+    axes=Core("(i,j),(i,k)->(j,k)", parallel="k"),
     batch=lambda size, xs, at, **parameters: _system_batch("solve", size, xs, at, True, parameters),
     samples=[
         case(reals()[3, 3], reals()[3, 2], prepare=well_conditioned),
@@ -207,6 +231,7 @@ inverse = general(
     numpy=on_failure_nan(np.linalg.inv),
     xla=lambda jax, a: jax.numpy.linalg.inv(a),
     jvp=lambda y, xs, ts: -matmul(matmul(y, ts[0]), y),
+    axes=Core("(i,j)->(j,i)"),
     batch=batched_in_front("inverse"),
     samples=[
         case(reals()[3, 3], prepare=well_conditioned),
@@ -241,6 +266,7 @@ cholesky = general(
     numpy=on_failure_nan(_cholesky_numpy),
     xla=lambda jax, a: jax.lax.linalg.cholesky(a, symmetrize_input=True),
     jvp=_cholesky_jvp,
+    axes=Core("(i,j)->(i,j)"),
     batch=batched_in_front("cholesky"),
     samples=[
         case(reals()[3, 3], prepare=positive_definite),
@@ -286,6 +312,7 @@ qr = general(
     numpy=on_failure_nan(lambda a: tuple(np.linalg.qr(a))),
     xla=lambda jax, a: tuple(jax.numpy.linalg.qr(a)),
     jvp=_qr_jvp,
+    axes=Core("(i,j)->(i,k),(k,j)"),
     batch=batched_in_front("qr"),
     multiple=True,
     samples=[

@@ -15,6 +15,7 @@ import numpy as np
 
 from mindgrad.ir.dtype import int32
 from mindgrad.ir.types import TensorType
+from mindgrad.rows.axes import Core
 from mindgrad.rows.indexing import gather
 from mindgrad.rows.kinds import constant, general, ones, zeros
 from mindgrad.rows.linalg import triangular_solve
@@ -138,6 +139,7 @@ lu_pivots = constant(
     type_rule=_pivots_type,
     numpy=lambda a: _factored(a)[1],
     xla=lambda jax, a: jax.lax.linalg.lu(a)[1],
+    axes=Core("(i,j)->(k)"),
     batch=batched_in_front("lu_pivots"),
     samples=_SAMPLES,
 )
@@ -148,6 +150,7 @@ row_order = constant(
     type_rule=_order_type,
     numpy=_order_numpy,
     xla=lambda jax, pivots, size: jax.lax.linalg.lu_pivots_to_permutation(pivots.astype(np.int32), size),
+    axes=Core("(i)->(k)"),
     batch=batched_in_front("row_order"),
     samples=[case(fixed([[2, 1, 2], [0, 2, 2]]), size=4), case(fixed([1, 1]), size=2)],
 )
@@ -160,6 +163,7 @@ lu = general(
     numpy=lambda a: _factored(a)[0],
     xla=lambda jax, a: jax.lax.linalg.lu(a)[0],
     jvp=_lu_jvp,
+    axes=Core("(i,j)->(i,j)"),
     batch=batched_in_front("lu"),
     samples=_SAMPLES,
 )

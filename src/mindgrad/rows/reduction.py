@@ -15,10 +15,12 @@ import numpy as np
 
 from mindgrad.ir.dtype import float32, int32
 from mindgrad.ir.graph import Constant
+from mindgrad.ir.index_map import REDUCED
 from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.rows.arithmetic import equal, select
+from mindgrad.rows.axes import Along
 from mindgrad.rows.batching import batched_along
 from mindgrad.rows.elementwise import exp, safe_reciprocal
 from mindgrad.rows.kinds import (
@@ -117,6 +119,7 @@ reduce_sum = linear(
     numpy=_sum_numpy,
     xla=in_single_xla(lambda jax, x, axes: jax.numpy.sum(x, axis=axes, dtype=x.dtype)),
     transpose=lambda ct, x, axes: _spread(ct, x, axes),
+    axes=Along("axes", REDUCED, keeps=False),
     batch=batched_along("reduce_sum", "axes", keeps=False),
     simplify=_sum_simplify,
     samples=[
@@ -166,6 +169,7 @@ reduce_prod = general(
     numpy=in_single(lambda x, axes: np.multiply.reduce(x, axis=axes, dtype=x.dtype)),
     xla=in_single_xla(lambda jax, x, axes: jax.numpy.prod(x, axis=axes, dtype=x.dtype)),
     jvp=_prod_jvp,
+    axes=Along("axes", REDUCED, keeps=False),
     batch=batched_along("reduce_prod", "axes", keeps=False),
     simplify=_over_one(lambda: reduce_prod),
     samples=[
@@ -200,6 +204,7 @@ def _extreme(name: str, which: str, pairwise: np.ufunc) -> Primitive:
         numpy=in_single(lambda x, axes: pairwise.reduce(x, axis=axes)),
         xla=lambda jax, x, axes: getattr(jax.numpy, which)(x, axis=axes),
         jvp=_extreme_jvp,
+        axes=Along("axes", REDUCED, keeps=False),
         batch=batched_along(name, "axes", keeps=False),
         simplify=_over_one(lambda: REGISTRY[name]),
         samples=[
@@ -227,6 +232,7 @@ def _index_of_extreme(name: str) -> Primitive:
         type_rule=_index_type(name),
         numpy=lambda x, axis: np.asarray(getattr(np, name)(x, axis=axis)).astype(np.int32),
         xla=lambda jax, x, axis: getattr(jax.numpy, name)(x, axis=axis).astype(np.int32),
+        axes=Along("axis", REDUCED, keeps=False),
         batch=batched_along(name, "axis", keeps=False),
         samples=[
             case(reals()[2, 3], axis=1, accepts="real"),
@@ -248,6 +254,7 @@ def _quantifier(name: str, which: str) -> Primitive:
         type_rule=_type_rule(name, ("bool",)),
         numpy=lambda x, axes: np.asarray(getattr(np, which)(x, axis=axes)),
         xla=lambda jax, x, axes: getattr(jax.numpy, which)(x, axis=axes),
+        axes=Along("axes", REDUCED, keeps=False),
         batch=batched_along(name, "axes", keeps=False),
         simplify=_over_one(lambda: REGISTRY[name]),
         samples=[
@@ -300,6 +307,7 @@ logsumexp = general(
     numpy=in_single(_logsumexp_numpy),
     xla=in_single_xla(lambda jax, x, axes: _logsumexp(jax.numpy, x, axes)),
     jvp=_logsumexp_jvp,
+    axes=Along("axes", REDUCED, keeps=False),
     batch=batched_along("logsumexp", "axes", keeps=False),
     simplify=_over_one(lambda: logsumexp),
     samples=[
@@ -329,6 +337,7 @@ norm = general(
     numpy=in_single(lambda x, axes: np.sqrt(np.add.reduce(np.square(x), axis=axes))),
     xla=in_single_xla(lambda jax, x, axes: jax.numpy.sqrt(jax.numpy.sum(jax.numpy.square(x), axis=axes))),
     jvp=_norm_jvp,
+    axes=Along("axes", REDUCED, keeps=False),
     batch=batched_along("norm", "axes", keeps=False),
     samples=[
         case(reals()[2, 3, 4], axes=(0, 2), accepts="float"),

@@ -15,6 +15,7 @@ from typing import Any
 
 from mindgrad.ir.partition import Axes, slices
 from mindgrad.ir.types import TensorType
+from mindgrad.rows.axes import Entries
 from mindgrad.rows.batching import inserted
 from mindgrad.rows.kinds import linear
 from mindgrad.rows.samples import case, reals
@@ -70,6 +71,7 @@ with_sharding = linear(
     numpy=lambda x, devices, axes: x,
     xla=_constrained,
     transpose=lambda ct, x, devices, axes: with_sharding(ct, devices=devices, axes=axes),
+    axes=Entries({"axes": None}, kind=None),
     batch=_batch,
     simplify=_simplify,
     samples=[

@@ -10,15 +10,17 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad.ir.dtype import int32
 from mindgrad.ir.graph import Constant
+from mindgrad.ir.index_map import WINDOWED, Axes, IndexMap
 from mindgrad.ir.types import Shape, TensorType, tensor_type
 from mindgrad.rows.arithmetic import greater, less, select
+from mindgrad.rows.axes import SIZE, Entries
 from mindgrad.rows.batching import at_front, inserted, moved, placed
 from mindgrad.rows.indexing import gather, scatter_set
 from mindgrad.rows.kinds import full, linear, zeros
@@ -120,6 +122,7 @@ dynamic_slice = linear(
         dynamic_update_slice(zeros(x.type), ct, *starts),
         *[None] * len(starts),
     ],
+    axes=Entries({"sizes": SIZE}, moves=False),
     batch=_slice_batch,
     simplify=lambda x, *starts, sizes: x if sizes == x.shape else _splat(x, sizes),
     samples=[
@@ -169,6 +172,18 @@ def _update_batch(size: int, xs: Any, at: Any, /) -> tuple[Any, int]:
     return scatter_set(x, indices, update, axes=tuple(part), batch=(0,), unique=True), 0
 
 
+class _UpdateAxes(Axes):
+    """Axes that the update covers are parallel, others windowed."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        x, update, *starts = shapes
+        labels = tuple(range(len(x)))
+        of_update = tuple([k if x[k] == update[k] else len(x) + k for k in labels])
+        parts = [k for k in labels if x[k] != update[k]]
+        kinds = dict.fromkeys([*parts, *[len(x) + k for k in parts]], WINDOWED)
+        return IndexMap((labels, of_update, *[()] * len(starts)), (labels,), kinds)
+
+
 #: ``dynamic_update_slice(x, update, *starts)``: x with the elements from ``starts`` on replaced
 dynamic_update_slice = linear(
     "dynamic_update_slice",
@@ -183,6 +198,7 @@ dynamic_update_slice = linear(
         dynamic_slice(ct, *starts, sizes=update.shape) if update.linear else None,
         *[None] * len(starts),
     ],
+    axes=_UpdateAxes(),
     batch=_update_batch,
     simplify=lambda x, update, *starts: update if update.type is x.type else None,
     samples=[

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.dtype import int32
+from mindgrad.ir.index_map import OPAQUE
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.accumulation_type import is_half
+from mindgrad.rows.axes import Along
 from mindgrad.rows.batching import batched_along
 from mindgrad.rows.kinds import constant
 from mindgrad.rows.samples import case, fixed, reals
@@ -50,6 +52,7 @@ argsort = constant(
     type_rule=_type_rule,
     numpy=_numpy,
     xla=_xla,
+    axes=Along("axis", OPAQUE, keeps=True),
     batch=batched_along("argsort", "axis", keeps=True),
     samples=[
         case(reals()[3, 4], axis=0, descending=False, accepts="real"),

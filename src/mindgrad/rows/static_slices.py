@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.graph import Constant
+from mindgrad.ir.index_map import WINDOWED, IndexMap, Relabelling, Uniform
 from mindgrad.ir.types import Shape, TensorType
+from mindgrad.rows.axes import SIZE, Along, Entries
 from mindgrad.rows.batching import (
     at_front,
     batched_along,
@@ -69,6 +71,19 @@ def _concatenate_simplify(*xs: Any, axis: int) -> Any:
     return joined(xs, axis)
 
 
+class _ConcatenateAxes(Uniform):
+    """Axes that run together in all operands; the one that is joined is windowed."""
+
+    def index_map(self, shapes: Any, parameters: Any) -> IndexMap:
+        return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: WINDOWED})
+
+    def relabelled(self, old: IndexMap, operands: Any, *rest: Any) -> Relabelling | None:
+        plain = super().relabelled(old, operands, *rest)
+        if plain is not None:
+            plain.parameters["axis"] = operands[0].index(next(iter(old.kinds)))
+        return plain
+
+
 #: ``concatenate(*xs, axis)``: the operands one after another along ``axis``
 concatenate = linear(
     "concatenate",
@@ -76,6 +91,7 @@ concatenate = linear(
     numpy=lambda *xs, axis: np.concatenate(xs, axis),
     xla=lambda jax, *xs, axis: jax.lax.concatenate(xs, axis),
     transpose=_concatenate_transpose,
+    axes=_ConcatenateAxes(),
     batch=lambda size, xs, at, axis: (
         concatenate(*map(at_front, [size] * len(xs), xs, at), axis=axis + 1),
         0,
@@ -123,6 +139,7 @@ slice = linear(
     numpy=lambda x, start, limit, strides: x[tuple(map(builtins.slice, start, limit, strides))],
     xla=lambda jax, x, start, limit, strides: jax.lax.slice(x, start, limit, strides),
     transpose=_slice_transpose,
+    axes=Entries({"start": 0, "limit": SIZE, "strides": 1}),
     batch=lambda size, xs, at, start, limit, strides: (
         slice(
             xs[0],
@@ -203,6 +220,7 @@ pad = linear(
         x, jax.numpy.zeros((), x.dtype), list(zip(low, high, interior, strict=True))
     ),
     transpose=_pad_transpose,
+    axes=Entries({"low": 0, "high": 0, "interior": 0}),
     batch=lambda size, xs, at, low, high, interior: (
         pad(
             xs[0],
@@ -235,6 +253,7 @@ reverse = linear(
     numpy=lambda x, axes: np.flip(x, axes),
     xla=lambda jax, x, axes: jax.lax.rev(x, axes),
     transpose=lambda ct, x, axes: reverse(ct, axes=axes),
+    axes=Along("axes", WINDOWED, keeps=True),
     batch=batched_along("reverse", "axes", keeps=True),
     simplify=lambda x, axes: x if not axes else splat(x, x.type),
     samples=[case(reals()[2, 3, 2], axes=(0, 2)), case(reals()[0], axes=(0,))],

@@ -6,12 +6,14 @@ All are linear; each has its transpose here, mostly another row of this file.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad.ir.dtype import DType, bool_, float32, float64, int32
 from mindgrad.ir.graph import Constant
+from mindgrad.ir.index_map import OPAQUE, UNIFORM, Axes, IndexMap, Labels, Relabelling
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import Shape, TensorType, tensor_type
 from mindgrad.rows.batching import (
@@ -92,6 +94,7 @@ convert = linear(
     ),
     jvp=_convert_jvp,
     transpose=lambda ct, x, dtype: convert(ct, dtype=x.type.dtype),
+    axes=UNIFORM,
     batch=lambda size, xs, at, dtype: (convert(xs[0], dtype=dtype), at[0]),
     simplify=_convert_simplify,
     samples=[case(reals()[3, 2], dtype=float64), case(reals()[2], dtype=float32)],
@@ -118,12 +121,82 @@ def _reshape_simplify(x: Any, shape: Shape) -> Any:
     return reshaped_twice(x, shape) if known is None else known
 
 
+class _ReshapeAxes(Axes):
+    """Axes that keep their size and what stands in front of them are parallel; others are merged or split."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        (old,), new = shapes, parameters["shape"]
+        labels = tuple(range(len(old)))
+        result = [len(old) + axis for axis in range(len(new))]
+        kinds = dict.fromkeys(labels, OPAQUE)
+        for axis, size in enumerate(old if 0 not in old else ()):
+            before = math.prod(old[:axis])
+            for position, other in enumerate(new):
+                if other == size and math.prod(new[:position]) == before and result[position] >= len(old):
+                    result[position] = axis
+                    del kinds[axis]
+                    break
+        return IndexMap((labels,), (tuple(result),), kinds)
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        (labels,) = operands
+        groups = _groups(old.operands[0], old.results[0], sizes)
+        if groups is None:
+            return None
+        group_of = {label: group for group in groups for label in group[0]}
+        added = [label for label in labels if label not in old.operands[0]]
+        ordered: list[int] = []
+        waiting = [label for label in labels if sizes[label] != 1 or label in added]
+        while waiting:
+            merged, split = group_of.get(waiting[0], ([waiting[0]], [waiting[0]]))
+            if waiting[: len(merged)] != merged:
+                return None  # they do not stand together any more
+            ordered += split
+            del waiting[: len(merged)]
+        units = [label for label in old.results[0] if sizes[label] == 1]
+        wanted = results[0]
+        if [label for label in wanted if label not in units] != ordered:
+            wanted = (*ordered, *units)
+        return Relabelling(
+            {**parameters, "shape": tuple([sizes[label] for label in wanted])}, (tuple(wanted),)
+        )
+
+
+def _groups(old: Labels, new: Labels, sizes: Mapping[int, int]) -> list[tuple[list[int], list[int]]] | None:
+    """The smallest groups of axes of equal products, without axes of size 1; ``None`` for an empty array."""
+    mine = [label for label in old if sizes[label] != 1]
+    theirs = [label for label in new if sizes[label] != 1]
+    groups = []
+    if any(sizes[label] == 0 for label in old):
+        return None
+    while mine or theirs:
+        left, right = [mine.pop(0)], [theirs.pop(0)]
+        count, other = sizes[left[0]], sizes[right[0]]
+        while count != other:
+            if count < other:
+                left.append(mine.pop(0))
+                count *= sizes[left[-1]]
+            else:
+                right.append(theirs.pop(0))
+                other *= sizes[right[-1]]
+        groups.append((left, right))
+    return groups
+
+
 reshape = linear(
     "reshape",
     type_rule=_reshape_type,
     numpy=lambda x, shape: x.reshape(shape),
     xla="reshape",
     transpose=lambda ct, x, shape: reshape(ct, shape=x.shape),
+    axes=_ReshapeAxes(),
     batch=lambda size, xs, at, shape: (
         reshape(moved(xs[0], at[0], 0), shape=(size, *shape)),
         0,
@@ -152,6 +225,24 @@ def _transpose_type(x: TensorType, permutation: Shape) -> TensorType:
     return x.with_shape(tuple(x.shape[i] for i in permutation))
 
 
+class _TransposeAxes(Axes):
+    """All axes are parallel; the result has them in whatever order is asked for."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        return IndexMap((tuple(range(len(shapes[0]))),), (parameters["permutation"],))
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        permutation = tuple([operands[0].index(label) for label in results[0]])
+        return Relabelling({**parameters, "permutation": permutation}, (results[0],))
+
+
 transpose = linear(
     "transpose",
     type_rule=_transpose_type,
@@ -160,6 +251,7 @@ transpose = linear(
     transpose=lambda ct, x, permutation: transpose(
         ct, permutation=tuple(int(i) for i in np.argsort(permutation))
     ),
+    axes=_TransposeAxes(),
     batch=lambda size, xs, at, permutation: (
         transpose(xs[0], permutation=(at[0], *past(permutation, at[0]))),
         0,
@@ -213,6 +305,41 @@ def _broadcast_simplify(x: Any, shape: Shape, dims: Shape) -> Any:
     return x if x.shape == shape else splat(x, x.type.with_shape(shape))
 
 
+class _BroadcastAxes(Axes):
+    """Axes of the operand are parallel, but for those of size 1 that are repeated; the others are new."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        (inner,), shape, dims = shapes, parameters["shape"], parameters["dims"]
+        labels = tuple(range(len(inner)))
+        result = [len(inner) + axis for axis in range(len(shape))]
+        kinds = {}
+        for label, target in zip(labels, dims, strict=True):
+            if inner[label] == shape[target]:
+                result[target] = label
+            else:
+                kinds[label] = OPAQUE
+        return IndexMap((labels,), (tuple(result),), kinds)
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        target = dict(
+            zip(old.operands[0], [old.results[0][axis] for axis in parameters["dims"]], strict=True)
+        )
+        targets = [target.get(label, label) for label in operands[0]]
+        dims = sorted([results[0].index(label) for label in targets])
+        order = list(results[0])
+        for axis, label in zip(dims, targets, strict=True):
+            order[axis] = label  # in the order of the operand
+        shape = tuple([sizes[label] for label in order])
+        return Relabelling({**parameters, "shape": shape, "dims": tuple(dims)}, (tuple(order),))
+
+
 #: ``broadcast_in_dim(x, shape, dims)``: axis ``i`` of ``x`` becomes axis ``dims[i]`` of the result
 broadcast_in_dim = linear(
     "broadcast_in_dim",
@@ -220,6 +347,7 @@ broadcast_in_dim = linear(
     numpy=_broadcast_numpy,
     xla=lambda jax, x, shape, dims: jax.lax.broadcast_in_dim(x, shape, dims),
     transpose=_broadcast_transpose,
+    axes=_BroadcastAxes(),
     batch=lambda size, xs, at, shape, dims: (
         broadcast_in_dim(moved(xs[0], at[0], 0), shape=(size, *shape), dims=(0, *(d + 1 for d in dims))),
         0,

@@ -8,13 +8,14 @@ Where they are stacked again, ``concatenate`` finds the array, and no slice is m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.index_map import WINDOWED, Axes, IndexMap, Labels, Relabelling
 from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.types import TensorType
+from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.batching import at_front
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.static_slices import concatenate
@@ -46,6 +47,25 @@ def _batch(size: int, xs: Sequence[Any], at: Sequence[int | None]) -> Any:
     return found, [0] * len(found)
 
 
+class _UnstackAxes(Axes):
+    """The first axis is taken apart, the others are parallel."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        labels = tuple(range(len(shapes[0])))
+        return IndexMap((labels,), (labels[1:],) * shapes[0][0], {0: WINDOWED})
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        (labels,) = operands
+        return None if labels[0] else Relabelling(dict(parameters), (labels[1:],) * len(old.results))
+
+
 unstack = Primitive(
     "unstack",
     "general",
@@ -54,6 +74,7 @@ unstack = Primitive(
     xla=lambda jax, x: [x[k] for k in range(x.shape[0])],
     jvp=_jvp,
     transpose=_transpose,
+    axes=_UnstackAxes(),
     batch=_batch,
     multiple=True,
     taint="passes",

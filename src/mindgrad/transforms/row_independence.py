@@ -15,13 +15,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.ir.graph import Equation, Variable
-from mindgrad.transforms.axis_propagation import through
+from mindgrad.ir.index_map import ORDERED, REDUCED, index_map
+from mindgrad.transforms.axis_propagation import passage
 
 __all__ = ["mixing"]
 
-_SUMS = frozenset(
-    ["reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "logsumexp", "norm", "cumsum", "cumprod", "dot"]
-)
+#: axes along which elements certainly meet
+_MIXED = (REDUCED, ORDERED)
 
 
 def mixing(equations: Sequence[Equation], x: Variable, axes: Sequence[int], y: Any) -> Equation | None:
@@ -52,16 +52,25 @@ def _mixed_values(equations: Sequence[Equation], x: Variable, axis: int) -> dict
         moving = [k for k, a in enumerate(equation.inputs) if a in places]
         if culprit is None and not moving:
             continue
+        through = passage(equation)
         for index, y in enumerate(equation.outputs):
             if culprit is not None:
                 mixed[y] = culprit
                 continue
             before = [places[equation.inputs[k]] for k in moving]
-            after = [through(equation, k, index, p) for k, p in zip(moving, before, strict=True)]
-            lost = [p is not None and q is None for p, q in zip(before, after, strict=True)]
+            after = [through(k, index, p) for k, p in zip(moving, before, strict=True)]
             joined = {q for q in after if q is not None}
-            if len(joined) > 1 or (any(lost) and equation.primitive.name in _SUMS):
+            if len(joined) > 1 or _meets(equation, dict(zip(moving, before, strict=True))):
                 mixed[y] = equation
             else:
                 places[y] = after[0] if len(joined) == 1 and None not in after else None
     return mixed
+
+
+def _meets(equation: Equation, rows: dict[int, int | None]) -> bool:
+    """Whether rows along these axes of operands are added up or accumulated."""
+    axes = index_map(equation)
+    return axes is not None and any(
+        axis is not None and axes.kind(axes.operands[operand][axis]) in _MIXED
+        for operand, axis in rows.items()
+    )

@@ -1,0 +1,147 @@
+"""An index map labels the axes of an equation's operands and results, and tells how elements meet along each.
+
+    y[…, i at l, …] depends on x[…, j at l, …] only for j = i          l is parallel
+                                    for every j, and y has no axis l    l is reduced
+                                    for the j before i, and i           l is ordered
+                                    for j in a window around i          l is windowed
+                                    for any j                           l is opaque
+
+Axes of operands and of results that have one label run together: those of a batch, the contracted ones of a
+product. A row gives the map of its equations by its ``axes`` (``rows.axes`` has the common ones), and with it
+the parameters of the same operator on operands whose axes stand in another order, have other sizes along
+parallel labels, or have labels more (a batch). For programs it is used in ``transforms.axis_propagation``,
+``optimize.batch_region``, ``optimize.tiles``, ``optimize.blocks`` and ``optimize.layout``.
+
+The name is MLIR's (``linalg`` indexing maps and iterator types), without its arithmetic of indices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from mindgrad.ir.types import Shape
+
+__all__ = [
+    "OPAQUE", "ORDERED", "PARALLEL", "REDUCED", "UNIFORM", "WINDOWED", "Axes", "IndexMap", "Labels",
+    "Relabelling", "Uniform", "index_map", "label_sizes",
+]  # fmt: skip
+
+PARALLEL, REDUCED, ORDERED, WINDOWED, OPAQUE = "parallel", "reduced", "ordered", "windowed", "opaque"
+
+#: a label for each axis
+Labels = tuple[int, ...]
+
+
+class IndexMap(NamedTuple):
+    """The axes of one equation.
+
+    Attributes:
+        operands: for each operand the labels of its axes.
+        results: for each result the labels of its axes; some only results have (repetition).
+        kinds: how elements meet along the labels that are not parallel.
+    """
+
+    operands: tuple[Labels, ...]
+    results: tuple[Labels, ...]
+    kinds: Mapping[int, str] = {}
+
+    def kind(self, label: int) -> str:
+        """How elements meet along ``label``."""
+        return self.kinds.get(label, PARALLEL)
+
+    def through(self, operand: int, index: int, axis: int) -> int | None:
+        """The axis of result ``index`` that carries ``axis`` of an operand; ``None`` where none does."""
+        label = self.operands[operand][axis]
+        if label in self.kinds or label not in self.results[index]:
+            return None
+        return self.results[index].index(label)
+
+
+class Relabelling(NamedTuple):
+    """An operator on operands whose axes stand otherwise.
+
+    Attributes:
+        parameters: those of the equation.
+        results: for each result the labels of its axes.
+        swaps: whether the two operands are exchanged (a product).
+    """
+
+    parameters: dict[str, Any]
+    results: tuple[Labels, ...]
+    swaps: bool = False
+
+
+class Axes:
+    """The treatment of axes by an operator; rows have one as ``axes``."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        """The map of an equation on operands of these shapes."""
+        raise NotImplementedError
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        """The operator on operands whose axes are ``operands``; ``None`` where it has no such form.
+
+        Args:
+            old: the map of the equation as it is.
+            operands: for each operand its labels in their new order; parallel labels may be new ones.
+            results: the labels of the results in the order that would serve best.
+            sizes: the size of every label that is new, or has another size than before.
+            parameters: those of the equation as it is.
+        """
+        return Relabelling(dict(parameters), old.results) if tuple(operands) == old.operands else None
+
+
+class Uniform(Axes):
+    """Axes of a pointwise operator: those of all operands and of the result run together."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        labels = tuple(range(len(shapes[0]))) if shapes else ()
+        return IndexMap((labels,) * len(shapes), (labels,))
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        if any(labels != operands[0] for labels in operands):
+            return None
+        return Relabelling(dict(parameters), (operands[0],))
+
+
+#: that of every pointwise row
+UNIFORM = Uniform()
+
+
+def index_map(equation: Any) -> IndexMap | None:
+    """The map of ``equation``; ``None`` where its row gives none: then all elements may meet.
+
+    >>> from mindgrad.ir.build import Builder, building
+    >>> from mindgrad.ir.types import tensor_type
+    >>> from mindgrad.rows.reduction import reduce_sum
+    >>> with building(Builder()) as builder:
+    ...     y = reduce_sum(builder.input(tensor_type("float32", (4, 3, 2))), axes=(1,))
+    >>> print(index_map(y.made_by))
+    IndexMap(operands=((0, 1, 2),), results=((0, 2),), kinds={1: 'reduced'})
+    """
+    axes = equation.primitive.axes
+    return None if axes is None else axes.index_map([x.shape for x in equation.inputs], equation.parameters)
+
+
+def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:
+    """The size of every label in the map of ``equation``; any of a windowed one, along which they differ."""
+    sizes: dict[int, int] = {}
+    for values, sides in ((equation.outputs, axes.results), (equation.inputs, axes.operands)):
+        for value, labels in zip(values, sides, strict=True):
+            sizes.update(zip(labels, value.shape, strict=True))
+    return sizes

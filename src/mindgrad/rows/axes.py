@@ -1,0 +1,159 @@
+"""Treatments of axes: along some axes, by an entry for each axis, on the cores of a batch.
+
+See ``ir.index_map`` for the meaning; a treatment that one row has stands beside that row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mindgrad.ir.index_map import OPAQUE, WINDOWED, Axes, IndexMap, Labels, Relabelling
+from mindgrad.ir.types import Shape
+
+__all__ = ["SIZE", "Along", "Core", "Entries", "permuted"]
+
+#: the default entry that is the size of its axis
+SIZE = object()
+
+
+def permuted(axes: Sequence[int], labels: Labels, old: Labels) -> tuple[int, ...]:
+    """The positions in ``labels`` of what stands at the positions ``axes`` of ``old``."""
+    return tuple([labels.index(old[axis]) for axis in axes])
+
+
+class Along(Axes):
+    """Axes of an operator that works along those in a parameter: reductions, ``cumsum``, ``fft``.
+
+    Args:
+        parameter: its name; an axis, or a tuple of axes.
+        kind: how elements meet along them.
+        keeps: whether they stay in the result.
+    """
+
+    def __init__(self, parameter: str, kind: str, keeps: bool) -> None:
+        self._parameter, self._kind, self._keeps = parameter, kind, keeps
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        labels = tuple(range(len(shapes[0])))
+        axes = parameters[self._parameter]
+        axes = (axes,) if isinstance(axes, int) else axes
+        rest = labels if self._keeps else tuple([label for label in labels if label not in axes])
+        return IndexMap((labels,), (rest,), dict.fromkeys(axes, self._kind))
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        (labels,) = operands
+        axes = tuple(sorted([labels.index(label) for label in old.kinds]))
+        rest = labels if self._keeps else tuple([label for label in labels if label not in old.kinds])
+        is_number = isinstance(parameters[self._parameter], int)
+        return Relabelling({**parameters, self._parameter: axes[0] if is_number else axes}, (rest,))
+
+
+class Entries(Axes):
+    """Axes of an operator on one array whose parameters have an entry for each axis: ``slice``, ``pad``.
+
+    An axis whose entries are the defaults is parallel, others are windowed.
+
+    Args:
+        defaults: the entry of an axis that is left as it is, for each parameter; :data:`SIZE`: its size.
+        kind: how elements meet along the others; ``None``: they do not.
+        moves: whether axes can stand in another order (not where operands, too, go by the axes).
+    """
+
+    def __init__(self, defaults: Mapping[str, Any], kind: str | None = WINDOWED, moves: bool = True) -> None:
+        self._defaults, self._kind, self._moves = defaults, kind, moves
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        shape = shapes[0]
+        labels = tuple(range(len(shape)))
+        rest = tuple([tuple(range(len(each))) for each in shapes[1:]])
+        kinds = {}
+        for label in labels if self._kind is not None else ():
+            if any(
+                parameters[name][label] != (shape[label] if default is SIZE else default)
+                for name, default in self._defaults.items()
+            ):
+                kinds[label] = self._kind
+        return IndexMap((labels, *rest), (labels,), kinds)
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        if not self._moves and operands[0] != old.operands[0]:
+            return None
+        changed = dict(parameters)
+        for name, default in self._defaults.items():
+            entries = []
+            for label in operands[0]:
+                is_default = label not in old.kinds and (default is SIZE or label not in old.operands[0])
+                if is_default:
+                    entries.append(sizes[label] if default is SIZE else default)
+                else:
+                    entries.append(parameters[name][old.operands[0].index(label)])
+            changed[name] = tuple(entries)
+        return Relabelling(changed, (operands[0],))
+
+
+class Core(Axes):
+    """Axes of an operator on the last axes of arrays with a batch in front: the rows of linear algebra.
+
+    Args:
+        signature: the core axes of operands and results, as NumPy's generalised functions write them:
+            ``"(i,j),(j,k)->(i,k)"``.
+        parallel: names of core axes along which elements do not meet (right-hand sides of a system).
+
+    >>> Core("(i,j),(j,k)->(i,k)", parallel="k").index_map([(5, 3, 3), (5, 3, 2)], {}).results
+    ((0, 1, 3),)
+    """
+
+    def __init__(self, signature: str, parallel: str = "") -> None:
+        operands, results = [
+            [tuple(filter(None, core.split(","))) for core in re.findall(r"\((.*?)\)", side)]
+            for side in signature.split("->")
+        ]
+        self._operands, self._results, self._parallel = operands, results, parallel
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        batch = tuple(range(len(shapes[0]) - len(self._operands[0])))
+        labels: dict[str, int] = {}
+        for core in [*self._operands, *self._results]:
+            for name in core:
+                labels.setdefault(name, len(batch) + len(labels))
+        kinds = {label: OPAQUE for name, label in labels.items() if name not in self._parallel}
+        operands, results = [
+            tuple([(*batch, *[labels[name] for name in core]) for core in side])
+            for side in (self._operands, self._results)
+        ]
+        return IndexMap(operands, results, kinds)
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        batches = []
+        for labels, core in zip(operands, self._operands, strict=True):
+            count = len(labels) - len(core)
+            if labels[count:] != old.operands[len(batches)][len(old.operands[len(batches)]) - len(core) :]:
+                return None
+            batches.append(labels[:count])
+        if any(batch != batches[0] for batch in batches):
+            return None
+        cores = [labels[len(labels) - len(c) :] for labels, c in zip(old.results, self._results, strict=True)]
+        return Relabelling(dict(parameters), tuple([(*batches[0], *core) for core in cores]))

@@ -1,0 +1,93 @@
+"""The axes of lookups are indexed, are a window, or run together with those of the indices.
+
+    gather   x (batch, indexed, window), indices (batch, lookups, component) → (batch, lookups, window)
+    scatter  x, indices, updates (batch, lookups, window) → as x
+
+The axes of ``x`` stand in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mindgrad.ir.index_map import OPAQUE, Axes, IndexMap, Labels, Relabelling
+from mindgrad.ir.types import Shape
+from mindgrad.rows.axes import permuted
+
+__all__ = ["GatherAxes", "ScatterAxes", "window_axes"]
+
+
+def window_axes(rank: int, axes: Shape, batch: Shape) -> Shape:
+    """The axes of x that a lookup takes whole."""
+    return tuple(axis for axis in range(rank) if axis not in axes and axis not in batch)
+
+
+class GatherAxes(Axes):
+    """Axes that are indexed are opaque; those of the window, of the lookups and of a batch are parallel."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        return _lookups(shapes[0], shapes[1], **_axes_of(parameters))
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        given = _relabelled_lookups(old, operands)
+        if given is None:
+            return None
+        changed, window = given
+        return Relabelling({**parameters, **changed}, ((*operands[1][:-1], *window),))
+
+
+class ScatterAxes(GatherAxes):
+    """The axes of a lookup, the other way round: those of the writes are opaque, too."""
+
+    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
+        (x, indices), (updates,), kinds = _lookups(shapes[0], shapes[1], **_axes_of(parameters))
+        kinds = {**kinds, **dict.fromkeys([label for label in indices if label not in x], OPAQUE)}
+        return IndexMap((x, indices, updates), (x,), kinds)
+
+    def relabelled(
+        self,
+        old: IndexMap,
+        operands: Sequence[Labels],
+        results: Sequence[Labels],
+        sizes: Mapping[int, int],
+        parameters: Mapping[str, Any],
+    ) -> Relabelling | None:
+        given = _relabelled_lookups(old, operands)
+        is_new = any(label not in old.operands[1] and label not in operands[0] for label in operands[1])
+        if given is None or is_new or operands[2] != (*operands[1][:-1], *given[1]):
+            return None
+        return Relabelling({**parameters, **given[0]}, (operands[0],))
+
+
+def _axes_of(parameters: Mapping[str, Any]) -> dict[str, Shape]:
+    return {"axes": parameters["axes"], "batch": parameters.get("batch", ())}
+
+
+def _lookups(x: Shape, indices: Shape, axes: Shape, batch: Shape) -> IndexMap:
+    labels = tuple(range(len(x)))
+    places = (*batch, *range(len(x), len(x) + len(indices) - len(batch)))
+    result = (*places[:-1], *window_axes(len(x), axes, batch))
+    return IndexMap((labels, places), (result,), dict.fromkeys((*axes, places[-1]), OPAQUE))
+
+
+def _relabelled_lookups(old: IndexMap, operands: Sequence[Labels]) -> tuple[dict[str, Shape], Labels] | None:
+    """The axes and the batch of a lookup on these operands, and the labels of its window."""
+    x, indices = operands[:2]
+    batch = tuple([label for label in indices if label in x])
+    if indices[-1] != old.operands[1][-1] or indices[: len(batch)] != batch:
+        return None
+    indexed = [label for label in old.kinds if label in old.operands[0]]
+    window = tuple([label for label in x if label not in batch and label not in indexed])
+    changed = {
+        "axes": permuted(range(len(indexed)), x, tuple(indexed)),
+        "batch": permuted(range(len(batch)), x, batch),
+    }
+    return changed, window
