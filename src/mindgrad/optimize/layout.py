@@ -27,32 +27,20 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.index_map import REDUCED, IndexMap, Uniform, index_map, label_sizes
 from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.ir.types import Shape
 from mindgrad.optimize.broadcast_elimination import free_axes, repeated
 from mindgrad.rows.contraction import dot
-from mindgrad.rows.reduction import (
-    argmax,
-    argmin,
-    logsumexp,
-    norm,
-    reduce_all,
-    reduce_any,
-    reduce_max,
-    reduce_min,
-    reduce_prod,
-    reduce_sum,
-)
-from mindgrad.rows.static_slices import concatenate, pad, slice
-from mindgrad.rows.structural import broadcast_in_dim, convert, reshape, transpose
+from mindgrad.rows.structural import broadcast_in_dim, transpose
 
 __all__ = ["narrow_products_turned", "transposes_carried"]
 
@@ -71,10 +59,6 @@ NARROW = Rewrite(
 _ELEMENTS = 4096
 #: a product is narrow if its first operand has so many rows, and its second at most so many rows and columns
 _LONG, _SHORT = 256, 24
-_REDUCTIONS = frozenset(
-    [logsumexp, norm, reduce_all, reduce_any, reduce_max, reduce_min, reduce_prod, reduce_sum]
-)
-_INDICES = frozenset([argmax, argmin])
 
 
 class _Placed(NamedTuple):
@@ -143,9 +127,13 @@ def _is_worth_while(graph: Graph) -> bool:
         and e.parameters["permutation"] != tuple(range(len(e.parameters["permutation"])))
     }
     return bool(moved) and any(
-        (e.primitive.pointwise or e.primitive in _REDUCTIONS) and not moved.isdisjoint(e.inputs)
-        for e in graph.equations
+        not moved.isdisjoint(e.inputs) and (e.primitive.pointwise or _reduces(e)) for e in graph.equations
     )
+
+
+def _reduces(equation: Equation) -> bool:
+    axes = index_map(equation) if len(equation.inputs) == 1 else None
+    return axes is not None and REDUCED in axes.kinds.values()
 
 
 def _narrow_products(graph: Graph) -> set[Equation]:
@@ -235,32 +223,62 @@ def _transposed(atom: Any, permutation: Shape) -> Any:
 
 def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> _Placed | _Spread | None:
     primitive = equation.primitive
-    if primitive is dot:
-        return _dot(equation, operands, equation in turned)
-    if primitive.pointwise and not primitive.multiple:
-        return _pointwise(equation, operands, bool(turned))
-    if primitive is concatenate:
-        return _concatenate(equation, operands, bool(turned))
-    rule = _RULES.get(primitive)
-    return None if rule is None else rule(equation, operands)
+    if primitive is transpose:
+        return _transpose(equation, operands)
+    if primitive is broadcast_in_dim:
+        return _broadcast(equation, operands)
+    axes = index_map(equation)
+    if axes is None or primitive.multiple:
+        return None
+    if isinstance(primitive.axes, Uniform):
+        return _uniform(equation, operands, bool(turned), axes)
+    return _relabelled(equation, operands, equation in turned, axes)
 
 
-def _pointwise(equation: Equation, operands: list[Any], prefers_new: bool) -> _Placed | _Spread:
-    def made(atoms: list[Any]) -> Any:
-        return equation.primitive(*atoms, **equation.parameters)
-
+def _uniform(
+    equation: Equation, operands: list[Any], prefers_new: bool, axes: IndexMap
+) -> _Placed | _Spread | None:
+    """An operator whose operands have their axes in one order: that of most of them."""
     orders = Counter([x.order for x in operands if not _is_flexible(x)])
+    if not orders and axes.kinds:  # values that are joined
+        return None
     if not orders:
         # f(repeated x, repeated y) = repeated f(x, y)
         spreads = [x for x in operands if isinstance(x, _Spread)]
         if spreads and all(_is_as(x, spreads[0]) for x in operands):
             first = spreads[0]
-            small = [_part(x, first) for x in operands]
-            return _Spread(_Placed(made(small), first.inner.order), first.shape, first.dims)
+            small = equation.primitive(*[_part(x, first) for x in operands], **equation.parameters)
+            return _Spread(_Placed(small, first.inner.order), first.shape, first.dims)
         order = _ascending(len(_shape(operands[0])))
     else:
         order = _most(orders, prefers_new)
-    return _Placed(made([_in(x, order) for x in operands]), order)
+    return _relabelled(equation, [_Placed(_in(x, order), order) for x in operands], False, axes)
+
+
+def _relabelled(equation: Equation, operands: list[Any], is_turned: bool, axes: IndexMap) -> _Placed | None:
+    """The operator on operands in their orders; ``is_turned``: a product with its operands exchanged."""
+    primitive = equation.primitive
+    if primitive is dot:
+        operands = [x if isinstance(x, _Placed) else _plain(_in_order(x)) for x in operands]
+    if any(isinstance(x, _Spread) for x in operands):
+        return None
+    labels = [
+        tuple([old[axis] for axis in _inverse(x.order)])
+        for x, old in zip(operands, axes.operands, strict=True)
+    ]
+    result = axes.results[0]
+    if primitive is dot:  # the free axes of each come in the order of its atom
+        shared = [label for label in result if all(label in of_one for of_one in labels)]
+        sides = [[label for label in of_one if label in result and label not in shared] for of_one in labels]
+        result = (*shared, *sides[is_turned], *sides[not is_turned])
+    relabelled = primitive.axes.relabelled(
+        axes, labels, (result,), label_sizes(equation, axes), equation.parameters
+    )
+    if relabelled is None:
+        return None
+    atoms = [x.atom for x in operands]
+    made = primitive(*(atoms[::-1] if relabelled.swaps else atoms), **relabelled.parameters)
+    return _Placed(made, tuple([relabelled.results[0].index(label) for label in axes.results[0]]))
 
 
 def _most(orders: Counter[Shape], prefers_new: bool) -> Shape:
@@ -297,122 +315,3 @@ def _broadcast(equation: Equation, operands: list[Any]) -> _Placed | _Spread:
     if isinstance(x, _Spread):
         return _Spread(x.inner, shape, tuple([dims[axis] for axis in x.dims]))
     return _Spread(x, shape, dims)
-
-
-def _convert(equation: Equation, operands: list[Any]) -> _Placed | _Spread:
-    (x,) = operands
-    if isinstance(x, _Spread):
-        inner = _Placed(convert(x.inner.atom, **equation.parameters), x.inner.order)
-        return _Spread(inner, x.shape, x.dims)
-    return _Placed(convert(x.atom, **equation.parameters), x.order)
-
-
-def _reduction(equation: Equation, operands: list[Any]) -> _Placed | None:
-    (x,) = operands
-    if isinstance(x, _Spread):
-        return None
-    axes = equation.parameters.get("axes")
-    if axes is None:
-        axes = (equation.parameters["axis"],)
-        reduced = equation.primitive(x.atom, axis=x.order[axes[0]])
-    else:
-        reduced = equation.primitive(x.atom, axes=tuple(sorted(x.order[axis] for axis in axes)))
-    kept = [place for axis, place in enumerate(x.order) if axis not in axes]
-    return _Placed(reduced, _ranks(kept))
-
-
-def _by_axis(equation: Equation, operands: list[Any]) -> _Placed | None:
-    """Every parameter has one number per axis: ``slice`` and ``pad``."""
-    (x,) = operands
-    if isinstance(x, _Spread):
-        return None
-    old = _inverse(x.order)
-    parameters = {name: tuple([given[axis] for axis in old]) for name, given in equation.parameters.items()}
-    return _Placed(equation.primitive(x.atom, **parameters), x.order)
-
-
-def _concatenate(equation: Equation, operands: list[Any], prefers_new: bool) -> _Placed | None:
-    orders = Counter([x.order for x in operands if not _is_flexible(x)])
-    if not orders:
-        return None
-    order = _most(orders, prefers_new)
-    atoms = [_in(x, order) for x in operands]
-    return _Placed(concatenate(*atoms, axis=order[equation.parameters["axis"]]), order)
-
-
-def _reshape(equation: Equation, operands: list[Any]) -> _Placed | None:
-    """Groups of old axes that become groups of new ones stay together if they stand together."""
-    (x,), shape = operands, equation.parameters["shape"]
-    if isinstance(x, _Spread) or x.order == _ascending(len(x.order)):
-        return None
-    old_shape = _shape(x)
-    groups = _groups(old_shape, shape)
-    if groups is None:
-        return None
-    wide = [axis for axis, size in enumerate(old_shape) if size != 1]
-    rank = dict(zip(wide, _ranks([x.order[axis] for axis in wide]), strict=True))
-    for old, _ in groups:
-        places = [rank[axis] for axis in old]
-        if places != list(range(places[0], places[0] + len(places))):
-            return None
-    # the groups in the order in which they stand in the atom; new axes of size 1 come last
-    by_place = sorted(range(len(groups)), key=lambda g: rank[groups[g][0][0]])
-    physical = [axis for g in by_place for axis in groups[g][1]]
-    physical += [axis for axis in range(len(shape)) if axis not in physical]
-    made = reshape(x.atom, shape=tuple([shape[axis] for axis in physical]))
-    return _Placed(made, _inverse(tuple(physical)))
-
-
-def _groups(old: Shape, new: Shape) -> list[tuple[list[int], list[int]]] | None:
-    """The smallest groups of axes of equal products, without axes of size 1."""
-    if 0 in old:
-        return None
-    mine = [axis for axis, size in enumerate(old) if size != 1]
-    theirs = [axis for axis, size in enumerate(new) if size != 1]
-    groups = []
-    while mine or theirs:
-        left, right = [mine.pop(0)], [theirs.pop(0)]
-        count, other = old[left[0]], new[right[0]]
-        while count != other:
-            if count < other:
-                left.append(mine.pop(0))
-                count *= old[left[-1]]
-            else:
-                right.append(theirs.pop(0))
-                other *= new[right[-1]]
-        groups.append((left, right))
-    return groups
-
-
-def _dot(equation: Equation, operands: list[Any], is_turned: bool) -> _Placed:
-    """The product; ``is_turned``: with the free axes of the first operand behind those of the second."""
-    contract, batch = equation.parameters["contract"], equation.parameters["batch"]
-    placed = [x if isinstance(x, _Placed) else _plain(_in_order(x)) for x in operands]
-    at = [
-        [tuple([x.order[axis] for axis in axes[k]]) for axes in (contract, batch)]
-        for k, x in enumerate(placed)
-    ]
-    sides = (1, 0) if is_turned else (0, 1)
-    product = dot(
-        *[placed[k].atom for k in sides],
-        contract=tuple([at[k][0] for k in sides]),
-        batch=tuple([at[k][1] for k in sides]),
-    )
-    # the free axes of each come in the order of its atom
-    free = [free_axes(len(x.order), contract[k], batch[k]) for k, x in enumerate(placed)]
-    ranks = [_ranks([x.order[axis] for axis in axes]) for x, axes in zip(placed, free, strict=True)]
-    first = len(batch[0])
-    start = [first + len(free[1]), first] if is_turned else [first, first + len(free[0])]
-    order = [*range(first), *[start[k] + rank for k in (0, 1) for rank in ranks[k]]]
-    return _Placed(product, tuple(order))
-
-
-_RULES: dict[Any, Callable[[Equation, list[Any]], _Placed | _Spread | None]] = {
-    broadcast_in_dim: _broadcast,
-    convert: _convert,
-    pad: _by_axis,
-    reshape: _reshape,
-    slice: _by_axis,
-    transpose: _transpose,
-    **dict.fromkeys(_REDUCTIONS | _INDICES, _reduction),
-}
