@@ -27,7 +27,7 @@ JOINED = {"conv", "solve", "triangular_solve"}
 #: rows that combine what several processes have
 BATCHED = sorted(
     name for name, row in REGISTRY.items()
-    if row.batch and row.jvp and row.kind != "control" and not row.communicates and name not in JOINED
+    if row.can_batch and row.jvp and row.kind != "control" and not row.communicates and name not in JOINED
 )  # fmt: skip
 
 

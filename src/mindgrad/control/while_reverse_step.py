@@ -157,10 +157,7 @@ def _dependents(equations: Iterable[Equation], variables: Iterable[Any]) -> set[
 
 def _is_plain(graph: Graph) -> bool:
     """Whether the graph can be run for many trips at once."""
-    return all(
-        e.primitive.kind != "control" and (e.primitive.pointwise or e.primitive.batch is not None)
-        for e in graph.equations
-    )
+    return all(e.primitive.kind != "control" and (e.primitive.can_batch) for e in graph.equations)
 
 
 def linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, slots: int) -> LinearTrip:

@@ -33,7 +33,8 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
   how elements meet along each, and gives the parameters for operands whose axes stand otherwise; without it
   all elements are taken to meet. Pointwise rows need none.
 - ``batch(size, xs, axes, **parameters)`` gives ``(output, axis)`` for operands of which some carry
-  a batch axis (``axes[i]`` an int, or ``None``); where ``multiple`` is set, a tuple of each.
+  a batch axis (``axes[i]`` an int, or ``None``); where ``multiple`` is set, a tuple of each. It is for those
+  to which a batch is not one more parallel axis.
 """
 
 from __future__ import annotations
@@ -132,6 +133,11 @@ class Primitive:
         self.simplify = simplify
         self.taint = taint
         REGISTRY[name] = self
+
+    @property
+    def can_batch(self) -> bool:
+        """Whether the operator runs on a batch at once."""
+        return self.batch is not None or self.axes is not None
 
     def __repr__(self) -> str:
         return f"<primitive {self.name}>"

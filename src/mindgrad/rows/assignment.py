@@ -15,7 +15,6 @@ from mindgrad.ir.dtype import int64
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.axes import Core
 from mindgrad.rows.kinds import constant
-from mindgrad.rows.linalg_rules import batched_in_front
 from mindgrad.rows.samples import case, fixed, reals
 
 __all__ = ["assignment"]
@@ -140,7 +139,6 @@ assignment = constant(
     numpy=_numpy,
     xla=_xla,
     axes=Core("(i,j),()->(p,k)"),
-    batch=batched_in_front("assignment"),
     samples=[
         case(reals()[4, 4], fixed(4), maximize=False, accepts="float"),
         case(reals()[3, 5], fixed(4), maximize=True, accepts="float"),

@@ -6,12 +6,12 @@ a batch axis: ``at[i]`` is its position in operand ``i``, or ``None`` for an ope
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mindgrad.ir.primitive import REGISTRY
 
-__all__ = ["aligned", "at_front", "batched_along", "inserted", "moved", "past", "placed"]
+__all__ = ["aligned", "at_front", "inserted", "moved", "past", "placed"]
 
 
 def inserted(values: Sequence[Any], position: int, value: Any) -> tuple[Any, ...]:
@@ -48,19 +48,3 @@ def aligned(size: int, xs: Sequence[Any], at: Sequence[int | None]) -> tuple[lis
     places = {axis for axis in at if axis is not None}
     target = places.pop() if len(places) == 1 else 0
     return [placed(size, x, axis, target) for x, axis in zip(xs, at, strict=True)], target
-
-
-def batched_along(name: str, parameter: str, keeps: bool) -> Callable[..., tuple[Any, int]]:
-    """The batch rule of a row of one operand that works along the axes in ``parameter``.
-
-    ``keeps`` says whether those axes stay in the result (cumsum, reverse) or disappear (a sum).
-    """
-
-    def batch(size: int, xs: Any, at: Any, /, **parameters: Any) -> tuple[Any, int]:
-        given = parameters[parameter]
-        axes = past((given,) if isinstance(given, int) else given, at[0])
-        moved_on = {**parameters, parameter: axes[0] if isinstance(given, int) else axes}
-        place = at[0] if keeps else at[0] - sum(axis < at[0] for axis in axes)
-        return REGISTRY[name](xs[0], **moved_on), place
-
-    return batch

@@ -12,7 +12,6 @@ from mindgrad.ir.graph import Atom, Constant
 from mindgrad.ir.index_map import REDUCED, Axes, IndexMap, Labels, Relabelling
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.accumulation_type import is_half
-from mindgrad.rows.batching import past
 from mindgrad.rows.kinds import accumulate, full, multilinear
 from mindgrad.rows.reduction import reduce_sum
 from mindgrad.rows.samples import case, reals
@@ -203,23 +202,6 @@ def _of_repeated(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     return None
 
 
-def _dot_batch(size: int, xs: Any, at: Any, contract: Pair, batch: Pair) -> tuple[Any, int]:
-    """A batch axis of both is a batch axis of the product, that of one a free axis."""
-    axes = [
-        (mine, others) if at[k] is None else (past(mine, at[k]), past(others, at[k]))
-        for k, (mine, others) in enumerate(zip(contract, batch, strict=True))
-    ]
-    contract, batch = (axes[0][0], axes[1][0]), (axes[0][1], axes[1][1])
-    if None not in at:
-        batch = ((at[0], *batch[0]), (at[1], *batch[1]))
-        return dot(*xs, contract=contract, batch=batch), 0
-    k = 0 if at[1] is None else 1
-    axis = len(batch[0]) + _free(len(xs[k].shape), contract[k], batch[k]).index(at[k])
-    if k == 1:
-        axis += len(_free(len(xs[0].shape), contract[0], batch[0]))
-    return dot(*xs, contract=contract, batch=batch), axis
-
-
 class _DotAxes(Axes):
     """Contracted axes are reduced; batch axes are those of both operands; the free ones come last."""
 
@@ -271,7 +253,6 @@ dot = multilinear(
     jvp=_dot_jvp,
     transpose=[_cotangent_left, _cotangent_right],
     axes=_DotAxes(),
-    batch=_dot_batch,
     simplify=_dot_simplify,
     samples=[
         case(reals()[2, 3], reals()[3, 4], contract=((1,), (0,)), batch=((), ())),

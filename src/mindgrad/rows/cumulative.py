@@ -20,7 +20,6 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.rows.axes import Along
-from mindgrad.rows.batching import batched_along
 from mindgrad.rows.kinds import constant, general, linear, ones, product, zeros
 from mindgrad.rows.samples import case, fixed, reals
 from mindgrad.rows.static_slices import concatenate, slice_axis
@@ -63,7 +62,6 @@ cumsum = linear(
     xla=in_single_xla(lambda jax, x, axis, reverse: jax.lax.cumsum(x, axis=axis, reverse=reverse)),
     transpose=lambda ct, x, axis, reverse: cumsum(ct, axis=axis, reverse=not reverse),
     axes=Along("axis", ORDERED, keeps=True),
-    batch=batched_along("cumsum", "axis", keeps=True),
     simplify=lambda x, axis, reverse: x if isinstance(x, Constant) and x.is_all(0) else None,
     samples=[
         case(reals()[2, 5, 2], axis=1, reverse=False, accepts="number"),
@@ -110,7 +108,6 @@ cumprod = general(
     xla=in_single_xla(lambda jax, x, axis, reverse: jax.lax.cumprod(x, axis=axis, reverse=reverse)),
     jvp=_cumprod_jvp,
     axes=Along("axis", ORDERED, keeps=True),
-    batch=batched_along("cumprod", "axis", keeps=True),
     samples=[
         case(reals()[2, 5, 2], axis=1, reverse=False, accepts="number"),
         case(fixed([2.0, 0.0, 3.0, 0.0, -1.0]), axis=0, reverse=False),
@@ -146,7 +143,6 @@ def _running(name: str, numpy_extreme: Any, lax_extreme: str) -> Primitive:
         numpy=numpy,
         xla=xla,
         axes=Along("axis", ORDERED, keeps=True),
-        batch=batched_along(name, "axis", keeps=True),
         samples=[
             case(reals()[2, 5, 2], axis=1, reverse=False, accepts="real"),
             case(reals()[6], axis=0, reverse=True, accepts="real"),

@@ -27,7 +27,6 @@ from mindgrad.rows.eigh_svd import svd
 from mindgrad.rows.kinds import full, general, ones, zeros
 from mindgrad.rows.linalg import inverse
 from mindgrad.rows.linalg_rules import (
-    batched_in_front,
     check_square,
     columns,
     matmul,
@@ -155,7 +154,6 @@ det = general(
     xla=lambda jax, a, regular=False: jax.numpy.linalg.det(a),
     jvp=_det_jvp,
     axes=Core("(i,j)->()"),
-    batch=batched_in_front("det"),
     samples=[
         case(reals()[1, 1]),
         case(reals()[2, 2]),
@@ -191,7 +189,6 @@ slogdet = general(
     xla=lambda jax, a: tuple(jax.numpy.linalg.slogdet(a)),
     jvp=_slogdet_jvp,
     axes=Core("(i,j)->(),()"),
-    batch=batched_in_front("slogdet"),
     multiple=True,
     samples=[
         case(reals()[3, 3], prepare=well_conditioned),

@@ -30,7 +30,6 @@ from mindgrad.rows.elementwise import safe_reciprocal
 from mindgrad.rows.kinds import constant, full, general, zeros
 from mindgrad.rows.linalg_rules import (
     adjoint,
-    batched_in_front,
     check_matrix,
     check_square,
     columns,
@@ -130,7 +129,6 @@ column_pivots = constant(
     numpy=lambda v: _pivots(np, v),
     xla=lambda jax, v: _pivots(jax.numpy, v),
     axes=Core("(i,j)->(i,j)"),
-    batch=batched_in_front("column_pivots"),
     samples=[case(reals()[4, 3]), case(reals()[2, 3, 3]), case(reals()[0, 0])],
 )
 
@@ -186,7 +184,6 @@ complement_pivots = constant(
         jax.numpy, lambda count, step, state: jax.lax.fori_loop(0, count, step, state), q
     ),
     axes=Core("(i,j)->(i,k)"),
-    batch=batched_in_front("complement_pivots"),
     samples=[
         case(reals()[4, 2], prepare=_orthonormal),
         case(reals()[2, 3, 2], prepare=_orthonormal),
@@ -246,7 +243,6 @@ eigh = general(
     xla=_eigh_xla,
     jvp=_eigh_jvp,
     axes=Core("(i,j)->(k),(i,k)"),
-    batch=batched_in_front("eigh"),
     multiple=True,
     samples=[
         case(reals()[3, 3], prepare=separated),
@@ -273,7 +269,6 @@ eigvalsh = general(
     xla=lambda jax, a: jax.numpy.linalg.eigvalsh(_symmetric(jax.numpy, a), symmetrize_input=False),
     jvp=_eigvalsh_jvp,
     axes=Core("(i,j)->(k)"),
-    batch=batched_in_front("eigvalsh"),
     samples=[
         case(reals()[3, 3], prepare=separated),
         case(reals()[2, 2, 2], prepare=separated),
@@ -341,7 +336,6 @@ svd = general(
     xla=lambda jax, a: _svd_kernel(jax.numpy, a),
     jvp=_svd_jvp,
     axes=Core("(i,j)->(i,k),(k),(k,j)"),
-    batch=batched_in_front("svd"),
     multiple=True,
     samples=[
         case(reals()[3, 3], prepare=well_conditioned),
@@ -366,7 +360,6 @@ svdvals = general(
     xla=lambda jax, a: jax.numpy.linalg.svd(a, compute_uv=False),
     jvp=_svdvals_jvp,
     axes=Core("(i,j)->(k)"),
-    batch=batched_in_front("svdvals"),
     samples=[
         case(reals()[3, 3], prepare=well_conditioned),
         case(reals()[2, 2, 3], prepare=well_conditioned),

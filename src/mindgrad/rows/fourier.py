@@ -13,7 +13,6 @@ import numpy as np
 from mindgrad.ir.index_map import OPAQUE
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.axes import Along
-from mindgrad.rows.batching import batched_along
 from mindgrad.rows.kinds import linear
 from mindgrad.rows.samples import case, reals
 
@@ -47,7 +46,6 @@ fft = linear(
     xla=_xla,
     transpose=lambda ct, x, axes, inverse: fft(ct, axes=axes, inverse=inverse),
     axes=Along("axes", OPAQUE, keeps=True),
-    batch=batched_along("fft", "axes", keeps=True),
     samples=[
         case(reals()[2, 5, 3], axes=(1,), inverse=False, accepts="complex"),
         case(reals()[4, 2, 3], axes=(0, 2), inverse=True, accepts="complex"),

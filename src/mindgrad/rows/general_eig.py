@@ -26,7 +26,6 @@ from mindgrad.rows.eigh_svd import column_pivots, phases
 from mindgrad.rows.kinds import full, general, zeros
 from mindgrad.rows.linalg import solve
 from mindgrad.rows.linalg_rules import (
-    batched_in_front,
     check_square,
     columns,
     diagonal,
@@ -135,7 +134,6 @@ eig = general(
     xla=_eig_xla,
     jvp=_eig_jvp,
     axes=Core("(i,j)->(k),(i,k)"),
-    batch=batched_in_front("eig"),
     multiple=True,
     samples=_SAMPLES,
 )
@@ -148,6 +146,5 @@ eigvals = general(
     xla=lambda jax, a: jax.numpy.linalg.eigvals(a),
     jvp=_eigvals_jvp,
     axes=Core("(i,j)->(k)"),
-    batch=batched_in_front("eigvals"),
     samples=_SAMPLES,
 )

@@ -171,22 +171,6 @@ def _gather_numpy(x: Any, indices: Any, axes: Shape, batch: Shape = (), fill: st
     return y
 
 
-def _gather_batch(
-    size: int, xs: Any, at: Any, /, axes: Shape, batch: Shape = (), fill: str = "nan"
-) -> tuple[Any, int]:
-    (x, indices), (x_at, indices_at) = xs, at
-    if indices_at is None:
-        # the batch axis of x is one more axis that each lookup takes whole
-        axes, batch = past(axes, x_at), past(batch, x_at)
-        place = len(indices.shape) - 1 + window_axes(len(x.shape), axes, batch).index(x_at)
-        return gather(x, indices, axes=axes, batch=batch, fill=fill), place
-    if x_at is None:
-        indices = moved(indices, indices_at, len(batch))
-        return gather(x, indices, axes=axes, batch=batch, fill=fill), len(batch)
-    x, indices = moved(x, x_at, 0), moved(indices, indices_at, 0)
-    return gather(x, indices, axes=past(axes, 0), batch=(0, *past(batch, 0)), fill=fill), 0
-
-
 #: ``gather(x, indices, axes, batch=(), fill="nan")``: the elements of x at ``indices``
 gather = linear(
     "gather",
@@ -201,7 +185,6 @@ gather = linear(
         None,
     ],
     axes=GatherAxes(),
-    batch=_gather_batch,
     samples=[
         case(reals()[4, 3], integers(0, 4)[5, 1], axes=(0,)),
         case(reals()[4, 3, 2], integers(0, 2)[2, 3, 2], axes=(2, 0)),

@@ -26,7 +26,6 @@ from mindgrad.rows.complexes import complex, imag
 from mindgrad.rows.kinds import accumulate, general, zeros
 from mindgrad.rows.linalg_rules import (
     adjoint,
-    batched_in_front,
     check_matrix,
     check_square,
     dominant,
@@ -232,7 +231,6 @@ inverse = general(
     xla=lambda jax, a: jax.numpy.linalg.inv(a),
     jvp=lambda y, xs, ts: -matmul(matmul(y, ts[0]), y),
     axes=Core("(i,j)->(j,i)"),
-    batch=batched_in_front("inverse"),
     samples=[
         case(reals()[3, 3], prepare=well_conditioned),
         case(reals()[2, 2, 2], prepare=well_conditioned),
@@ -267,7 +265,6 @@ cholesky = general(
     xla=lambda jax, a: jax.lax.linalg.cholesky(a, symmetrize_input=True),
     jvp=_cholesky_jvp,
     axes=Core("(i,j)->(i,j)"),
-    batch=batched_in_front("cholesky"),
     samples=[
         case(reals()[3, 3], prepare=positive_definite),
         case(reals()[2, 2, 2], prepare=positive_definite),
@@ -313,7 +310,6 @@ qr = general(
     xla=lambda jax, a: tuple(jax.numpy.linalg.qr(a)),
     jvp=_qr_jvp,
     axes=Core("(i,j)->(i,k),(k,j)"),
-    batch=batched_in_front("qr"),
     multiple=True,
     samples=[
         case(reals()[4, 3], prepare=well_conditioned),

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.dtype import complex64, complex128, float32, float64, int32
-from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.arithmetic import equal, greater, greater_equal, not_equal, select
-from mindgrad.rows.batching import at_front
 from mindgrad.rows.complexes import conj
 from mindgrad.rows.contraction import dot
 from mindgrad.rows.kinds import ones, zeros
@@ -22,7 +20,7 @@ from mindgrad.rows.reduction import reduce_sum
 from mindgrad.rows.structural import broadcast_in_dim, convert, iota, transpose
 
 __all__ = [
-    "adjoint", "batched_in_front", "check_matrix", "check_square", "columns", "diagonal", "dominant",
+    "adjoint", "check_matrix", "check_square", "columns", "diagonal", "dominant",
     "hermitian", "identity", "lower", "masked", "matmul", "off_diagonal", "on_failure_nan",
     "on_the_diagonal", "positive_definite", "real_part_type", "rows", "separated", "sum_of_products",
     "swapped", "upper", "well_conditioned",
@@ -190,20 +188,6 @@ def sum_of_products(a: Any, b: Any) -> Any:
     rank = len(a.shape)
     axes = tuple(range(rank))
     return dot(a, b, contract=(axes[-2:], axes[-2:]), batch=(axes[:-2], axes[:-2]))
-
-
-# --- batches ---------------------------------------------------------------------------------------
-
-
-def batched_in_front(name: str) -> Callable[..., tuple[Any, Any]]:
-    """The batch rule of a row that takes a batch in front already."""
-
-    def batch(size: int, xs: Any, at: Any, /, **parameters: Any) -> tuple[Any, Any]:
-        primitive = REGISTRY[name]
-        y = primitive(*(at_front(size, x, axis) for x, axis in zip(xs, at, strict=True)), **parameters)
-        return (y, (0,) * len(y)) if primitive.multiple else (y, 0)
-
-    return batch
 
 
 # --- samples ---------------------------------------------------------------------------------------

@@ -20,7 +20,6 @@ from mindgrad.rows.indexing import gather
 from mindgrad.rows.kinds import constant, general, ones, zeros
 from mindgrad.rows.linalg import triangular_solve
 from mindgrad.rows.linalg_rules import (
-    batched_in_front,
     check_matrix,
     lower,
     matmul,
@@ -140,7 +139,6 @@ lu_pivots = constant(
     numpy=lambda a: _factored(a)[1],
     xla=lambda jax, a: jax.lax.linalg.lu(a)[1],
     axes=Core("(i,j)->(k)"),
-    batch=batched_in_front("lu_pivots"),
     samples=_SAMPLES,
 )
 
@@ -151,7 +149,6 @@ row_order = constant(
     numpy=_order_numpy,
     xla=lambda jax, pivots, size: jax.lax.linalg.lu_pivots_to_permutation(pivots.astype(np.int32), size),
     axes=Core("(i)->(k)"),
-    batch=batched_in_front("row_order"),
     samples=[case(fixed([[2, 1, 2], [0, 2, 2]]), size=4), case(fixed([1, 1]), size=2)],
 )
 
@@ -164,6 +161,5 @@ lu = general(
     xla=lambda jax, a: jax.lax.linalg.lu(a)[0],
     jvp=_lu_jvp,
     axes=Core("(i,j)->(i,j)"),
-    batch=batched_in_front("lu"),
     samples=_SAMPLES,
 )

@@ -21,7 +21,6 @@ from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.rows.arithmetic import equal, select
 from mindgrad.rows.axes import Along
-from mindgrad.rows.batching import batched_along
 from mindgrad.rows.elementwise import exp, safe_reciprocal
 from mindgrad.rows.kinds import (
     constant,
@@ -120,7 +119,6 @@ reduce_sum = linear(
     xla=in_single_xla(lambda jax, x, axes: jax.numpy.sum(x, axis=axes, dtype=x.dtype)),
     transpose=lambda ct, x, axes: _spread(ct, x, axes),
     axes=Along("axes", REDUCED, keeps=False),
-    batch=batched_along("reduce_sum", "axes", keeps=False),
     simplify=_sum_simplify,
     samples=[
         case(reals()[2, 3, 4], axes=(0, 2), accepts="number"),
@@ -170,7 +168,6 @@ reduce_prod = general(
     xla=in_single_xla(lambda jax, x, axes: jax.numpy.prod(x, axis=axes, dtype=x.dtype)),
     jvp=_prod_jvp,
     axes=Along("axes", REDUCED, keeps=False),
-    batch=batched_along("reduce_prod", "axes", keeps=False),
     simplify=_over_one(lambda: reduce_prod),
     samples=[
         case(reals()[2, 3, 4], axes=(0, 2), accepts="number"),
@@ -205,7 +202,6 @@ def _extreme(name: str, which: str, pairwise: np.ufunc) -> Primitive:
         xla=lambda jax, x, axes: getattr(jax.numpy, which)(x, axis=axes),
         jvp=_extreme_jvp,
         axes=Along("axes", REDUCED, keeps=False),
-        batch=batched_along(name, "axes", keeps=False),
         simplify=_over_one(lambda: REGISTRY[name]),
         samples=[
             case(reals()[2, 3, 4], axes=(0, 2), accepts="real"),
@@ -233,7 +229,6 @@ def _index_of_extreme(name: str) -> Primitive:
         numpy=lambda x, axis: np.asarray(getattr(np, name)(x, axis=axis)).astype(np.int32),
         xla=lambda jax, x, axis: getattr(jax.numpy, name)(x, axis=axis).astype(np.int32),
         axes=Along("axis", REDUCED, keeps=False),
-        batch=batched_along(name, "axis", keeps=False),
         samples=[
             case(reals()[2, 3], axis=1, accepts="real"),
             case(reals()[5], axis=0, accepts="real"),
@@ -255,7 +250,6 @@ def _quantifier(name: str, which: str) -> Primitive:
         numpy=lambda x, axes: np.asarray(getattr(np, which)(x, axis=axes)),
         xla=lambda jax, x, axes: getattr(jax.numpy, which)(x, axis=axes),
         axes=Along("axes", REDUCED, keeps=False),
-        batch=batched_along(name, "axes", keeps=False),
         simplify=_over_one(lambda: REGISTRY[name]),
         samples=[
             case(booleans()[2, 3, 4], axes=(0, 2)),
@@ -308,7 +302,6 @@ logsumexp = general(
     xla=in_single_xla(lambda jax, x, axes: _logsumexp(jax.numpy, x, axes)),
     jvp=_logsumexp_jvp,
     axes=Along("axes", REDUCED, keeps=False),
-    batch=batched_along("logsumexp", "axes", keeps=False),
     simplify=_over_one(lambda: logsumexp),
     samples=[
         case(reals()[2, 3, 4], axes=(0, 2), accepts="float"),
@@ -338,7 +331,6 @@ norm = general(
     xla=in_single_xla(lambda jax, x, axes: jax.numpy.sqrt(jax.numpy.sum(jax.numpy.square(x), axis=axes))),
     jvp=_norm_jvp,
     axes=Along("axes", REDUCED, keeps=False),
-    batch=batched_along("norm", "axes", keeps=False),
     samples=[
         case(reals()[2, 3, 4], axes=(0, 2), accepts="float"),
         case(reals()[3], axes=(0,), accepts="float"),

@@ -16,7 +16,6 @@ from typing import Any
 from mindgrad.ir.partition import Axes, slices
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.axes import Entries
-from mindgrad.rows.batching import inserted
 from mindgrad.rows.kinds import linear
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.structural import splat
@@ -60,10 +59,6 @@ def _simplify(x: Any, devices: int, axes: Axes) -> Any:
     return splat(x, x.type)
 
 
-def _batch(size: int, xs: Any, at: Any, devices: int, axes: Axes) -> tuple[Any, int]:
-    return with_sharding(xs[0], devices=devices, axes=inserted(axes, at[0], None)), at[0]
-
-
 #: ``with_sharding(x, devices, axes)``: ``x``, laid out over so many devices
 with_sharding = linear(
     "with_sharding",
@@ -72,7 +67,6 @@ with_sharding = linear(
     xla=_constrained,
     transpose=lambda ct, x, devices, axes: with_sharding(ct, devices=devices, axes=axes),
     axes=Entries({"axes": None}, kind=None),
-    batch=_batch,
     simplify=_simplify,
     samples=[
         case(reals()[4, 2], devices=8, axes=((0, 2), (1,))),

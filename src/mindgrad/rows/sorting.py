@@ -11,7 +11,6 @@ from mindgrad.ir.index_map import OPAQUE
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.axes import Along
-from mindgrad.rows.batching import batched_along
 from mindgrad.rows.kinds import constant
 from mindgrad.rows.samples import case, fixed, reals
 
@@ -53,7 +52,6 @@ argsort = constant(
     numpy=_numpy,
     xla=_xla,
     axes=Along("axis", OPAQUE, keeps=True),
-    batch=batched_along("argsort", "axis", keeps=True),
     samples=[
         case(reals()[3, 4], axis=0, descending=False, accepts="real"),
         case(reals()[3, 4], axis=1, descending=True, accepts="real"),

@@ -14,11 +14,6 @@ from mindgrad.ir.graph import Constant
 from mindgrad.ir.index_map import WINDOWED, IndexMap, Relabelling, Uniform
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.axes import SIZE, Along, Entries
-from mindgrad.rows.batching import (
-    at_front,
-    batched_along,
-    inserted,
-)
 from mindgrad.rows.kinds import linear, zeros
 from mindgrad.rows.movement_fusion import joined, part_of, uniform
 from mindgrad.rows.roots import VIEWS
@@ -92,10 +87,6 @@ concatenate = linear(
     xla=lambda jax, *xs, axis: jax.lax.concatenate(xs, axis),
     transpose=_concatenate_transpose,
     axes=_ConcatenateAxes(),
-    batch=lambda size, xs, at, axis: (
-        concatenate(*map(at_front, [size] * len(xs), xs, at), axis=axis + 1),
-        0,
-    ),
     simplify=_concatenate_simplify,
     samples=[
         case(reals()[2, 3], reals()[2, 1], reals()[2, 2], axis=1),
@@ -140,15 +131,6 @@ slice = linear(
     xla=lambda jax, x, start, limit, strides: jax.lax.slice(x, start, limit, strides),
     transpose=_slice_transpose,
     axes=Entries({"start": 0, "limit": SIZE, "strides": 1}),
-    batch=lambda size, xs, at, start, limit, strides: (
-        slice(
-            xs[0],
-            start=inserted(start, at[0], 0),
-            limit=inserted(limit, at[0], size),
-            strides=inserted(strides, at[0], 1),
-        ),
-        at[0],
-    ),
     simplify=_slice_simplify,
     samples=[
         case(reals()[4, 5], start=(1, 0), limit=(3, 5), strides=(1, 2)),
@@ -221,15 +203,6 @@ pad = linear(
     ),
     transpose=_pad_transpose,
     axes=Entries({"low": 0, "high": 0, "interior": 0}),
-    batch=lambda size, xs, at, low, high, interior: (
-        pad(
-            xs[0],
-            low=inserted(low, at[0], 0),
-            high=inserted(high, at[0], 0),
-            interior=inserted(interior, at[0], 0),
-        ),
-        at[0],
-    ),
     simplify=_pad_simplify,
     samples=[
         case(reals()[2, 3], low=(1, 0), high=(0, 2), interior=(0, 1)),
@@ -254,7 +227,6 @@ reverse = linear(
     xla=lambda jax, x, axes: jax.lax.rev(x, axes),
     transpose=lambda ct, x, axes: reverse(ct, axes=axes),
     axes=Along("axes", WINDOWED, keeps=True),
-    batch=batched_along("reverse", "axes", keeps=True),
     simplify=lambda x, axes: x if not axes else splat(x, x.type),
     samples=[case(reals()[2, 3, 2], axes=(0, 2)), case(reals()[0], axes=(0,))],
 )

@@ -16,10 +16,6 @@ from mindgrad.ir.graph import Constant
 from mindgrad.ir.index_map import OPAQUE, UNIFORM, Axes, IndexMap, Labels, Relabelling
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import Shape, TensorType, tensor_type
-from mindgrad.rows.batching import (
-    moved,
-    past,
-)
 from mindgrad.rows.kinds import constant, linear, zeros
 from mindgrad.rows.movement_fusion import reshaped_twice
 from mindgrad.rows.roots import VIEWS
@@ -95,7 +91,6 @@ convert = linear(
     jvp=_convert_jvp,
     transpose=lambda ct, x, dtype: convert(ct, dtype=x.type.dtype),
     axes=UNIFORM,
-    batch=lambda size, xs, at, dtype: (convert(xs[0], dtype=dtype), at[0]),
     simplify=_convert_simplify,
     samples=[case(reals()[3, 2], dtype=float64), case(reals()[2], dtype=float32)],
 )
@@ -147,9 +142,12 @@ class _ReshapeAxes(Axes):
         parameters: Mapping[str, Any],
     ) -> Relabelling | None:
         (labels,) = operands
+        if any(sizes[label] == 0 for label in old.operands[0]):
+            added, rest = labels[: -len(old.operands[0])], labels[-len(old.operands[0]) :]
+            order = (*added, *old.results[0])
+            shape = tuple([sizes[label] for label in order])
+            return Relabelling({**parameters, "shape": shape}, (order,)) if rest == old.operands[0] else None
         groups = _groups(old.operands[0], old.results[0], sizes)
-        if groups is None:
-            return None
         group_of = {label: group for group in groups for label in group[0]}
         added = [label for label in labels if label not in old.operands[0]]
         ordered: list[int] = []
@@ -169,13 +167,11 @@ class _ReshapeAxes(Axes):
         )
 
 
-def _groups(old: Labels, new: Labels, sizes: Mapping[int, int]) -> list[tuple[list[int], list[int]]] | None:
-    """The smallest groups of axes of equal products, without axes of size 1; ``None`` for an empty array."""
+def _groups(old: Labels, new: Labels, sizes: Mapping[int, int]) -> list[tuple[list[int], list[int]]]:
+    """The smallest groups of axes of equal products, without axes of size 1."""
     mine = [label for label in old if sizes[label] != 1]
     theirs = [label for label in new if sizes[label] != 1]
     groups = []
-    if any(sizes[label] == 0 for label in old):
-        return None
     while mine or theirs:
         left, right = [mine.pop(0)], [theirs.pop(0)]
         count, other = sizes[left[0]], sizes[right[0]]
@@ -197,10 +193,6 @@ reshape = linear(
     xla="reshape",
     transpose=lambda ct, x, shape: reshape(ct, shape=x.shape),
     axes=_ReshapeAxes(),
-    batch=lambda size, xs, at, shape: (
-        reshape(moved(xs[0], at[0], 0), shape=(size, *shape)),
-        0,
-    ),
     simplify=_reshape_simplify,
     samples=[
         case(reals()[2, 6], shape=(3, 4)),
@@ -252,10 +244,6 @@ transpose = linear(
         ct, permutation=tuple(int(i) for i in np.argsort(permutation))
     ),
     axes=_TransposeAxes(),
-    batch=lambda size, xs, at, permutation: (
-        transpose(xs[0], permutation=(at[0], *past(permutation, at[0]))),
-        0,
-    ),
     simplify=_transpose_simplify,
     samples=[
         case(reals()[2, 3, 4], permutation=(2, 0, 1)),
@@ -348,10 +336,6 @@ broadcast_in_dim = linear(
     xla=lambda jax, x, shape, dims: jax.lax.broadcast_in_dim(x, shape, dims),
     transpose=_broadcast_transpose,
     axes=_BroadcastAxes(),
-    batch=lambda size, xs, at, shape, dims: (
-        broadcast_in_dim(moved(xs[0], at[0], 0), shape=(size, *shape), dims=(0, *(d + 1 for d in dims))),
-        0,
-    ),
     simplify=_broadcast_simplify,
     samples=[
         case(reals()[3], shape=(2, 3), dims=(1,)),

@@ -16,10 +16,9 @@ import numpy as np
 from mindgrad.ir.index_map import WINDOWED, Axes, IndexMap, Labels, Relabelling
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import Shape, TensorType
-from mindgrad.rows.batching import at_front
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.static_slices import concatenate
-from mindgrad.rows.structural import reshape, transpose
+from mindgrad.rows.structural import reshape
 
 __all__ = ["unstack"]
 
@@ -38,13 +37,6 @@ def _transpose(cts: Sequence[Any], x: Any) -> list[Any]:
     if not cts:
         return [None]
     return [concatenate(*[reshape(ct, shape=(1, *ct.shape)) for ct in cts], axis=0)]
-
-
-def _batch(size: int, xs: Sequence[Any], at: Sequence[int | None]) -> Any:
-    x = at_front(size, xs[0], at[0])
-    order = (1, 0, *range(2, len(x.shape)))
-    found = unstack(transpose(x, permutation=order))
-    return found, [0] * len(found)
 
 
 class _UnstackAxes(Axes):
@@ -75,7 +67,6 @@ unstack = Primitive(
     jvp=_jvp,
     transpose=_transpose,
     axes=_UnstackAxes(),
-    batch=_batch,
     multiple=True,
     taint="passes",
     samples=[case(reals()[3, 2]), case(reals()[2])],

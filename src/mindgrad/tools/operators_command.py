@@ -196,9 +196,13 @@ def _element_types(row: Primitive) -> str:
 
 
 def _batching(row: Primitive) -> str:
-    if row.pointwise:
-        return "the row itself, on operands with one more axis"
-    return "a rule of its own" if row.batch is not None else "none: a vmap over it runs one by one"
+    if row.batch is not None:
+        return "a rule of its own"
+    return (
+        "the row itself, on operands with one more axis"
+        if row.axes
+        else "none: a vmap over it runs one by one"
+    )
 
 
 @functools.lru_cache(maxsize=1)

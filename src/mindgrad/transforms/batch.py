@@ -2,10 +2,10 @@
 
     batch(G)(x)[b] = G(x[b]) for each b of the batched inputs, the others shared
 
-Each equation that depends on a batched value is replaced by what its row's ``batch`` rule gives;
-pointwise rows need none, their operands only have to stand alike. Equations that do not depend on one
-stay as they are and are computed once. Cost: that of G times the size of the batch, less what is
-shared; no loop over it. Limits: a row that is neither pointwise nor has a batch rule raises; an
+Each equation that depends on a batched value is replaced by its operator with an axis more: a parallel label
+in the map of its row (``ir.index_map``), or what the row's own ``batch`` rule gives. Equations that do not
+depend on one stay as they are and are computed once. Cost: that of G times the size of the batch, less
+what is shared; no loop over it. Limits: a row that has neither axes nor a batch rule raises; an
 integer position outside of a batched value behaves as in ``rows.indexing``.
 """
 
@@ -14,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mindgrad.ir.build import POINTWISE, Builder, building, current
+from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.index_map import Labels, Relabelling, Uniform, index_map, label_sizes
 from mindgrad.ir.types import tensor_type
-from mindgrad.rows.batching import aligned, at_front, inserted
+from mindgrad.rows.batching import aligned, at_front, inserted, placed
+from mindgrad.rows.structural import transpose
 
 __all__ = ["batch", "push_batch"]
 
@@ -100,10 +102,57 @@ def _batched(
         if places is None or isinstance(places, int):
             places = [places] * len(y)
         return list(zip(y, places, strict=True))
-    if primitive.kind in POINTWISE and not primitive.multiple:
-        operands, axis = aligned(size, xs, at)
-        return [(primitive(*operands, **parameters), axis)]
+    if primitive.axes is not None:
+        return _with_label(equation, xs, at, size)
     raise TypeError(
-        f"the operator '{primitive.name}' cannot be batched: it is not pointwise and its row has no "
+        f"the operator '{primitive.name}' cannot be batched: its row has neither 'axes' nor a "
         f"'batch' rule. Give it one, or loop over the batch."
     )
+
+
+def _with_label(
+    equation: Equation, xs: list[Any], at: list[int | None], size: int
+) -> list[tuple[Any, int | None]]:
+    """The outputs of an operator whose operands have an axis more: one more label in its index map."""
+    primitive = equation.primitive
+    axes = index_map(equation)
+    assert axes is not None
+    if isinstance(primitive.axes, Uniform):
+        xs, axis = aligned(size, xs, at)
+        at = [axis] * len(xs)
+    sizes = label_sizes(equation, axes)
+    label = 1 + max(sizes, default=-1)
+    sizes[label] = size
+
+    def relabelled() -> Relabelling | None:
+        operands = [
+            labels if axis is None else inserted(labels, axis, label)
+            for labels, axis in zip(axes.operands, at, strict=True)
+        ]
+        results = [_behind(operands, label, labels) for labels in axes.results]
+        return primitive.axes.relabelled(axes, operands, results, sizes, equation.parameters)
+
+    form = relabelled()
+    for is_last in (False, True):
+        if form is None:
+            targets = [len(labels) if is_last else 0 for labels in axes.operands]
+            xs, at = list(map(placed, [size] * len(xs), xs, at, targets)), list(targets)
+            form = relabelled()
+    assert form is not None, f"the axes of {primitive.name} have no form for a batch in front or behind"
+    made = primitive(*(xs[::-1] if form.swaps else xs), **form.parameters)
+    outputs: list[tuple[Any, int | None]] = []
+    for y, labels, old in zip(
+        made if primitive.multiple else [made], form.results, axes.results, strict=True
+    ):
+        axis = labels.index(label)
+        order = inserted(old, axis, label)
+        outputs.append((transpose(y, permutation=tuple(map(labels.index, order))), axis))
+    return outputs
+
+
+def _behind(operands: Sequence[Labels], label: int, labels: Labels) -> Labels:
+    """``labels`` with ``label`` behind that which it follows in an operand; in front if it follows none."""
+    operand = next(each for each in operands if label in each)
+    axis = operand.index(label)
+    position = 1 + labels.index(operand[axis - 1]) if axis and operand[axis - 1] in labels else 0
+    return inserted(labels, position, label)
