@@ -13,7 +13,7 @@ import pytest
 
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.index_map import PARALLEL, WINDOWED, Axes, IndexMap
+from mindgrad.ir.index_map import PARALLEL, WINDOWED, Arrangement, Axes, IndexMap
 from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.types import type_of
 from mindgrad.rows.samples import draw
@@ -75,9 +75,8 @@ def rows_are_apart(row: Primitive, arrays: list[np.ndarray], parameters: dict[st
                 taken(x, labels, label, slice(start, stop))
                 for x, labels in zip(arrays, axes.operands, strict=True)
             ]
-            relabelled = row.axes.relabelled(
-                axes, axes.operands, axes.results, sizes | {label: stop - start}, parameters
-            )
+            new = Arrangement(axes.operands, axes.results, sizes | {label: stop - start}, parameters)
+            relabelled = row.axes.relabelled(axes, new)
             assert relabelled is not None, f"{row.name}: no form for other sizes"
             assert relabelled.results == axes.results
             assert not relabelled.swaps
@@ -105,7 +104,7 @@ def orders_are_free(row: Primitive, arrays: list[np.ndarray], parameters: dict[s
         if attempt % 2:  # one operand only
             operands = [operands[0], *axes.operands[1:]]
         hints = [tuple(sorted(labels, key=rank.__getitem__)) for labels in axes.results]
-        relabelled = row.axes.relabelled(axes, operands, hints, sizes, parameters)
+        relabelled = row.axes.relabelled(axes, Arrangement(operands, hints, sizes, parameters))
         if relabelled is None:
             continue
         count += 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mindgrad.backend.xla import compile_graph
-from mindgrad.ir.build import POINTWISE, Builder, building
+from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import type_of
@@ -120,15 +120,11 @@ def test_a_wrong_batch_is_refused():
 
 def test_a_row_that_cannot_be_batched_says_so(monkeypatch):
     graph = graph_of(lambda x: reduce_sum(x, axes=(0,)), np.ones(2))
-    monkeypatch.setattr(reduce_sum, "batch", None)
+    monkeypatch.setattr(reduce_sum, "axes", None)
     with pytest.raises(TypeError, match="'reduce_sum' cannot be batched"):
         batch(graph, (0,), SIZE)
 
 
 def test_every_row_can_be_batched():
-    without = {
-        name
-        for name, row in REGISTRY.items()
-        if row.batch is None and row.kind not in POINTWISE and row.kind != "control"
-    }
-    assert without == {"iota"}, "iota has no operands; any other row needs a batch rule"
+    without = {name for name, row in REGISTRY.items() if not row.can_batch and row.kind != "control"}
+    assert without == {"iota"}, "iota has no operands; any other row needs axes or a batch rule"

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 from mindgrad.ir.types import Shape
 
 __all__ = [
-    "OPAQUE", "ORDERED", "PARALLEL", "REDUCED", "UNIFORM", "WINDOWED", "Axes", "IndexMap", "Labels",
-    "Relabelling", "Uniform", "index_map", "label_sizes",
+    "OPAQUE", "ORDERED", "PARALLEL", "REDUCED", "UNIFORM", "WINDOWED", "Arrangement", "Axes",
+    "IndexMap", "Labels", "Relabelling", "Uniform", "index_map", "label_sizes", "relabelled",
 ]  # fmt: skip
 
 PARALLEL, REDUCED, ORDERED, WINDOWED, OPAQUE = "parallel", "reduced", "ordered", "windowed", "opaque"
@@ -58,6 +58,22 @@ class IndexMap(NamedTuple):
         return self.results[index].index(label)
 
 
+class Arrangement(NamedTuple):
+    """An equation's axes in other places.
+
+    Attributes:
+        operands: for each operand its labels in their new order; parallel labels may be new ones.
+        results: for each result its labels in the order that would serve best.
+        sizes: the size of every label; of parallel ones it may be another than before.
+        parameters: those of the equation as it is.
+    """
+
+    operands: Sequence[Labels]
+    results: Sequence[Labels]
+    sizes: Mapping[int, int]
+    parameters: Mapping[str, Any]
+
+
 class Relabelling(NamedTuple):
     """An operator on operands whose axes stand otherwise.
 
@@ -79,24 +95,14 @@ class Axes:
         """The map of an equation on operands of these shapes."""
         raise NotImplementedError
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
-        """The operator on operands whose axes are ``operands``; ``None`` where it has no such form.
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        """The operator on operands whose axes stand as ``new`` says; ``None`` where it has no such form.
 
         Args:
             old: the map of the equation as it is.
-            operands: for each operand its labels in their new order; parallel labels may be new ones.
-            results: the labels of the results in the order that would serve best.
-            sizes: the size of every label that is new, or has another size than before.
-            parameters: those of the equation as it is.
+            new: where the axes stand.
         """
-        return Relabelling(dict(parameters), old.results) if tuple(operands) == old.operands else None
+        return Relabelling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
 
 
 class Uniform(Axes):
@@ -106,17 +112,10 @@ class Uniform(Axes):
         labels = tuple(range(len(shapes[0]))) if shapes else ()
         return IndexMap((labels,) * len(shapes), (labels,))
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
-        if any(labels != operands[0] for labels in operands):
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        if any(labels != new.operands[0] for labels in new.operands):
             return None
-        return Relabelling(dict(parameters), (operands[0],))
+        return Relabelling(dict(new.parameters), (new.operands[0],))
 
 
 #: that of every pointwise row
@@ -145,3 +144,28 @@ def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:
         for value, labels in zip(values, sides, strict=True):
             sizes.update(zip(labels, value.shape, strict=True))
     return sizes
+
+
+def relabelled(
+    equation: Any,
+    axes: IndexMap,
+    operands: Sequence[Labels],
+    results: Sequence[Labels],
+    sizes: Mapping[int, int] | None = None,
+) -> Relabelling | None:
+    """The operator of ``equation``, whose map is ``axes``, on operands whose axes stand otherwise.
+
+    Args:
+        equation: the equation.
+        axes: its map.
+        operands: for each operand its labels in their new order; parallel labels may be new ones.
+        results: for each result its labels in the order that would serve best.
+        sizes: the size of every label that is new, or has another size than before.
+
+    Returns:
+        The parameters, and the order of the results; ``None`` where the operator has no such form.
+    """
+    every = label_sizes(equation, axes) | (sizes or {})
+    return equation.primitive.axes.relabelled(
+        axes, Arrangement(operands, results, every, equation.parameters)
+    )

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from mindgrad.control.scan import scan
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
-from mindgrad.ir.index_map import index_map, label_sizes
+from mindgrad.ir.index_map import index_map, relabelled
 from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.batch_region import Region, left_behind, region_of, row_label
@@ -293,19 +293,13 @@ class _Blocks:
         axes = index_map(equation)
         assert axes is not None
         rows = row_label(equation, axes, self._region)
-        relabelled = equation.primitive.axes.relabelled(
-            axes,
-            axes.operands,
-            axes.results,
-            label_sizes(equation, axes) | {rows: self._rows},
-            equation.parameters,
-        )
-        assert relabelled is not None
+        form = relabelled(equation, axes, axes.operands, axes.results, {rows: self._rows})
+        assert form is not None
         operands = [
             self._block(x, labels.index(rows) if rows in labels else None)
             for x, labels in zip(equation.inputs, axes.operands, strict=True)
         ]
-        made = self._body.emit_again(equation, operands, **relabelled.parameters)
+        made = self._body.emit_again(equation, operands, **form.parameters)
         self._inside.update(zip(equation.outputs, made, strict=True))
 
     def _block(self, atom: Any, row_dim: int | None) -> Any:

@@ -34,7 +34,7 @@ import numpy as np
 
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
-from mindgrad.ir.index_map import REDUCED, IndexMap, Uniform, index_map, label_sizes
+from mindgrad.ir.index_map import REDUCED, IndexMap, Uniform, index_map, relabelled
 from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.ir.types import Shape
@@ -271,14 +271,12 @@ def _relabelled(equation: Equation, operands: list[Any], is_turned: bool, axes: 
         shared = [label for label in result if all(label in of_one for of_one in labels)]
         sides = [[label for label in of_one if label in result and label not in shared] for of_one in labels]
         result = (*shared, *sides[is_turned], *sides[not is_turned])
-    relabelled = primitive.axes.relabelled(
-        axes, labels, (result,), label_sizes(equation, axes), equation.parameters
-    )
-    if relabelled is None:
+    form = relabelled(equation, axes, labels, (result,))
+    if form is None:
         return None
     atoms = [x.atom for x in operands]
-    made = primitive(*(atoms[::-1] if relabelled.swaps else atoms), **relabelled.parameters)
-    return _Placed(made, tuple([relabelled.results[0].index(label) for label in axes.results[0]]))
+    made = primitive(*(atoms[::-1] if form.swaps else atoms), **form.parameters)
+    return _Placed(made, tuple([form.results[0].index(label) for label in axes.results[0]]))
 
 
 def _most(orders: Counter[Shape], prefers_new: bool) -> Shape:

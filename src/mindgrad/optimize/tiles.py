@@ -26,7 +26,7 @@ import numpy as np
 from mindgrad.control.scan import scan
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
-from mindgrad.ir.index_map import index_map, label_sizes
+from mindgrad.ir.index_map import index_map, relabelled
 from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.batch_region import Region, batch_region, left_behind, row_label
@@ -235,17 +235,13 @@ class _Tiling:
             for x, labels in zip(equation.inputs, axes.operands, strict=True)
         ]
         old, result = list(map(_rows_last(rows), axes.operands)), _rows_last(rows)(axes.results[0])
-        sizes = label_sizes(equation, axes) | {rows: self._rows}
-        primitive = equation.primitive
-        relabelled = primitive.axes.relabelled(axes, old, (result,), sizes, equation.parameters)
-        if relabelled is None:  # only in the order in which they were
+        form = relabelled(equation, axes, old, (result,), {rows: self._rows})
+        if form is None:  # only in the order in which they were
             operands = list(map(_transposed, operands, old, axes.operands))
-            relabelled = primitive.axes.relabelled(
-                axes, axes.operands, axes.results, sizes, equation.parameters
-            )
-            assert relabelled is not None
-        made = primitive(*(operands[::-1] if relabelled.swaps else operands), **relabelled.parameters)
-        return _transposed(made, relabelled.results[0], result)
+            form = relabelled(equation, axes, axes.operands, axes.results, {rows: self._rows})
+            assert form is not None
+        made = equation.primitive(*(operands[::-1] if form.swaps else operands), **form.parameters)
+        return _transposed(made, form.results[0], result)
 
 
 def _rows_last(rows: int) -> Callable[[Sequence[int]], tuple[int, ...]]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mindgrad.ir.index_map import OPAQUE, WINDOWED, Axes, IndexMap, Labels, Relabelling
+from mindgrad.ir.index_map import OPAQUE, WINDOWED, Arrangement, Axes, IndexMap, Labels, Relabelling
 from mindgrad.ir.types import Shape
 
 __all__ = ["SIZE", "Along", "Core", "Entries", "permuted"]
@@ -42,19 +42,12 @@ class Along(Axes):
         rest = labels if self._keeps else tuple([label for label in labels if label not in axes])
         return IndexMap((labels,), (rest,), dict.fromkeys(axes, self._kind))
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
-        (labels,) = operands
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        (labels,) = new.operands
         axes = tuple(sorted([labels.index(label) for label in old.kinds]))
         rest = labels if self._keeps else tuple([label for label in labels if label not in old.kinds])
-        is_number = isinstance(parameters[self._parameter], int)
-        return Relabelling({**parameters, self._parameter: axes[0] if is_number else axes}, (rest,))
+        is_number = isinstance(new.parameters[self._parameter], int)
+        return Relabelling({**new.parameters, self._parameter: axes[0] if is_number else axes}, (rest,))
 
 
 class Entries(Axes):
@@ -84,27 +77,20 @@ class Entries(Axes):
                 kinds[label] = self._kind
         return IndexMap((labels, *rest), (labels,), kinds)
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
-        if not self._moves and operands[0] != old.operands[0]:
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        if not self._moves and new.operands[0] != old.operands[0]:
             return None
-        changed = dict(parameters)
+        changed = dict(new.parameters)
         for name, default in self._defaults.items():
             entries = []
-            for label in operands[0]:
+            for label in new.operands[0]:
                 is_default = label not in old.kinds and (default is SIZE or label not in old.operands[0])
                 if is_default:
-                    entries.append(sizes[label] if default is SIZE else default)
+                    entries.append(new.sizes[label] if default is SIZE else default)
                 else:
-                    entries.append(parameters[name][old.operands[0].index(label)])
+                    entries.append(new.parameters[name][old.operands[0].index(label)])
             changed[name] = tuple(entries)
-        return Relabelling(changed, (operands[0],))
+        return Relabelling(changed, (new.operands[0],))
 
 
 class Core(Axes):
@@ -139,16 +125,9 @@ class Core(Axes):
         ]
         return IndexMap(operands, results, kinds)
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
         batches = []
-        for labels, core in zip(operands, self._operands, strict=True):
+        for labels, core in zip(new.operands, self._operands, strict=True):
             count = len(labels) - len(core)
             if labels[count:] != old.operands[len(batches)][len(old.operands[len(batches)]) - len(core) :]:
                 return None
@@ -156,4 +135,4 @@ class Core(Axes):
         if any(batch != batches[0] for batch in batches):
             return None
         cores = [labels[len(labels) - len(c) :] for labels, c in zip(old.results, self._results, strict=True)]
-        return Relabelling(dict(parameters), tuple([(*batches[0], *core) for core in cores]))
+        return Relabelling(dict(new.parameters), tuple([(*batches[0], *core) for core in cores]))

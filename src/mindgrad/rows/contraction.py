@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.graph import Atom, Constant
-from mindgrad.ir.index_map import REDUCED, Axes, IndexMap, Labels, Relabelling
+from mindgrad.ir.index_map import REDUCED, Arrangement, Axes, IndexMap, Relabelling
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.kinds import accumulate, full, multilinear
@@ -216,30 +216,23 @@ class _DotAxes(Axes):
         result = (*batch[0], *free[0], *[b[axis] for axis in free[1]])
         return IndexMap((a, b), (result,), dict.fromkeys(contract[0], REDUCED))
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
-        a, b = operands
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        a, b = new.operands
         contracted = [label for label in old.kinds if label in a]
-        shared = [label for label in results[0] if label in a and label in b]
+        shared = [label for label in new.results[0] if label in a and label in b]
         free = [
             [label for label in labels if label not in old.kinds and label not in shared]
-            for labels in operands
+            for labels in new.operands
         ]
         result, other = (*shared, *free[0], *free[1]), (*shared, *free[1], *free[0])
-        swaps = result != results[0] and result[-1:] != results[0][-1:] == other[-1:]
+        swaps = result != new.results[0] and result[-1:] != new.results[0][-1:] == other[-1:]
         sides = (b, a) if swaps else (a, b)
         contract, batch = [
             tuple([tuple([labels.index(label) for label in together]) for labels in sides])
             for together in (contracted, shared)
         ]
         return Relabelling(
-            {**parameters, "contract": contract, "batch": batch}, (other if swaps else result,), swaps
+            {**new.parameters, "contract": contract, "batch": batch}, (other if swaps else result,), swaps
         )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.index_map import Axes, IndexMap, Labels, Relabelling
+from mindgrad.ir.index_map import Arrangement, Axes, IndexMap, Relabelling
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.axes import Core
@@ -104,15 +104,8 @@ class _TriangularAxes(Axes):
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return _SIDES[parameters["left"]].index_map(shapes, parameters)
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
-        return _SIDES[parameters["left"]].relabelled(old, operands, results, sizes, parameters)
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        return _SIDES[new.parameters["left"]].relabelled(old, new)
 
 
 _SIDES = {True: Core("(i,j),(i,k)->(j,k)", parallel="k"), False: Core("(i,j),(k,i)->(k,j)", parallel="k")}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mindgrad.ir.index_map import OPAQUE, Axes, IndexMap, Labels, Relabelling
+from mindgrad.ir.index_map import OPAQUE, Arrangement, Axes, IndexMap, Labels, Relabelling
 from mindgrad.ir.types import Shape
 from mindgrad.rows.axes import permuted
 
@@ -29,19 +29,12 @@ class GatherAxes(Axes):
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return _lookups(shapes[0], shapes[1], **_axes_of(parameters))
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
-        given = _relabelled_lookups(old, operands)
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        given = _relabelled_lookups(old, new.operands)
         if given is None:
             return None
         changed, window = given
-        return Relabelling({**parameters, **changed}, ((*operands[1][:-1], *window),))
+        return Relabelling({**new.parameters, **changed}, ((*new.operands[1][:-1], *window),))
 
 
 class ScatterAxes(GatherAxes):
@@ -52,19 +45,14 @@ class ScatterAxes(GatherAxes):
         kinds = {**kinds, **dict.fromkeys([label for label in indices if label not in x], OPAQUE)}
         return IndexMap((x, indices, updates), (x,), kinds)
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
-        given = _relabelled_lookups(old, operands)
-        is_new = any(label not in old.operands[1] and label not in operands[0] for label in operands[1])
-        if given is None or is_new or operands[2] != (*operands[1][:-1], *given[1]):
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        given = _relabelled_lookups(old, new.operands)
+        is_new = any(
+            label not in old.operands[1] and label not in new.operands[0] for label in new.operands[1]
+        )
+        if given is None or is_new or new.operands[2] != (*new.operands[1][:-1], *given[1]):
             return None
-        return Relabelling({**parameters, **given[0]}, (operands[0],))
+        return Relabelling({**new.parameters, **given[0]}, (new.operands[0],))
 
 
 def _axes_of(parameters: Mapping[str, Any]) -> dict[str, Shape]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.graph import Constant
-from mindgrad.ir.index_map import WINDOWED, IndexMap, Relabelling, Uniform
+from mindgrad.ir.index_map import WINDOWED, Arrangement, IndexMap, Relabelling, Uniform
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.axes import SIZE, Along, Entries
 from mindgrad.rows.kinds import linear, zeros
@@ -72,10 +72,10 @@ class _ConcatenateAxes(Uniform):
     def index_map(self, shapes: Any, parameters: Any) -> IndexMap:
         return super().index_map(shapes, parameters)._replace(kinds={parameters["axis"]: WINDOWED})
 
-    def relabelled(self, old: IndexMap, operands: Any, *rest: Any) -> Relabelling | None:
-        plain = super().relabelled(old, operands, *rest)
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        plain = super().relabelled(old, new)
         if plain is not None:
-            plain.parameters["axis"] = operands[0].index(next(iter(old.kinds)))
+            plain.parameters["axis"] = new.operands[0].index(next(iter(old.kinds)))
         return plain
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from mindgrad.ir.dtype import DType, bool_, float32, float64, int32
 from mindgrad.ir.graph import Constant
-from mindgrad.ir.index_map import OPAQUE, UNIFORM, Axes, IndexMap, Labels, Relabelling
+from mindgrad.ir.index_map import OPAQUE, UNIFORM, Arrangement, Axes, IndexMap, Labels, Relabelling
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import Shape, TensorType, tensor_type
 from mindgrad.rows.kinds import constant, linear, zeros
@@ -133,37 +133,32 @@ class _ReshapeAxes(Axes):
                     break
         return IndexMap((labels,), (tuple(result),), kinds)
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
-        (labels,) = operands
-        if any(sizes[label] == 0 for label in old.operands[0]):
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        (labels,) = new.operands
+        if any(new.sizes[label] == 0 for label in old.operands[0]):
             added, rest = labels[: -len(old.operands[0])], labels[-len(old.operands[0]) :]
             order = (*added, *old.results[0])
-            shape = tuple([sizes[label] for label in order])
-            return Relabelling({**parameters, "shape": shape}, (order,)) if rest == old.operands[0] else None
-        groups = _groups(old.operands[0], old.results[0], sizes)
+            shape = tuple([new.sizes[label] for label in order])
+            return (
+                Relabelling({**new.parameters, "shape": shape}, (order,)) if rest == old.operands[0] else None
+            )
+        groups = _groups(old.operands[0], old.results[0], new.sizes)
         group_of = {label: group for group in groups for label in group[0]}
         added = [label for label in labels if label not in old.operands[0]]
         ordered: list[int] = []
-        waiting = [label for label in labels if sizes[label] != 1 or label in added]
+        waiting = [label for label in labels if new.sizes[label] != 1 or label in added]
         while waiting:
             merged, split = group_of.get(waiting[0], ([waiting[0]], [waiting[0]]))
             if waiting[: len(merged)] != merged:
                 return None  # they do not stand together any more
             ordered += split
             del waiting[: len(merged)]
-        units = [label for label in old.results[0] if sizes[label] == 1]
-        wanted = results[0]
+        units = [label for label in old.results[0] if new.sizes[label] == 1]
+        wanted = new.results[0]
         if [label for label in wanted if label not in units] != ordered:
             wanted = (*ordered, *units)
         return Relabelling(
-            {**parameters, "shape": tuple([sizes[label] for label in wanted])}, (tuple(wanted),)
+            {**new.parameters, "shape": tuple([new.sizes[label] for label in wanted])}, (tuple(wanted),)
         )
 
 
@@ -223,16 +218,9 @@ class _TransposeAxes(Axes):
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         return IndexMap((tuple(range(len(shapes[0]))),), (parameters["permutation"],))
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
-        permutation = tuple([operands[0].index(label) for label in results[0]])
-        return Relabelling({**parameters, "permutation": permutation}, (results[0],))
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        permutation = tuple([new.operands[0].index(label) for label in new.results[0]])
+        return Relabelling({**new.parameters, "permutation": permutation}, (new.results[0],))
 
 
 transpose = linear(
@@ -308,24 +296,17 @@ class _BroadcastAxes(Axes):
                 kinds[label] = OPAQUE
         return IndexMap((labels,), (tuple(result),), kinds)
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
         target = dict(
-            zip(old.operands[0], [old.results[0][axis] for axis in parameters["dims"]], strict=True)
+            zip(old.operands[0], [old.results[0][axis] for axis in new.parameters["dims"]], strict=True)
         )
-        targets = [target.get(label, label) for label in operands[0]]
-        dims = sorted([results[0].index(label) for label in targets])
-        order = list(results[0])
+        targets = [target.get(label, label) for label in new.operands[0]]
+        dims = sorted([new.results[0].index(label) for label in targets])
+        order = list(new.results[0])
         for axis, label in zip(dims, targets, strict=True):
             order[axis] = label  # in the order of the operand
-        shape = tuple([sizes[label] for label in order])
-        return Relabelling({**parameters, "shape": shape, "dims": tuple(dims)}, (tuple(order),))
+        shape = tuple([new.sizes[label] for label in order])
+        return Relabelling({**new.parameters, "shape": shape, "dims": tuple(dims)}, (tuple(order),))
 
 
 #: ``broadcast_in_dim(x, shape, dims)``: axis ``i`` of ``x`` becomes axis ``dims[i]`` of the result

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.index_map import WINDOWED, Axes, IndexMap, Labels, Relabelling
+from mindgrad.ir.index_map import WINDOWED, Arrangement, Axes, IndexMap, Relabelling
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.samples import case, reals
@@ -46,16 +46,9 @@ class _UnstackAxes(Axes):
         labels = tuple(range(len(shapes[0])))
         return IndexMap((labels,), (labels[1:],) * shapes[0][0], {0: WINDOWED})
 
-    def relabelled(
-        self,
-        old: IndexMap,
-        operands: Sequence[Labels],
-        results: Sequence[Labels],
-        sizes: Mapping[int, int],
-        parameters: Mapping[str, Any],
-    ) -> Relabelling | None:
-        (labels,) = operands
-        return None if labels[0] else Relabelling(dict(parameters), (labels[1:],) * len(old.results))
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        (labels,) = new.operands
+        return None if labels[0] else Relabelling(dict(new.parameters), (labels[1:],) * len(old.results))
 
 
 unstack = Primitive(

@@ -16,7 +16,7 @@ from typing import Any
 
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.graph import Equation, Graph, Variable
-from mindgrad.ir.index_map import Labels, Relabelling, Uniform, index_map, label_sizes
+from mindgrad.ir.index_map import Labels, Relabelling, Uniform, index_map, relabelled
 from mindgrad.ir.types import tensor_type
 from mindgrad.rows.batching import aligned, at_front, inserted, placed
 from mindgrad.rows.structural import transpose
@@ -120,24 +120,22 @@ def _with_label(
     if isinstance(primitive.axes, Uniform):
         xs, axis = aligned(size, xs, at)
         at = [axis] * len(xs)
-    sizes = label_sizes(equation, axes)
-    label = 1 + max(sizes, default=-1)
-    sizes[label] = size
+    label = 1 + max([each for labels in (*axes.operands, *axes.results) for each in labels], default=-1)
 
-    def relabelled() -> Relabelling | None:
+    def with_label() -> Relabelling | None:
         operands = [
             labels if axis is None else inserted(labels, axis, label)
             for labels, axis in zip(axes.operands, at, strict=True)
         ]
         results = [_behind(operands, label, labels) for labels in axes.results]
-        return primitive.axes.relabelled(axes, operands, results, sizes, equation.parameters)
+        return relabelled(equation, axes, operands, results, {label: size})
 
-    form = relabelled()
+    form = with_label()
     for is_last in (False, True):
         if form is None:
             targets = [len(labels) if is_last else 0 for labels in axes.operands]
             xs, at = list(map(placed, [size] * len(xs), xs, at, targets)), list(targets)
-            form = relabelled()
+            form = with_label()
     assert form is not None, f"the axes of {primitive.name} have no form for a batch in front or behind"
     made = primitive(*(xs[::-1] if form.swaps else xs), **form.parameters)
     outputs: list[tuple[Any, int | None]] = []
