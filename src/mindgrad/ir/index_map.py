@@ -165,7 +165,7 @@ def relabelled(
     Returns:
         The parameters, and the order of the results; ``None`` where the operator has no such form.
     """
-    every = label_sizes(equation, axes) | (sizes or {})
-    return equation.primitive.axes.relabelled(
-        axes, Arrangement(operands, results, every, equation.parameters)
+    new = Arrangement(
+        operands, results, {**label_sizes(equation, axes), **(sizes or {})}, equation.parameters
     )
+    return equation.primitive.axes.relabelled(axes, new)

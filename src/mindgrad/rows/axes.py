@@ -69,8 +69,8 @@ class Entries(Axes):
         labels = tuple(range(len(shape)))
         rest = tuple([tuple(range(len(each))) for each in shapes[1:]])
         kinds = {}
-        for label in labels if self._kind is not None else ():
-            if any(
+        for label in labels:
+            if self._kind is not None and any(
                 parameters[name][label] != (shape[label] if default is SIZE else default)
                 for name, default in self._defaults.items()
             ):
@@ -126,7 +126,7 @@ class Core(Axes):
         return IndexMap(operands, results, kinds)
 
     def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
-        batches = []
+        batches: list[Labels] = []
         for labels, core in zip(new.operands, self._operands, strict=True):
             count = len(labels) - len(core)
             if labels[count:] != old.operands[len(batches)][len(old.operands[len(batches)]) - len(core) :]:

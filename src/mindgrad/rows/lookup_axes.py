@@ -47,10 +47,12 @@ class ScatterAxes(GatherAxes):
 
     def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
         given = _relabelled_lookups(old, new.operands)
-        is_new = any(
-            label not in old.operands[1] and label not in new.operands[0] for label in new.operands[1]
-        )
-        if given is None or is_new or new.operands[2] != (*new.operands[1][:-1], *given[1]):
+        known = {*old.operands[1], *new.operands[0]}
+        if (
+            given is None
+            or not known.issuperset(new.operands[1])
+            or new.operands[2] != (*new.operands[1][:-1], *given[1])
+        ):
             return None
         return Relabelling({**new.parameters, **given[0]}, (new.operands[0],))
 

@@ -136,12 +136,11 @@ class _ReshapeAxes(Axes):
     def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
         (labels,) = new.operands
         if any(new.sizes[label] == 0 for label in old.operands[0]):
-            added, rest = labels[: -len(old.operands[0])], labels[-len(old.operands[0]) :]
-            order = (*added, *old.results[0])
+            count = len(labels) - len(old.operands[0])
+            order = (*labels[:count], *old.results[0])
             shape = tuple([new.sizes[label] for label in order])
-            return (
-                Relabelling({**new.parameters, "shape": shape}, (order,)) if rest == old.operands[0] else None
-            )
+            is_behind = labels[count:] == old.operands[0]
+            return Relabelling({**new.parameters, "shape": shape}, (order,)) if is_behind else None
         groups = _groups(old.operands[0], old.results[0], new.sizes)
         group_of = {label: group for group in groups for label in group[0]}
         added = [label for label in labels if label not in old.operands[0]]
