@@ -21,11 +21,9 @@ from typing import Any
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.control.trip_counts import runs
 from mindgrad.ir.graph import Equation, Graph
+from mindgrad.ir.index_map import REDUCED, index_map
 
 __all__ = ["compiled_with", "options_of"]
-
-#: reductions that the library has kernels for
-_REDUCTIONS = ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "logsumexp", "norm")
 
 _FUSIONS = "xla_cpu_experimental_ynn_fusion_type"
 #: all kinds of kernels that are on by default but those of reductions
@@ -73,9 +71,8 @@ def compiled_with(lowered: Any, options: Mapping[str, str]) -> Any:
 
 def _saved(equation: Equation) -> float:
     """Nanoseconds that the library's kernel saves in one run of an equation."""
-    if equation.primitive.name not in _REDUCTIONS:
-        return 0.0
-    shape, axes = equation.inputs[0].shape, equation.parameters["axes"]
+    axes = _reduced_axes(equation)
+    shape = equation.inputs[0].shape if axes else ()
     size = math.prod(shape)
     if not size or not axes:
         return 0.0
@@ -85,6 +82,14 @@ def _saved(equation: Equation) -> float:
     if 1 < behind < _NARROW:
         return size * _SAVED_NARROW
     return size * (_SAVED_FEW if math.prod(shape[axis] for axis in axes) <= _FEW else _SAVED)
+
+
+def _reduced_axes(equation: Equation) -> list[int]:
+    """The axes of a reduction of numbers, for which the library has kernels; none of another operator."""
+    if len(equation.inputs) != 1 or equation.primitive.jvp is None:
+        return []
+    axes = index_map(equation)
+    return [] if axes is None else [k for k, x in enumerate(axes.operands[0]) if axes.kind(x) == REDUCED]
 
 
 @lru_cache(maxsize=1)

@@ -23,6 +23,7 @@ from mindgrad.ir.graph import Graph
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import FREE
 from mindgrad.rows.kinds import ones, zeros
 from mindgrad.transforms.reverse import pull_back
 
@@ -79,6 +80,7 @@ def _batch(
 custom = Primitive(
     "custom",
     "control",
+    work=FREE,
     type_rule=lambda *types, pullback, outputs, inputs: types[:outputs],
     numpy=lambda *operands, pullback, outputs, inputs: operands[:outputs],
     xla=lambda jax, *operands, pullback, outputs, inputs: operands[:outputs],

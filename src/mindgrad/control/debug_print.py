@@ -19,6 +19,7 @@ import numpy as np
 
 from mindgrad._base.callback_errors import note
 from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.work import FREE
 from mindgrad.rows.batching import at_front
 
 __all__ = ["show"]
@@ -69,6 +70,7 @@ def _batch(size: int, xs: Sequence[Any], at: Sequence[int | None], function: Cal
 show = Primitive(
     "show",
     "control",
+    work=FREE,
     type_rule=lambda *types, function: (),
     numpy=_numpy,
     xla=_xla,

@@ -21,6 +21,7 @@ from mindgrad.ir.build import current
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import type_of
+from mindgrad.ir.work import FREE
 from mindgrad.rows.batching import at_front
 
 __all__ = ["hook"]
@@ -85,6 +86,7 @@ def _compiled(*_: Any, **__: Any) -> Any:
 hook = Primitive(
     "hook",
     "control",
+    work=FREE,
     type_rule=lambda *cts, function: cts,
     numpy=_call,
     xla=_compiled,

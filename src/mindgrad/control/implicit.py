@@ -28,6 +28,7 @@ from mindgrad.ir.graph import Equation, Graph, Variable, without_effects
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import FREE
 from mindgrad.rows.kinds import zeros
 from mindgrad.transforms.forward import push_tangents
 from mindgrad.transforms.reverse import pull_back
@@ -121,10 +122,6 @@ def jacobian_system(function: Graph, consts: int, solver: Solver, transposed_sol
     return System(product, _pulled(function, consts, with_xs=True), count, solver, transposed_solver)
 
 
-#: rows that are linear in these operands together, not in each
-_JOINTLY_LINEAR = {"add": 0, "sub": 0, "concatenate": 0, "select": 1}
-
-
 def _refuse_affine(product: Graph, consts: int) -> None:
     """Raise where a value that does not depend on the vector is added to one that does."""
     dependent: set[Any] = set(product.inputs[consts:])
@@ -132,8 +129,8 @@ def _refuse_affine(product: Graph, consts: int) -> None:
         if dependent.isdisjoint(equation.inputs):
             continue
         dependent.update(equation.outputs)
-        first = _JOINTLY_LINEAR.get(equation.primitive.name)
-        others = [] if first is None else [x for x in equation.inputs[first:] if x not in dependent]
+        together = equation.primitive.linear_operands(len(equation.inputs))
+        others = [x for x in (equation.inputs[k] for k in together) if x not in dependent]
         if any(type(x) is Variable or np.any(x.value) for x in others):
             raise ValueError(
                 "For 'custom_linear_solve', the 'matvec' is not linear: it adds a value that does not depend "
@@ -286,6 +283,7 @@ def _root_batch(
 root = Primitive(
     "root",
     "control",
+    work=FREE,
     type_rule=lambda *types, function, system, count: types[:count],
     numpy=lambda *operands, function, system, count: operands[:count],
     xla=lambda jax, *operands, function, system, count: operands[:count],

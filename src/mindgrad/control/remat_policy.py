@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.control.subgraphs import in_loop, split
-from mindgrad.ir.build import POINTWISE
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import memoized
 
@@ -25,12 +24,6 @@ __all__ = ["PartialEval", "partial_eval_body"]
 
 Indices = tuple[int, ...]
 
-#: rows that are not of a pointwise kind without transcendental functions, and cheap all the same
-_CHEAP = frozenset(
-    ["abs", "broadcast_in_dim", "clip", "convert", "integer_power", "maximum", "minimum", "relu", "reshape",
-     "slice", "transpose"]
-)  # fmt: skip
-_CHEAP_KINDS = frozenset(POINTWISE) - {"elementwise"}
 #: how many equations and operands are looked at to make one value again
 _LONGEST = 64
 
@@ -135,7 +128,7 @@ class _Plan:
             if type(now) is not Variable or now in self._fixed or now in self._scanned or now in self.stacked:
                 continue
             equation = self._made_by.get(now)
-            if equation is None or not _is_cheap(equation):
+            if equation is None or not equation.primitive.work.is_cheap:
                 return False
             waiting.extend(equation.inputs)
         return False
@@ -147,11 +140,6 @@ class _Plan:
             for needed in equation.inputs:
                 if not self._is_there(needed):
                     self._make_again(needed)
-
-
-def _is_cheap(equation: Equation) -> bool:
-    row = equation.primitive
-    return row.kind in _CHEAP_KINDS or row.name in _CHEAP
 
 
 @memoized

@@ -18,6 +18,7 @@ from mindgrad.ir.dtype import float32
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.types import tensor_type
+from mindgrad.rows.arithmetic import mul
 from mindgrad.rows.batching import at_front
 from mindgrad.rows.contraction import dot
 from mindgrad.rows.kinds import full
@@ -26,12 +27,6 @@ from mindgrad.rows.structural import convert, reshape
 from mindgrad.transforms.batch import push_batch
 
 __all__ = ["Totals", "summed_graph"]
-
-#: operators that are linear in all operands together
-_LINEAR = frozenset(
-    ["add", "broadcast_in_dim", "concatenate", "conj", "neg", "pad", "reduce_sum", "reshape", "reverse",
-     "slice", "sub", "transpose"]
-)  # fmt: skip
 
 
 class Totals:
@@ -71,15 +66,16 @@ class Totals:
         equation = self._made_by.get(x)
         if equation is None or x in self._stacked:
             return ()
-        name, operands = equation.primitive.name, equation.inputs
-        if name in _LINEAR:
-            return operands
+        primitive, operands = equation.primitive, equation.inputs
         fixed = [self.is_fixed(each) for each in operands]
-        if name in ("mul", "dot") and any(fixed):
-            return operands
-        if name == "select" and fixed[0]:
-            return operands[1:]
-        return ()
+        if primitive in (mul, dot):
+            return operands if any(fixed) else ()
+        together = primitive.linear_operands(len(operands))
+        is_linear = all(fixed[k] or k in together for k in range(len(operands)))
+        keeps_type = all(operands[k].dtype is x.dtype for k in together)
+        if not together or not is_linear or not keeps_type or primitive.multiple or primitive.communicates:
+            return ()
+        return tuple([operands[k] for k in together])
 
     def _plan(self, x: Any) -> None:
         if self.is_fixed(x):
@@ -89,7 +85,7 @@ class Totals:
             self._plan(part)
         if not parts:
             equation = self._made_by.get(x)
-            is_product = equation is not None and equation.primitive.name == "dot" and x not in self._stacked
+            is_product = equation is not None and equation.primitive is dot and x not in self._stacked
             self.leaves.update(dict.fromkeys(equation.inputs if is_product else [x]))  # type: ignore[union-attr]
 
     def graph(self, inputs: Sequence[Variable], count: int) -> Graph:
@@ -131,20 +127,20 @@ class Totals:
                 return value(x) * full(x.type, count)
             equation, parts = self._made_by.get(x), self._parts(x)
             if not parts:
-                if equation is not None and equation.primitive.name == "dot" and x not in self.leaves:
+                if equation is not None and equation.primitive is dot and x not in self.leaves:
                     return _product(*[stacks[operand] for operand in equation.inputs], **equation.parameters)
                 return _weighed(weights, stacks[x])
-            name: str = equation.primitive.name  # type: ignore[union-attr]
-            if name == "reduce_sum" and weights is None and parts[0] in self.leaves:
-                axes = tuple([axis + 1 for axis in equation.parameters["axes"]])  # type: ignore[union-attr]
+            assert equation is not None
+            primitive = equation.primitive
+            if primitive is reduce_sum and weights is None and parts[0] in self.leaves:
+                axes = tuple([axis + 1 for axis in equation.parameters["axes"]])
                 return reduce_sum(stacks[parts[0]], axes=(0, *axes))
-            if name in ("mul", "dot"):
+            if primitive in (mul, dot):
                 operands = [value(operand) if self.is_fixed(operand) else total(operand) for operand in parts]
             else:
-                operands = [total(operand) for operand in parts]
-            if name == "select":
-                operands.insert(0, value(equation.inputs[0]))  # type: ignore[union-attr]
-            return equation.primitive(*operands, **equation.parameters)  # type: ignore[union-attr]
+                together = primitive.linear_operands(len(equation.inputs))
+                operands = [total(x) if k in together else value(x) for k, x in enumerate(equation.inputs)]
+            return primitive(*operands, **equation.parameters)
 
         return [total(y) for y in self._outputs]
 

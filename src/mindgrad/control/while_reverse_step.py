@@ -34,15 +34,6 @@ _INNER_ROWS = 16
 _ELEMENTS = 4096
 #: fewer at once are not worth the rows that no trip fills
 _FEWEST_ROWS = 8
-#: the operators that XLA should not compute once for every use, as it does on a CPU (it calls a function of
-#: the C library for each element of a Float64)
-_EXPENSIVE = frozenset(
-    [
-        "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh", "digamma", "erf", "erfc",
-        "erfinv", "exp", "exp2", "expm1", "lgamma", "log", "log10", "log1p", "log2", "logaddexp",
-        "polygamma", "pow", "real_power", "sigmoid", "sin", "sinh", "tan", "tanh",
-    ]
-)  # fmt: skip
 
 
 class LinearTrip:
@@ -122,12 +113,13 @@ class LinearTrip:
             self._separate()
 
     def _separate(self) -> None:
-        """Move the expensive subexpressions out of the coefficients."""
+        """Move expensive subexpressions out of the coefficients: functions, which XLA computes for every use.
+
+        On a CPU it calls a function of the C library for each element of a Float64.
+        """
         residuals = self.coefficients
         uses = Counter([*[x for e in residuals.equations for x in e.inputs], *residuals.outputs])
-        is_expensive = [
-            e.primitive.name in _EXPENSIVE and uses[e.outputs[0]] > 1 for e in residuals.equations
-        ]
+        is_expensive = [e.primitive.work.is_function and uses[e.outputs[0]] > 1 for e in residuals.equations]
         values = [e.outputs[0] for e, flag in zip(residuals.equations, is_expensive, strict=True) if flag]
         others = [e for e, flag in zip(residuals.equations, is_expensive, strict=True) if not flag]
         self.expensive = Graph(residuals.inputs, live_equations(residuals.equations, values), values)

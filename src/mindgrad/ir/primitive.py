@@ -32,6 +32,9 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
 - ``axes`` (an :class:`mindgrad.ir.index_map.Axes`) says which axes of operands and results run together and
   how elements meet along each, and gives the parameters for operands whose axes stand otherwise; without it
   all elements are taken to meet. Pointwise rows need none.
+- ``linear_in`` are the operands in which a linear operator is linear together, ``None`` for all of them;
+  ``moves`` says that its result consists of elements of these operands, and zeros, wherever they come from.
+- ``work`` (an :class:`mindgrad.ir.work.Work`) says how dear it is.
 - ``batch(size, xs, axes, **parameters)`` gives ``(output, axis)`` for operands of which some carry
   a batch axis (``axes[i]`` an int, or ``None``); where ``multiple`` is set, a tuple of each. It is for those
   to which a batch is not one more parallel axis.
@@ -39,7 +42,7 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,6 +50,7 @@ import numpy as np
 from mindgrad.ir import build
 from mindgrad.ir.graph import Atom, Constant, Variable
 from mindgrad.ir.index_map import UNIFORM, Axes
+from mindgrad.ir.work import ARITHMETIC, FUNCTION, LIBRARY, Work
 
 __all__ = ["REGISTRY", "Primitive"]
 
@@ -67,6 +71,8 @@ class Primitive:
         "jvp_with_values",
         "keeps_type",
         "kind",
+        "linear_in",
+        "moves",
         "multiple",
         "name",
         "numpy",
@@ -79,6 +85,7 @@ class Primitive:
         "transpose",
         "type_rule",
         "unique",
+        "work",
         "xla",
     )
 
@@ -105,6 +112,9 @@ class Primitive:
         communicates: bool = False,
         series: Callable[..., Any] | None = None,
         axes: Axes | None = None,
+        linear_in: Sequence[int] | None = None,
+        moves: bool = False,
+        work: Work | None = None,
     ) -> None:
         if name in REGISTRY:
             raise ValueError(f"there is already a row named {name!r}; an operator is one row.")
@@ -120,6 +130,9 @@ class Primitive:
             jvp = _tangents_of(jvp_with_values)
         self.jvp = jvp
         self.transpose = transpose
+        self.linear_in = linear_in
+        self.moves = moves
+        self.work = work or {"elementwise": FUNCTION}.get(kind, ARITHMETIC if self.pointwise else LIBRARY)
         self.batch = batch
         self.axes = UNIFORM if axes is None and self.pointwise and not multiple else axes
         self.samples = samples
@@ -133,6 +146,12 @@ class Primitive:
         self.simplify = simplify
         self.taint = taint
         REGISTRY[name] = self
+
+    def linear_operands(self, count: int) -> Sequence[int]:
+        """Those of ``count`` operands in which a linear operator is linear together; of others, none."""
+        if self.kind not in ("linear", "pointwise linear") and not self.moves:
+            return ()
+        return range(count) if self.linear_in is None else self.linear_in
 
     @property
     def can_batch(self) -> bool:

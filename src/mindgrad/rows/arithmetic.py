@@ -13,6 +13,7 @@ from mindgrad.ir.dtype import bool_
 from mindgrad.ir.graph import Atom, Constant, Variable
 from mindgrad.ir.primitive import Primitive, lift
 from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import ARITHMETIC, QUOTIENT, VIEW
 from mindgrad.rows.kinds import (
     linear,
     multilinear,
@@ -239,6 +240,7 @@ def _simplify_absorb(a: Any, b: Any) -> Any:
 
 absorb = multilinear(
     "absorb",
+    work=ARITHMETIC._replace(products=6.0),
     numpy=_absorb_numpy,
     xla=_absorb_xla,
     pointwise=True,
@@ -293,6 +295,7 @@ def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
 div = Primitive(
     "div",
     "pointwise multilinear",
+    work=QUOTIENT,
     type_rule=same_type("div", "number"),
     numpy=_divide,
     xla="div",
@@ -353,6 +356,7 @@ def _masked_out(cotangent: Any) -> Any:
 #: ``select(c, a, b)``: elements of ``a`` where ``c``, of ``b`` elsewhere; linear in ``a`` and ``b``
 select = linear(
     "select",
+    work=VIEW,
     kind="pointwise linear",
     type_rule=_select_type,
     numpy=np.where,

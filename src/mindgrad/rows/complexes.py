@@ -13,6 +13,7 @@ import numpy as np
 
 from mindgrad.ir.dtype import complex64, complex128, float32, float64
 from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import VIEW
 from mindgrad.rows.arithmetic import neg
 from mindgrad.rows.kinds import pointwise_linear, zeros
 from mindgrad.rows.samples import reals
@@ -49,6 +50,7 @@ def _whole_numpy(re: Any, im: Any) -> Any:
 #: the real part: Re(ct · t) for a real ct is Re((ct + 0i) · t)
 real = pointwise_linear(
     "real",
+    work=VIEW,
     type_rule=_part_type("real"),
     numpy=np.real,
     xla="real",
@@ -60,6 +62,7 @@ real = pointwise_linear(
 #: the imaginary part: ct · Im(t) is Re(−i ct · t)
 imag = pointwise_linear(
     "imag",
+    work=VIEW,
     type_rule=_part_type("imag"),
     numpy=np.imag,
     xla="imag",
@@ -81,6 +84,7 @@ conj = pointwise_linear(
 #: ``complex(re, im)`` = re + i im
 complex = pointwise_linear(
     "complex",
+    work=VIEW,
     type_rule=_whole_type,
     numpy=_whole_numpy,
     xla="complex",

@@ -11,6 +11,7 @@ import numpy as np
 from mindgrad.ir.graph import Atom, Constant
 from mindgrad.ir.index_map import REDUCED, Arrangement, Axes, IndexMap, Relabelling
 from mindgrad.ir.types import Shape, TensorType
+from mindgrad.ir.work import by
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.kinds import accumulate, full, multilinear
 from mindgrad.rows.reduction import reduce_sum
@@ -202,6 +203,11 @@ def _of_repeated(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     return None
 
 
+def _dot_flops(equation: Any) -> int:
+    shape, (axes, _) = equation.inputs[0].shape, equation.parameters["contract"]
+    return 2 * equation.outputs[0].type.size * math.prod([shape[axis] for axis in axes])
+
+
 class _DotAxes(Axes):
     """Contracted axes are reduced; batch axes are those of both operands; the free ones come last."""
 
@@ -240,6 +246,7 @@ class _DotAxes(Axes):
 #: axes, the free axes of ``a``, the free axes of ``b``
 dot = multilinear(
     "dot",
+    work=by(_dot_flops),
     type_rule=_dot_type,
     numpy=_dot_numpy,
     xla=_dot_xla,

@@ -17,6 +17,7 @@ import numpy as np
 
 from mindgrad.ir.index_map import OPAQUE, REDUCED, WINDOWED, Axes, IndexMap
 from mindgrad.ir.types import Shape, TensorType
+from mindgrad.ir.work import by
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.batching import moved
 from mindgrad.rows.kinds import multilinear, zeros
@@ -253,6 +254,11 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
     return reshape(y, shape=(y.shape[0], size, w.shape[1], *y.shape[2:])), 1
 
 
+def _conv_flops(equation: Any) -> int:
+    # every element of the output is a sum over the window and the channels of its group
+    return 2 * equation.outputs[0].type.size * math.prod(equation.inputs[1].shape[1:])
+
+
 class _ConvAxes(Axes):
     """Samples and output channels are parallel, and positions under a kernel of size 1 that skips none."""
 
@@ -287,6 +293,7 @@ _VOLUME = reals(-1, 1)[1, 2, 3, 4, 3]
 #: a kernel ``(O, C / groups, …)``: ``(N, O, …)``; ``padding`` is a pair ``(before, behind)`` per axis
 conv = multilinear(
     "conv",
+    work=by(_conv_flops),
     type_rule=_conv_type,
     numpy=_conv_numpy,
     xla=_conv_xla,

@@ -30,6 +30,7 @@ from mindgrad.rows.linalg_rules import (
     check_square,
     columns,
     matmul,
+    of_matrices,
     real_part_type,
     sum_of_products,
     swapped,
@@ -149,6 +150,7 @@ def _det_jvp(y: Any, xs: Any, ts: Any, regular: bool = False) -> Any:
 #: det(A) tr(A⁻¹ Ȧ), which is cheaper from 4 × 4 on
 det = general(
     "det",
+    work=of_matrices(2 / 3),
     type_rule=_det_type,
     numpy=lambda a, regular=False: np.linalg.det(a),
     xla=lambda jax, a, regular=False: jax.numpy.linalg.det(a),
@@ -184,6 +186,7 @@ def _slogdet_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
 #: matrix, where the derivative is not finite
 slogdet = general(
     "slogdet",
+    work=of_matrices(2 / 3),
     type_rule=_slogdet_type,
     numpy=lambda a: tuple(np.linalg.slogdet(a)),
     xla=lambda jax, a: tuple(jax.numpy.linalg.slogdet(a)),

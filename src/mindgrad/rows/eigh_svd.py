@@ -37,6 +37,7 @@ from mindgrad.rows.linalg_rules import (
     hermitian,
     masked,
     matmul,
+    of_matrices,
     off_diagonal,
     on_failure_nan,
     real_part_type,
@@ -238,6 +239,7 @@ def _eigh_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
 #: eigenvectors as the columns of a matrix
 eigh = general(
     "eigh",
+    work=of_matrices(9),
     type_rule=_eigh_type,
     numpy=on_failure_nan(_eigh_numpy),
     xla=_eigh_xla,
@@ -264,6 +266,7 @@ def _eigvalsh_jvp(y: Any, xs: Any, ts: Any) -> Any:
 #: ``eigvalsh(a)``: the eigenvalues of ``eigh`` alone
 eigvalsh = general(
     "eigvalsh",
+    work=of_matrices(4 / 3),
     type_rule=lambda a: _eigh_type(a, "eigvalsh")[0],
     numpy=on_failure_nan(lambda a: np.linalg.eigvalsh(_symmetric(np, a))),
     xla=lambda jax, a: jax.numpy.linalg.eigvalsh(_symmetric(jax.numpy, a), symmetrize_input=False),
@@ -331,6 +334,7 @@ def _svd_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any, Any]:
 #: ``svd(a)``, reduced: U (m, k), the singular values in descending order, Vᴴ (k, n), with k = min(m, n)
 svd = general(
     "svd",
+    work=of_matrices(14),
     type_rule=_svd_type,
     numpy=on_failure_nan(lambda a: _svd_kernel(np, a)),
     xla=lambda jax, a: _svd_kernel(jax.numpy, a),
@@ -355,6 +359,7 @@ def _svdvals_jvp(y: Any, xs: Any, ts: Any) -> Any:
 #: ``svdvals(a)``: the singular values of ``svd`` alone
 svdvals = general(
     "svdvals",
+    work=of_matrices(4),
     type_rule=lambda a: _svd_type(a, "svdvals")[1],
     numpy=on_failure_nan(lambda a: np.linalg.svd(a, compute_uv=False)),
     xla=lambda jax, a: jax.numpy.linalg.svd(a, compute_uv=False),

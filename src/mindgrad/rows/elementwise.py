@@ -16,6 +16,7 @@ import numpy as np
 from mindgrad.ir.dtype import complex128, float64
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import ARITHMETIC, ROOT, SHARED_FUNCTION
 from mindgrad.rows.arithmetic import absorb, equal, greater_equal, less_equal, select
 from mindgrad.rows.kinds import elementwise, full, ones, same_type, zeros
 from mindgrad.rows.logic import logical_and
@@ -60,7 +61,8 @@ __all__ = [
 
 # singular, like cosh and sinh: where the value overflows, the slope is infinite too
 exp = elementwise(
-    "exp", numpy=np.exp, xla="exp", partials=lambda y, x: [y], samples=reals(-2, 2), singular=True
+    "exp", work=SHARED_FUNCTION, numpy=np.exp, xla="exp", partials=lambda y, x: [y],
+    samples=reals(-2, 2), singular=True,
 )  # fmt: skip
 
 exp2 = elementwise(
@@ -70,13 +72,13 @@ exp2 = elementwise(
 
 # exp(x) and not y + 1, which cancels for very negative x
 expm1 = elementwise(
-    "expm1", numpy=np.expm1, xla="expm1", partials=lambda y, x: [exp(x)], samples=reals(-2, 2),
-    singular=True,
+    "expm1", work=SHARED_FUNCTION, numpy=np.expm1, xla="expm1", partials=lambda y, x: [exp(x)],
+    samples=reals(-2, 2), singular=True,
 )  # fmt: skip
 
 log = elementwise(
-    "log", numpy=np.log, xla="log", partials=lambda y, x: [1 / x], samples=reals(0.2, 3),
-    singular=True,
+    "log", work=SHARED_FUNCTION, numpy=np.log, xla="log", partials=lambda y, x: [1 / x],
+    samples=reals(0.2, 3), singular=True,
 )  # fmt: skip
 
 log2 = elementwise(
@@ -90,7 +92,7 @@ log10 = elementwise(
 )  # fmt: skip
 
 log1p = elementwise(
-    "log1p", numpy=np.log1p, xla="log1p", partials=lambda y, x: [1 / (1 + x)],
+    "log1p", work=SHARED_FUNCTION, numpy=np.log1p, xla="log1p", partials=lambda y, x: [1 / (1 + x)],
     samples=reals(-0.7, 2), singular=True,
 )  # fmt: skip
 
@@ -150,8 +152,8 @@ def _atan2_partials(angle: Any, y: Any, x: Any) -> list[Any]:
 
 #: ``atan2(y, x)``: the angle of the point (x, y)
 atan2 = elementwise(
-    "atan2", numpy=np.arctan2, xla="atan2", partials=_atan2_partials, samples=reals(0.3, 2),
-    accepts="float",
+    "atan2", work=SHARED_FUNCTION, numpy=np.arctan2, xla="atan2", partials=_atan2_partials,
+    samples=reals(0.3, 2), accepts="float",
 )  # fmt: skip
 
 #: ``sqrt(x² + y²)`` without overflow; its derivative at the origin is zero (least subgradient)
@@ -173,7 +175,14 @@ sinh = elementwise(
 cosh = elementwise(
     "cosh", numpy=np.cosh, xla="cosh", partials=lambda y, x: [sinh(x)], samples=reals(-2, 2), singular=True
 )  # fmt: skip
-tanh = elementwise("tanh", numpy=np.tanh, xla="tanh", partials=lambda y, x: [1 - y * y], samples=reals(-3, 3))
+tanh = elementwise(
+    "tanh",
+    work=SHARED_FUNCTION,
+    numpy=np.tanh,
+    xla="tanh",
+    partials=lambda y, x: [1 - y * y],
+    samples=reals(-3, 3),
+)
 
 
 def _asinh_partials(y: Any, x: Any) -> list[Any]:
@@ -200,22 +209,22 @@ atanh = elementwise(
 # --- roots and reciprocals --------------------------------------------------------------------------
 
 sqrt = elementwise(
-    "sqrt", numpy=np.sqrt, xla="sqrt", partials=lambda y, x: [0.5 / y], samples=reals(0.2, 3),
+    "sqrt", work=ROOT, numpy=np.sqrt, xla="sqrt", partials=lambda y, x: [0.5 / y], samples=reals(0.2, 3),
     singular=True,
 )  # fmt: skip
 
 rsqrt = elementwise(
-    "rsqrt", numpy=lambda x: np.reciprocal(np.sqrt(x)), xla="rsqrt",
+    "rsqrt", work=ROOT, numpy=lambda x: np.reciprocal(np.sqrt(x)), xla="rsqrt",
     partials=lambda y, x: [-0.5 * (y / x)], samples=reals(0.2, 3), singular=True,
 )  # fmt: skip
 
 cbrt = elementwise(
-    "cbrt", numpy=np.cbrt, xla="cbrt", partials=lambda y, x: [(1 / 3) / (y * y)],
+    "cbrt", work=SHARED_FUNCTION, numpy=np.cbrt, xla="cbrt", partials=lambda y, x: [(1 / 3) / (y * y)],
     samples=reals(0.2, 3), accepts="float", singular=True,
 )  # fmt: skip
 
 reciprocal = elementwise(
-    "reciprocal", numpy=np.reciprocal, xla="reciprocal", partials=lambda y, x: [-(y * y)],
+    "reciprocal", work=ROOT, numpy=np.reciprocal, xla="reciprocal", partials=lambda y, x: [-(y * y)],
     samples=reals(0.3, 2), singular=True,
 )  # fmt: skip
 
@@ -244,7 +253,7 @@ def _safe_reciprocal_xla(jax: Any, x: Any) -> Any:
 
 #: ``1 / x``, and zero where ``x`` is zero; there all its derivatives are zero too
 safe_reciprocal = elementwise(
-    "safe_reciprocal", numpy=_safe_reciprocal_numpy, xla=_safe_reciprocal_xla,
+    "safe_reciprocal", work=ROOT, numpy=_safe_reciprocal_numpy, xla=_safe_reciprocal_xla,
     partials=lambda y, x: [-(y * y)], samples=reals(0.3, 2),
 )  # fmt: skip
 
@@ -294,6 +303,7 @@ def _integer_power_simplify(x: Any, *, n: int) -> Any:
 #: ``integer_power(x, n)``: x to the power of a static integer, by multiplication
 integer_power = elementwise(
     "integer_power",
+    work=ARITHMETIC,
     type_rule=_integer_power_type,
     numpy=_integer_power_numpy,
     xla=lambda jax, x, *, n: jax.lax.integer_pow(x, n),
@@ -350,6 +360,7 @@ _MULTIPLIED = 16  # constant integer exponents up to this one become multiplicat
 #: ``pow(x, n)`` with a tensor exponent
 pow = elementwise(
     "pow",
+    work=SHARED_FUNCTION,
     numpy=_pow_numpy,
     xla=_pow_xla,
     partials=_pow_partials,
@@ -377,6 +388,7 @@ def _real_power_simplify(x: Any, *, n: float) -> Any:
 #: ``real_power(x, n)``: x to the power of a static number
 real_power = elementwise(
     "real_power",
+    work=SHARED_FUNCTION,
     type_rule=_real_power_type,
     numpy=lambda x, *, n: np.power(x, np.asarray(n, x.dtype)),
     xla=lambda jax, x, *, n: jax.lax.pow(x, jax.numpy.full_like(x, n)),

@@ -6,12 +6,14 @@ The matrix exp(±2πi jk / n) is symmetric, and cotangents pair with tangents wi
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from mindgrad.ir.index_map import OPAQUE
 from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import by
 from mindgrad.rows.axes import Along
 from mindgrad.rows.kinds import linear
 from mindgrad.rows.samples import case, reals
@@ -38,9 +40,15 @@ def _xla(jax: Any, x: Any, axes: tuple[int, ...], inverse: bool) -> Any:
     return x
 
 
+def _flops(equation: Any) -> float:
+    x = equation.inputs[0]
+    return 5 * x.type.size * sum(math.log2(max(x.shape[axis], 1)) for axis in equation.parameters["axes"])
+
+
 #: ``fft(x, axes, inverse)``: y_k = Σ_j x_j exp(−2πi jk/n) along each of ``axes``; +, and / n, if inverse
 fft = linear(
     "fft",
+    work=by(_flops),
     type_rule=_type_rule,
     numpy=_numpy,
     xla=_xla,

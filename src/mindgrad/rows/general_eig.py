@@ -31,6 +31,7 @@ from mindgrad.rows.linalg_rules import (
     diagonal,
     masked,
     matmul,
+    of_matrices,
     off_diagonal,
     on_failure_nan,
     rows,
@@ -129,6 +130,7 @@ _SAMPLES = [
 #: matrix; both are complex
 eig = general(
     "eig",
+    work=of_matrices(25),
     type_rule=_eig_type,
     numpy=on_failure_nan(_eig_numpy),
     xla=_eig_xla,
@@ -141,6 +143,7 @@ eig = general(
 #: ``eigvals(a)``: the eigenvalues of ``eig`` alone
 eigvals = general(
     "eigvals",
+    work=of_matrices(10),
     type_rule=lambda a: _values_type(a, "eigvals"),
     numpy=on_failure_nan(lambda a: np.linalg.eigvals(a).astype(np.result_type(a.dtype, np.complex64))),
     xla=lambda jax, a: jax.numpy.linalg.eigvals(a),

@@ -23,6 +23,7 @@ import numpy as np
 from mindgrad.ir.dtype import bool_
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.types import Shape, TensorType
+from mindgrad.ir.work import MOVE, by
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.arithmetic import select
 from mindgrad.rows.batching import at_front, moved, past, placed
@@ -174,6 +175,8 @@ def _gather_numpy(x: Any, indices: Any, axes: Shape, batch: Shape = (), fill: st
 #: ``gather(x, indices, axes, batch=(), fill="nan")``: the elements of x at ``indices``
 gather = linear(
     "gather",
+    work=MOVE,
+    moves=True,
     type_rule=_gather_type,
     numpy=_gather_numpy,
     xla=lambda jax, x, indices, axes, batch=(), fill="nan": _xla_gather(
@@ -289,6 +292,7 @@ _SCATTERS: list[tuple[Any, Any, Any, dict[str, Any]]] = [
 #: ``scatter_add(x, indices, updates, axes, batch=())``: x with the updates added at ``indices``
 scatter_add = linear(
     "scatter_add",
+    work=by(lambda equation: equation.inputs[2].type.size),
     type_rule=_scatter_type("scatter_add"),
     numpy=_scatter_add_numpy,
     xla=_scatter_add_xla,
@@ -382,6 +386,8 @@ def _scatter_set_transpose(
 #: ``indices``; ``unique`` promises that no place is written twice, which saves finding the last write
 scatter_set = linear(
     "scatter_set",
+    work=MOVE,
+    moves=True,
     type_rule=_scatter_type("scatter_set"),
     numpy=lambda x, indices, updates, axes, batch=(), unique=False: _written(
         x, indices, updates, axes, batch, np.ndarray.__setitem__

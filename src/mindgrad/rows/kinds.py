@@ -244,7 +244,7 @@ def linear(
         return found if isinstance(found, (list, tuple)) else [found]
 
     row.setdefault("jvp", jvp)
-    primitive = Primitive(name, kind, transpose=transposed, taint="passes", **row)
+    primitive = Primitive(name, kind, transpose=transposed, taint="passes", linear_in=linear_in, **row)
     return primitive
 
 

@@ -12,6 +12,7 @@ M. Seeger et al., "Auto-differentiating linear algebra" (2017).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 from mindgrad.ir.index_map import Arrangement, Axes, IndexMap, Relabelling
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import Shape, TensorType
+from mindgrad.ir.work import by
 from mindgrad.rows.axes import Core
 from mindgrad.rows.batching import at_front, moved
 from mindgrad.rows.complexes import complex, imag
@@ -32,6 +34,7 @@ from mindgrad.rows.linalg_rules import (
     hermitian,
     lower,
     matmul,
+    of_matrices,
     on_failure_nan,
     on_the_diagonal,
     positive_definite,
@@ -71,6 +74,15 @@ def _system_batch(name: str, size: int, xs: Any, at: Any, left: bool, parameters
     joined = (first, second * third) if left else (first * second, third)
     y = row(a, reshape(b, shape=(*batch, *joined)), **parameters)
     return reshape(y, shape=b.shape), axis
+
+
+def _solution_flops(equation: Any) -> float:
+    return equation.inputs[1].type.size * equation.inputs[0].shape[-1]
+
+
+def _system_flops(equation: Any) -> float:
+    *lead, m, n = equation.inputs[0].shape
+    return 2 / 3 * math.prod(lead) * m * n * min(m, n) + 2 * _solution_flops(equation)
 
 
 def _read(a: Any, lower_part: bool, unit_diagonal: bool) -> Any:
@@ -115,6 +127,7 @@ _SIDES = {True: Core("(i,j),(i,k)->(j,k)", parallel="k"), False: Core("(i,j),(k,
 #: read), its diagonal ones if ``unit_diagonal``; op(T) is T or, with ``transpose``, Tᵀ (not conjugated)
 triangular_solve = general(
     "triangular_solve",
+    work=by(_solution_flops),
     type_rule=lambda a, b, left, lower, transpose, unit_diagonal: _system_type(
         "triangular_solve", a, b, left
     ),
@@ -186,6 +199,7 @@ def _solve_xla(jax: Any, a: Any, b: Any, transpose: bool = False) -> Any:
 #: matrix of right-hand sides; linear in ``b``
 solve = general(
     "solve",
+    work=by(_system_flops),
     type_rule=lambda a, b, transpose=False: _system_type("solve", a, b),
     numpy=on_failure_nan(
         lambda a, b, transpose=False: np.linalg.solve(np.swapaxes(a, -1, -2) if transpose else a, b)
@@ -219,6 +233,7 @@ def _square_type(name: str) -> Any:
 #: the inverse: (A⁻¹)˙ = −A⁻¹ Ȧ A⁻¹
 inverse = general(
     "inverse",
+    work=of_matrices(2),
     type_rule=_square_type("inverse"),
     numpy=on_failure_nan(np.linalg.inv),
     xla=lambda jax, a: jax.numpy.linalg.inv(a),
@@ -253,6 +268,7 @@ def _cholesky_jvp(y: Any, xs: Any, ts: Any) -> Any:
 #: that it is a function of all elements; NaN where that is not positive definite
 cholesky = general(
     "cholesky",
+    work=of_matrices(1 / 3),
     type_rule=_square_type("cholesky"),
     numpy=on_failure_nan(_cholesky_numpy),
     xla=lambda jax, a: jax.lax.linalg.cholesky(a, symmetrize_input=True),
@@ -298,6 +314,7 @@ def _qr_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
 #: signs as LAPACK gives them. The derivative needs full rank and is not finite without
 qr = general(
     "qr",
+    work=of_matrices(2),
     type_rule=_qr_type,
     numpy=on_failure_nan(lambda a: tuple(np.linalg.qr(a))),
     xla=lambda jax, a: tuple(jax.numpy.linalg.qr(a)),

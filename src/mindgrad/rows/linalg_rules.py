@@ -5,6 +5,7 @@ A matrix is the last two axes of an operand; all axes before them are a batch.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from mindgrad.ir.dtype import complex64, complex128, float32, float64, int32
 from mindgrad.ir.types import Shape, TensorType
+from mindgrad.ir.work import Work, by
 from mindgrad.rows.arithmetic import equal, greater, greater_equal, not_equal, select
 from mindgrad.rows.complexes import conj
 from mindgrad.rows.contraction import dot
@@ -21,7 +23,7 @@ from mindgrad.rows.structural import broadcast_in_dim, convert, iota, transpose
 
 __all__ = [
     "adjoint", "check_matrix", "check_square", "columns", "diagonal", "dominant",
-    "hermitian", "identity", "lower", "masked", "matmul", "off_diagonal", "on_failure_nan",
+    "hermitian", "identity", "lower", "masked", "matmul", "of_matrices", "off_diagonal", "on_failure_nan",
     "on_the_diagonal", "positive_definite", "real_part_type", "rows", "separated", "sum_of_products",
     "swapped", "upper", "well_conditioned",
 ]  # fmt: skip
@@ -188,6 +190,19 @@ def sum_of_products(a: Any, b: Any) -> Any:
     rank = len(a.shape)
     axes = tuple(range(rank))
     return dot(a, b, contract=(axes[-2:], axes[-2:]), batch=(axes[:-2], axes[:-2]))
+
+
+# --- work ------------------------------------------------------------------------------------------
+
+
+def of_matrices(factor: float) -> Work:
+    """The work of ``factor · m · n · min(m, n)`` operations for each matrix: an algorithm's leading term."""
+
+    def flops(equation: Any) -> float:
+        *lead, m, n = equation.inputs[0].shape
+        return factor * math.prod(lead) * m * n * min(m, n)
+
+    return by(flops)
 
 
 # --- samples ---------------------------------------------------------------------------------------

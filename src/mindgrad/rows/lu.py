@@ -23,6 +23,7 @@ from mindgrad.rows.linalg_rules import (
     check_matrix,
     lower,
     matmul,
+    of_matrices,
     on_the_diagonal,
     upper,
     well_conditioned,
@@ -156,6 +157,7 @@ row_order = constant(
 #: needs that no pivot is 0
 lu = general(
     "lu",
+    work=of_matrices(2 / 3),
     type_rule=_lu_type,
     numpy=lambda a: _factored(a)[0],
     xla=lambda jax, a: jax.lax.linalg.lu(a)[0],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mindgrad.ir.work import ARITHMETIC
 from mindgrad.rows.kinds import elementwise, ones
 from mindgrad.rows.samples import reals
 
@@ -13,6 +14,7 @@ __all__ = ["nextafter"]
 #: rounding it is x, whose derivative it has
 nextafter = elementwise(
     "nextafter",
+    work=ARITHMETIC,
     numpy=np.nextafter,
     # jax knows no derivative of it, and refuses to be asked
     xla=lambda jax, x, y: jax.numpy.nextafter(*map(jax.lax.stop_gradient, (x, y))),

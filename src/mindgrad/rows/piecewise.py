@@ -14,6 +14,7 @@ import numpy as np
 from mindgrad.ir.dtype import DType, complex64, complex128, float32, float64
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import ARITHMETIC
 from mindgrad.rows.arithmetic import (
     equal,
     greater,
@@ -89,6 +90,7 @@ def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
 abs = Primitive(
     "abs",
     "elementwise",
+    work=ARITHMETIC,
     type_rule=_abs_type,
     numpy=np.abs,
     xla=lambda jax, x: jax.numpy.abs(x),
@@ -112,6 +114,7 @@ def _shares(first: Any, second: Any, ahead: Primitive) -> list[Any]:
 
 maximum = elementwise(
     "maximum",
+    work=ARITHMETIC,
     numpy=np.maximum,
     xla="max",
     partials=lambda y, a, b: _shares(a, b, greater),
@@ -120,6 +123,7 @@ maximum = elementwise(
 )
 minimum = elementwise(
     "minimum",
+    work=ARITHMETIC,
     numpy=np.minimum,
     xla="min",
     partials=lambda y, a, b: _shares(a, b, less),
@@ -138,6 +142,7 @@ def _clip_partials(y: Any, x: Any, low: Any, high: Any) -> list[Any]:
 #: ``clip(x, low, high)`` = min(max(x, low), high); at its bounds x still has derivative 1
 clip = elementwise(
     "clip",
+    work=ARITHMETIC,
     numpy=lambda x, low, high: np.minimum(np.maximum(x, low), high),
     xla=lambda jax, x, low, high: jax.lax.min(jax.lax.max(x, low), high),
     partials=_clip_partials,
@@ -148,6 +153,7 @@ clip = elementwise(
 #: max(x, 0); its derivative at 0 is 0
 relu = elementwise(
     "relu",
+    work=ARITHMETIC,
     numpy=lambda x: np.maximum(x, np.zeros((), x.dtype)),
     xla=lambda jax, x: jax.lax.max(x, jax.numpy.zeros_like(x)),
     partials=lambda y, x: [_where(greater(x, zeros(x.type)), x)],
@@ -163,6 +169,7 @@ def _relu6_numpy(x: Any) -> Any:
 #: min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6
 relu6 = elementwise(
     "relu6",
+    work=ARITHMETIC,
     numpy=_relu6_numpy,
     xla=lambda jax, x: jax.lax.min(jax.lax.max(x, jax.numpy.zeros_like(x)), jax.numpy.full_like(x, 6)),
     partials=lambda y, x: [_where(logical_and(x > 0, x <= 6), x)],

@@ -15,6 +15,7 @@ from typing import Any
 
 from mindgrad.ir.partition import Axes, slices
 from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import FREE
 from mindgrad.rows.axes import Entries
 from mindgrad.rows.kinds import linear
 from mindgrad.rows.samples import case, reals
@@ -62,6 +63,8 @@ def _simplify(x: Any, devices: int, axes: Axes) -> Any:
 #: ``with_sharding(x, devices, axes)``: ``x``, laid out over so many devices
 with_sharding = linear(
     "with_sharding",
+    work=FREE,
+    moves=True,
     type_rule=_type_rule,
     numpy=lambda x, devices, axes: x,
     xla=_constrained,

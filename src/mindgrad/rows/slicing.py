@@ -19,6 +19,7 @@ from mindgrad.ir.dtype import int32
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.index_map import WINDOWED, Axes, IndexMap
 from mindgrad.ir.types import Shape, TensorType, tensor_type
+from mindgrad.ir.work import MOVE
 from mindgrad.rows.arithmetic import greater, less, select
 from mindgrad.rows.axes import SIZE, Entries
 from mindgrad.rows.batching import at_front, inserted, moved, placed
@@ -114,6 +115,8 @@ def _slice_type(x: TensorType, *starts: TensorType, sizes: Shape) -> TensorType:
 #: ``dynamic_slice(x, *starts, sizes)``: the elements ``starts`` … ``starts + sizes`` of x
 dynamic_slice = linear(
     "dynamic_slice",
+    work=MOVE,
+    moves=True,
     type_rule=_slice_type,
     numpy=lambda x, *starts, sizes: x[_numpy_window(x, starts, sizes)],
     xla=lambda jax, x, *starts, sizes: jax.lax.dynamic_slice(x, _xla_starts(jax, x, starts, sizes), sizes),
@@ -187,6 +190,8 @@ class _UpdateAxes(Axes):
 #: ``dynamic_update_slice(x, update, *starts)``: x with the elements from ``starts`` on replaced
 dynamic_update_slice = linear(
     "dynamic_update_slice",
+    work=MOVE,
+    moves=True,
     type_rule=_update_type,
     numpy=_update_numpy,
     xla=lambda jax, x, update, *starts: jax.lax.dynamic_update_slice(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from mindgrad.ir.dtype import int32
 from mindgrad.ir.index_map import OPAQUE
 from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import by
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.axes import Along
 from mindgrad.rows.kinds import constant
@@ -44,10 +46,16 @@ def _xla(jax: Any, x: Any, axis: int, descending: bool) -> Any:
     return x.shape[axis] - 1 - jax.numpy.flip(places, axis) if descending else places
 
 
+def _flops(equation: Any) -> float:
+    x = equation.inputs[0]
+    return x.type.size * math.log2(max(*x.shape, 2))
+
+
 #: ``argsort(x, axis, descending)``: the places of the elements in sorted order, as Int32. Equal
 #: elements keep their order; NaN counts as larger than every number, so it is last in ascending order
 argsort = constant(
     "argsort",
+    work=by(_flops),
     type_rule=_type_rule,
     numpy=_numpy,
     xla=_xla,

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import SHARED_FUNCTION
 from mindgrad.rows.accumulation_type import in_single
 from mindgrad.rows.arithmetic import equal, neg, select
 from mindgrad.rows.elementwise import exp
@@ -38,6 +39,7 @@ __all__ = [
 
 erf = elementwise(
     "erf",
+    work=SHARED_FUNCTION,
     numpy=in_single(erf_kernel),
     xla="erf",
     partials=lambda y, x: [2 / math.sqrt(math.pi) * exp(-(x * x))],
@@ -158,6 +160,7 @@ def _sigmoid_numpy(x: Any) -> Any:
 #: 1 / (1 + exp(−x))
 sigmoid = elementwise(
     "sigmoid",
+    work=SHARED_FUNCTION,
     numpy=in_single(_sigmoid_numpy),
     xla="logistic",
     partials=lambda y, x: [y * (1 - y)],

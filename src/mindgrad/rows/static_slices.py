@@ -13,6 +13,7 @@ import numpy as np
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.index_map import WINDOWED, Arrangement, IndexMap, Relabelling, Uniform
 from mindgrad.ir.types import Shape, TensorType
+from mindgrad.ir.work import MOVE, VIEW
 from mindgrad.rows.axes import SIZE, Along, Entries
 from mindgrad.rows.kinds import linear, zeros
 from mindgrad.rows.movement_fusion import joined, part_of, uniform
@@ -82,6 +83,8 @@ class _ConcatenateAxes(Uniform):
 #: ``concatenate(*xs, axis)``: the operands one after another along ``axis``
 concatenate = linear(
     "concatenate",
+    work=MOVE,
+    moves=True,
     type_rule=_concatenate_type,
     numpy=lambda *xs, axis: np.concatenate(xs, axis),
     xla=lambda jax, *xs, axis: jax.lax.concatenate(xs, axis),
@@ -126,6 +129,8 @@ def _slice_simplify(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
 #: ``slice(x, start, limit, strides)``: the elements ``start, start + stride, … < limit`` of each axis
 slice = linear(
     "slice",
+    work=VIEW,
+    moves=True,
     type_rule=_slice_type,
     numpy=lambda x, start, limit, strides: x[tuple(map(builtins.slice, start, limit, strides))],
     xla=lambda jax, x, start, limit, strides: jax.lax.slice(x, start, limit, strides),
@@ -196,6 +201,8 @@ def _pad_simplify(x: Any, low: Shape, high: Shape, interior: Shape) -> Any:
 #: elements of each axis; a negative ``low`` or ``high`` takes elements away
 pad = linear(
     "pad",
+    work=MOVE,
+    moves=True,
     type_rule=_pad_type,
     numpy=_pad_numpy,
     xla=lambda jax, x, low, high, interior: jax.lax.pad(
@@ -222,6 +229,8 @@ def _reverse_type(x: TensorType, axes: Shape) -> TensorType:
 #: ``reverse(x, axes)``: the elements in opposite order along ``axes``
 reverse = linear(
     "reverse",
+    work=MOVE,
+    moves=True,
     type_rule=_reverse_type,
     numpy=lambda x, axes: np.flip(x, axes),
     xla=lambda jax, x, axes: jax.lax.rev(x, axes),

@@ -16,6 +16,7 @@ from mindgrad.ir.graph import Constant
 from mindgrad.ir.index_map import OPAQUE, UNIFORM, Arrangement, Axes, IndexMap, Labels, Relabelling
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import Shape, TensorType, tensor_type
+from mindgrad.ir.work import FREE, MOVE, VIEW
 from mindgrad.rows.kinds import constant, linear, zeros
 from mindgrad.rows.movement_fusion import reshaped_twice
 from mindgrad.rows.roots import VIEWS
@@ -83,6 +84,7 @@ def _convert_numpy(x: Any, dtype: DType) -> Any:
 #: ``convert(x, dtype)``: the element type changed; real numbers from complex ones are their real part
 convert = linear(
     "convert",
+    work=VIEW,
     type_rule=lambda x, dtype: x.with_dtype(dtype),
     numpy=_convert_numpy,
     xla=lambda jax, x, dtype: jax.lax.convert_element_type(
@@ -182,6 +184,8 @@ def _groups(old: Labels, new: Labels, sizes: Mapping[int, int]) -> list[tuple[li
 
 reshape = linear(
     "reshape",
+    work=FREE,
+    moves=True,
     type_rule=_reshape_type,
     numpy=lambda x, shape: x.reshape(shape),
     xla="reshape",
@@ -224,6 +228,8 @@ class _TransposeAxes(Axes):
 
 transpose = linear(
     "transpose",
+    work=VIEW,
+    moves=True,
     type_rule=_transpose_type,
     numpy=lambda x, permutation: x.transpose(permutation),
     xla="transpose",
@@ -311,6 +317,8 @@ class _BroadcastAxes(Axes):
 #: ``broadcast_in_dim(x, shape, dims)``: axis ``i`` of ``x`` becomes axis ``dims[i]`` of the result
 broadcast_in_dim = linear(
     "broadcast_in_dim",
+    work=FREE,
+    moves=True,
     type_rule=_broadcast_type,
     numpy=_broadcast_numpy,
     xla=lambda jax, x, shape, dims: jax.lax.broadcast_in_dim(x, shape, dims),
@@ -329,6 +337,7 @@ broadcast_in_dim = linear(
 #: the identity whose derivative is zero
 stop_gradient = linear(
     "stop_gradient",
+    work=FREE,
     kind="pointwise linear",
     type_rule=lambda x: x,
     numpy=lambda x: x,
@@ -356,6 +365,7 @@ def _iota_simplify(shape: Shape, axis: int, dtype: DType) -> Any:
 #: ``iota(shape, axis, dtype)``: 0, 1, 2, … along ``axis``; it has no operands
 iota = constant(
     "iota",
+    work=MOVE,
     type_rule=lambda shape, axis, dtype: tensor_type(dtype, shape),
     numpy=_iota_numpy,
     xla=lambda jax, shape, axis, dtype: jax.lax.broadcasted_iota(dtype.numpy, shape, axis),

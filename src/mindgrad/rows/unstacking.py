@@ -16,6 +16,7 @@ import numpy as np
 from mindgrad.ir.index_map import WINDOWED, Arrangement, Axes, IndexMap, Relabelling
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import Shape, TensorType
+from mindgrad.ir.work import MOVE
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.static_slices import concatenate
 from mindgrad.rows.structural import reshape
@@ -54,6 +55,8 @@ class _UnstackAxes(Axes):
 unstack = Primitive(
     "unstack",
     "general",
+    work=MOVE,
+    moves=True,
     type_rule=_types,
     numpy=lambda x: tuple(np.asarray(each) for each in x),
     xla=lambda jax, x: [x[k] for k in range(x.shape[0])],

@@ -26,12 +26,7 @@ __all__ = ["at_once", "computed_once", "is_scattered", "seed_of"]
 
 #: constants of more elements are data to the compiler
 _DATA = 2048
-#: rows that XLA computes once; the cost of other rows, in products; and the cost from which a value is kept
-_ONCE = (
-    "div", "sqrt", "rsqrt", "cbrt", "exp", "expm1", "log", "log1p", "tanh", "pow", "real_power", "atan2",
-    "erf", "sigmoid", "reciprocal",
-)  # fmt: skip
-_COSTS = {"sin": 20, "cos": 20, "tan": 20, "absorb": 6}
+#: products from which on a value with several uses is kept
 _HELD = 6
 
 
@@ -60,9 +55,10 @@ def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
             primitive, first = equation.primitive, equation.outputs[0]
             results = primitive(*[values.get(x, x) for x in equation.inputs], **equation.parameters)
             values.update(zip(equation.outputs, results if primitive.multiple else (results,), strict=True))
-            if not primitive.pointwise or primitive.name in _ONCE:
+            work = primitive.work
+            if not primitive.pointwise or work.is_shared:
                 continue
-            cost[first] = _COSTS.get(primitive.name, 1) + sum(cost.get(x, 0) for x in set(equation.inputs))
+            cost[first] = work.products + sum(cost.get(x, 0) for x in set(equation.inputs))
             if used[first] > 1 and cost[first] >= _HELD:
                 values[first] = _made(results)
                 cost[first] = 0

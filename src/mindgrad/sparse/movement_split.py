@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
-from mindgrad.sparse.sparsity import MOVING, Known, Propagation, holding
+from mindgrad.sparse.sparsity import Known, Propagation, holding
 
 __all__ = ["Cut", "cut"]
 
@@ -76,7 +76,7 @@ def cut(
         primitive, inputs = equation.primitive, equation.inputs
         run.note(equation)
         flags = [type(x) is Variable and x in numbers for x in inputs]
-        if not at_inputs and any(flags) and primitive.name in MOVING and computed.isdisjoint(inputs):
+        if not at_inputs and any(flags) and primitive.moves and computed.isdisjoint(inputs):
             moving = holding(equation, flags)
             sources = run.moved(equation, flags) if moving == flags else None
             if sources is not None:
@@ -113,7 +113,7 @@ def _ends(
     reached = {y for y in graph.outputs if y in dependent}
     tail = []
     for equation in reversed(equations):
-        if equation.primitive.name in MOVING and not reached.isdisjoint(equation.outputs):
+        if equation.primitive.moves and not reached.isdisjoint(equation.outputs):
             flags = holding(equation, [x in dependent for x in equation.inputs])
             sources = run.moved(equation, flags) if any(flags) else None
             if sources is not None:

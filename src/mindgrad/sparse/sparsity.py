@@ -28,29 +28,13 @@ from mindgrad.sparse import loop_patterns, row_patterns
 from mindgrad.sparse.patterns import Patterns
 from mindgrad.sparse.row_patterns import from_anywhere
 
-__all__ = ["MOVING", "Known", "Propagation", "dependence", "holding", "known_values"]
-
-#: rows that only move elements, and the operands that hold these; their other operands are positions
-MOVING: dict[str, tuple[int, ...] | None] = {
-    "reshape": None,
-    "transpose": None,
-    "broadcast_in_dim": None,
-    "concatenate": None,
-    "slice": None,
-    "pad": None,
-    "reverse": None,
-    "unstack": None,
-    "gather": (0,),
-    "dynamic_slice": (0,),
-    "scatter_set": (0, 2),
-    "dynamic_update_slice": (0, 1),
-}
+__all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 
 
 def holding(equation: Equation, flags: Sequence[bool]) -> list[bool]:
     """``flags`` of operands, cleared for operands that are positions and hold no elements."""
-    holders = MOVING[equation.primitive.name]
-    return [flag and (holders is None or k in holders) for k, flag in enumerate(flags)]
+    holders = equation.primitive.linear_operands(len(flags))
+    return [flag and k in holders for k, flag in enumerate(flags)]
 
 
 class Known:
@@ -225,7 +209,7 @@ class Propagation(Patterns):
             return [self._pointwise(equation, patterns)]
         if name == "convert":
             return patterns
-        if name in MOVING:
+        if primitive.moves:
             flags = holding(equation, [p is not None for p in patterns])
             if not any(flags):
                 return [None] * len(equation.outputs)
@@ -264,14 +248,14 @@ class Propagation(Patterns):
         The elements of the operands whose flag is set (see :func:`holding`) are numbered, one operand after
         the other; -1 stands for an element that comes from none of them.
         """
-        holders = MOVING[equation.primitive.name]
+        holders = equation.primitive.linear_operands(len(flags))
         operands: list[Any] = []
         start = 1
         for k, (x, flag) in enumerate(zip(equation.inputs, flags, strict=True)):
             if flag:
                 operands.append(np.arange(start, start + x.type.size).reshape(x.shape))
                 start += x.type.size
-            elif holders is None or k in holders:
+            elif k in holders:
                 operands.append(np.zeros(x.shape, np.int64))
             else:
                 positions = self.value(x)

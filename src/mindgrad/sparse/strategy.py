@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -77,10 +76,5 @@ def _work(equation: Equation) -> float:
     inner = [v for v in equation.parameters.values() if isinstance(v, Graph)]
     if inner:
         return sum(map(_cost, inner)) * equation.parameters.get("length", 1)
-    size = sum(y.type.size for y in equation.outputs)
-    if equation.primitive.name == "dot":
-        x, (contract, _) = equation.inputs[0], equation.parameters["contract"]
-        return size * math.prod(x.shape[axis] for axis in contract)
-    if equation.primitive.name == "conv":
-        return size * math.prod(equation.inputs[1].shape[1:])
-    return size
+    work = equation.primitive.work
+    return sum(y.type.size for y in equation.outputs) if work.flops is None else work.flops(equation) / 2

@@ -11,13 +11,11 @@ the same function, and say nothing about seconds. A ``while`` is counted with on
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from mindgrad.control.trip_counts import runs
 from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.work import flops_of
 
 __all__ = ["Cost", "cost"]
 
@@ -58,91 +56,10 @@ def cost(graph: Graph) -> Cost:
     return Cost(equations, flops, moved, is_known)
 
 
-def flops_of(equation: Equation) -> int:
-    """Arithmetic operations of one run of an equation."""
-    primitive = equation.primitive
-    rule = _FLOPS.get(primitive.name)
-    if rule is not None:
-        return int(rule(equation))
-    if primitive.pointwise:
-        return equation.outputs[0].type.size
-    return max([x.type.size for x in [*equation.inputs, *equation.outputs]], default=0)
-
-
 def bytes_of(equation: Equation) -> int:
     """Bytes that one run of an equation reads and writes."""
-    if equation.primitive.name in _FREE:
+    if equation.primitive.work.is_free:
         return 0
     # a constant of one value, however often, is in the code
     read = [x for x in equation.inputs if type(x) is Variable or not x.is_splat]
     return sum(x.type.size * x.type.dtype.itemsize for x in [*dict.fromkeys(read), *equation.outputs])
-
-
-#: rows that are no work of their own
-_FREE = ("reshape", "broadcast_in_dim", "stop_gradient", "custom", "hook", "root", "show")
-#: rows that only move
-_MOVING = (
-    "convert", "transpose", "concatenate", "slice", "pad", "reverse", "gather", "scatter_set",
-    "dynamic_slice", "dynamic_update_slice", "iota", "unstack", "select", "real", "imag", "complex",
-)  # fmt: skip
-
-
-def _dot(equation: Equation) -> int:
-    shape, (axes, _) = equation.inputs[0].shape, equation.parameters["contract"]
-    return 2 * equation.outputs[0].type.size * math.prod(shape[axis] for axis in axes)
-
-
-def _conv(equation: Equation) -> int:
-    # every element of the output is a sum over the window and the channels of its group
-    kernel = equation.inputs[1].shape
-    return 2 * equation.outputs[0].type.size * math.prod(kernel[1:])
-
-
-def _matrices(factor: float) -> Callable[[Equation], float]:
-    """``factor · m · n · min(m, n)`` for each matrix."""
-
-    def rule(equation: Equation) -> float:
-        *lead, m, n = equation.inputs[0].shape
-        return factor * math.prod(lead) * m * n * min(m, n)
-
-    return rule
-
-
-def _solution(equation: Equation) -> float:
-    a, b = equation.inputs[0].shape, equation.inputs[1]
-    return b.type.size * a[-1]
-
-
-def _solution_of_any(equation: Equation) -> float:
-    return _matrices(2 / 3)(equation) + 2 * _solution(equation)
-
-
-def _transform(equation: Equation) -> float:
-    x = equation.inputs[0]
-    return 5 * x.type.size * sum(math.log2(max(x.shape[axis], 1)) for axis in equation.parameters["axes"])
-
-
-def _sorting(equation: Equation) -> float:
-    x: Any = equation.inputs[0]
-    return x.type.size * math.log2(max(*x.shape, 2))
-
-
-_FLOPS: dict[str, Callable[[Equation], float]] = {
-    "dot": _dot,
-    "conv": _conv,
-    "cholesky": _matrices(1 / 3),
-    "qr": _matrices(2),
-    "inverse": _matrices(2),
-    "det": _matrices(2 / 3),
-    "slogdet": _matrices(2 / 3),
-    "eigh": _matrices(9),
-    "eigvalsh": _matrices(4 / 3),
-    "svd": _matrices(14),
-    "svdvals": _matrices(4),
-    "triangular_solve": _solution,
-    "solve": _solution_of_any,
-    "fft": _transform,
-    "argsort": _sorting,
-    **dict.fromkeys([*_FREE, *_MOVING], lambda equation: 0),
-    "scatter_add": lambda equation: equation.inputs[2].type.size,
-}
