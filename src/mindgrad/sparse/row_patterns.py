@@ -1,6 +1,8 @@
-"""The patterns of rows that mix elements: contractions, convolutions, writes, transforms, matrices.
+"""Patterns of rows that mix elements follow from their axes, but for contractions, convolutions and writes.
 
     RULES[name](run, equation, patterns) = the pattern of each output, for the patterns of the operands
+
+Those three see more: the zeros of a known matrix, the window, the positions.
 
 ``run`` is the propagation (``sparse.sparsity``), which combines patterns and has the known values.
 """
@@ -13,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.graph import Equation
+from mindgrad.ir.index_map import ORDERED, PARALLEL, IndexMap
 from mindgrad.rows.indexing import gather
 from mindgrad.sparse.patterns import check
 
-__all__ = ["RULES", "from_anywhere"]
+__all__ = ["RULES", "along_axes", "from_anywhere"]
 
 #: positions of a convolution's window that are followed
 _WINDOW = 512
@@ -94,12 +97,6 @@ def _accumulated(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]
     return [run.product(incidence, patterns[0])]
 
 
-def _transformed(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    x = equation.inputs[0]
-    reduced, numbers = run.collapsed(x, patterns[0], equation.parameters["axes"])
-    return [run.rows(reduced, np.broadcast_to(numbers, x.shape))]
-
-
 def _contracted(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     parts = [_factor(run, equation, k, p) for k, p in enumerate(patterns) if p is not None]
     return [run.union(parts)]
@@ -165,37 +162,32 @@ def _convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     return [run.union(parts)]
 
 
-def _of_matrices(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    """The patterns of a row that acts on each matrix of a stack by itself."""
-    stack = equation.inputs[0].shape[:-2]
-    count = math.prod(stack)
-    atoms = [*equation.inputs, *equation.outputs]
-    if count == 1 or any(atom.shape[: len(stack)] != stack for atom in atoms):
-        return run.mixed(patterns, equation.outputs)
-    of_matrix = [
-        run.grouped(p, np.arange(x.type.size) // (x.type.size // count), count)
-        for x, p in zip(equation.inputs, patterns, strict=True)
-        if p is not None
+def along_axes(run: Any, equation: Equation, patterns: list[Any], axes: IndexMap) -> list[Any]:
+    """The patterns by the map of the axes: elements meet along all that are not parallel."""
+    if ORDERED in axes.kinds.values():
+        return _accumulated(run, equation, patterns)
+    return [
+        run.union(
+            [
+                _through(run, x, pattern, labels, axes, y, results)
+                for x, pattern, labels in zip(equation.inputs, patterns, axes.operands, strict=True)
+                if pattern is not None
+            ]
+        )
+        for y, results in zip(equation.outputs, axes.results, strict=True)
     ]
-    union = run.union(of_matrix)
-    return [run.rows(union, np.arange(y.type.size) // (y.type.size // count)) for y in equation.outputs]
 
 
-def _reduced(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
-    return [run.collapsed(equation.inputs[0], patterns[0], equation.parameters["axes"])[0]]
+def _through(run: Any, x: Any, pattern: Any, labels: Any, axes: IndexMap, y: Any, results: Any) -> Any:
+    """The pattern of the result ``y`` through the operand ``x``."""
+    carried = [k for k, label in enumerate(labels) if axes.kind(label) == PARALLEL and label in results]
+    meeting = [k for k in range(len(labels)) if k not in carried]
+    reduced, numbers = run.collapsed(x, pattern, meeting)
+    carried.sort(key=lambda k: results.index(labels[k]))
+    numbers = np.transpose(numbers, (*carried, *meeting))
+    is_carried = [any(labels[k] == label for k in carried) for label in results]
+    narrow = [n if flag else 1 for n, flag in zip(y.shape, is_carried, strict=True)]
+    return run.rows(reduced, np.broadcast_to(numbers.reshape(narrow), y.shape))
 
 
-RULES: dict[str, Any] = {
-    "dot": _contracted,
-    "conv": _convolved,
-    "cumsum": _accumulated,
-    "cumprod": _accumulated,
-    "fft": _transformed,
-    "scatter_add": _added,
-    **dict.fromkeys(("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "logsumexp", "norm"), _reduced),
-    **dict.fromkeys(
-        ("triangular_solve", "solve", "inverse", "cholesky", "qr", "eigh", "eigvalsh", "svd", "svdvals"),
-        _of_matrices,
-    ),
-    **dict.fromkeys(("det", "slogdet"), _of_matrices),
-}
+RULES: dict[str, Any] = {"dot": _contracted, "conv": _convolved, "scatter_add": _added}

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.ir.index_map import index_map
 from mindgrad.sparse import loop_patterns, row_patterns
 from mindgrad.sparse.patterns import Patterns
 from mindgrad.sparse.row_patterns import from_anywhere
@@ -221,7 +222,12 @@ class Propagation(Patterns):
             rows = stacked[0] if len(stacked) == 1 else self.sparse.vstack(stacked, format="csr")
             return [self.rows(rows, source) for source in sources]
         rule = row_patterns.RULES.get(name) or loop_patterns.RULES.get(name)
-        return self.mixed(patterns, equation.outputs) if rule is None else rule(self, equation, patterns)
+        if rule is not None:
+            return rule(self, equation, patterns)
+        axes = index_map(equation)
+        if axes is None:
+            return self.mixed(patterns, equation.outputs)
+        return row_patterns.along_axes(self, equation, patterns, axes)
 
     def _pointwise(self, equation: Equation, patterns: list[Any]) -> Any:
         name, xs = equation.primitive.name, equation.inputs
