@@ -47,7 +47,7 @@ class IndexMap(NamedTuple):
     kinds: Mapping[int, str] = {}
 
     def kind(self, label: int) -> str:
-        """How elements meet along ``label``."""
+        """The kind of ``label``."""
         return self.kinds.get(label, PARALLEL)
 
     def through(self, operand: int, index: int, axis: int) -> int | None:

@@ -67,7 +67,7 @@ class Entries(Axes):
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         shape = shapes[0]
         labels = tuple(range(len(shape)))
-        rest = tuple([tuple(range(len(each))) for each in shapes[1:]])
+        scalars = tuple([tuple(range(len(each))) for each in shapes[1:]])
         kinds = {}
         for label in labels:
             if self._kind is not None and any(
@@ -75,7 +75,7 @@ class Entries(Axes):
                 for name, default in self._defaults.items()
             ):
                 kinds[label] = self._kind
-        return IndexMap((labels, *rest), (labels,), kinds)
+        return IndexMap((labels, *scalars), (labels,), kinds)
 
     def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
         if not self._moves and new.operands[0] != old.operands[0]:

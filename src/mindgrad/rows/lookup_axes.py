@@ -30,10 +30,10 @@ class GatherAxes(Axes):
         return _lookups(shapes[0], shapes[1], **_axes_of(parameters))
 
     def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
-        given = _relabelled_lookups(old, new.operands)
-        if given is None:
+        lookup = _relabelled_lookups(old, new.operands)
+        if lookup is None:
             return None
-        changed, window = given
+        changed, window = lookup
         return Relabelling({**new.parameters, **changed}, ((*new.operands[1][:-1], *window),))
 
 
@@ -46,15 +46,15 @@ class ScatterAxes(GatherAxes):
         return IndexMap((x, indices, updates), (x,), kinds)
 
     def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
-        given = _relabelled_lookups(old, new.operands)
-        known = {*old.operands[1], *new.operands[0]}
+        lookup = _relabelled_lookups(old, new.operands)
+        labels = {*old.operands[1], *new.operands[0]}
         if (
-            given is None
-            or not known.issuperset(new.operands[1])
-            or new.operands[2] != (*new.operands[1][:-1], *given[1])
+            lookup is None
+            or not labels.issuperset(new.operands[1])
+            or new.operands[2] != (*new.operands[1][:-1], *lookup[1])
         ):
             return None
-        return Relabelling({**new.parameters, **given[0]}, (new.operands[0],))
+        return Relabelling({**new.parameters, **lookup[0]}, (new.operands[0],))
 
 
 def _axes_of(parameters: Mapping[str, Any]) -> dict[str, Shape]:

@@ -155,11 +155,11 @@ class _ReshapeAxes(Axes):
             ordered += split
             del waiting[: len(merged)]
         units = [label for label in old.results[0] if new.sizes[label] == 1]
-        wanted = new.results[0]
-        if [label for label in wanted if label not in units] != ordered:
-            wanted = (*ordered, *units)
+        result = new.results[0]
+        if [label for label in result if label not in units] != ordered:
+            result = (*ordered, *units)
         return Relabelling(
-            {**new.parameters, "shape": tuple([new.sizes[label] for label in wanted])}, (tuple(wanted),)
+            {**new.parameters, "shape": tuple([new.sizes[label] for label in result])}, (tuple(result),)
         )
 
 

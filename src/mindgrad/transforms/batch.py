@@ -137,11 +137,10 @@ def _with_label(
             xs, at = list(map(placed, [size] * len(xs), xs, at, targets)), list(targets)
             form = with_label()
     assert form is not None, f"the axes of {primitive.name} have no form for a batch in front or behind"
-    made = primitive(*(xs[::-1] if form.swaps else xs), **form.parameters)
+    results = primitive(*(xs[::-1] if form.swaps else xs), **form.parameters)
+    results = results if primitive.multiple else [results]
     outputs: list[tuple[Any, int | None]] = []
-    for y, labels, old in zip(
-        made if primitive.multiple else [made], form.results, axes.results, strict=True
-    ):
+    for y, labels, old in zip(results, form.results, axes.results, strict=True):
         axis = labels.index(label)
         order = inserted(old, axis, label)
         outputs.append((transpose(y, permutation=tuple(map(labels.index, order))), axis))
