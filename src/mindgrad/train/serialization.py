@@ -27,7 +27,14 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.train import ckpt, safetensors
 from mindgrad.train.loading import load_param_into_net
-from mindgrad.train.sharded_checkpoint import is_set, load_distributed_checkpoint, read_set, write_set
+from mindgrad.train.sharded_checkpoint import (
+    have_one_folder,
+    is_set,
+    load_distributed_checkpoint,
+    own_slices,
+    set_at,
+    write_set,
+)
 
 __all__ = [
     "build_searched_strategy", "ckpt_to_safetensors", "export", "load", "load_checkpoint",
@@ -127,7 +134,10 @@ def save_checkpoint(
         named = [
             (name, value) for name, value in _named(save_obj) if choice_func is None or choice_func(name)
         ]
-        return write_set(_file_name("save_checkpoint", ckpt_file_name), [*named, *_appended(append_dict)])
+        if have_one_folder(_file_name("save_checkpoint", ckpt_file_name)):
+            return write_set(ckpt_file_name, [*named, *_appended(append_dict)])
+        save_obj = [{"name": name, "data": value} for name, value in own_slices(named)]
+        choice_func = None
     path, format = _target(ckpt_file_name, format)
     content: dict[str, np.ndarray | str] = {}
     for name, value in [*_entries(save_obj, choice_func), *_appended(append_dict)]:
@@ -302,7 +312,7 @@ def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarra
     _check_format("load_checkpoint", format)
     path = Path(name)
     if is_set(name):
-        return read_set(name)
+        return set_at(name).content()
     if path.is_dir():
         raise ValueError(f"For 'load_checkpoint', '{name}' is a folder; give the name of a file in it.")
     if not path.exists():

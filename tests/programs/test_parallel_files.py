@@ -1,0 +1,39 @@
+"""Files of several processes on loopback: sharded checkpoints, replicated ones, restarts."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+import mindgrad as ms
+from tests.programs.conftest import launch
+
+FOLDER = Path(__file__).parent / "parallel"
+DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+
+
+def losses_of(ran, workers):
+    """The losses that the processes of a job print, which are the same."""
+    printed = [json.loads(line.rpartition("] [")[2].join("[]")[:-1]) for line in ran.stdout.splitlines()]
+    assert printed[1:] == printed[:-1]
+    assert len(printed) >= workers
+    return printed[0]
+
+
+def test_a_set_is_written_by_two_processes_and_read_by_one_two_and_four(tmp_path):
+    folder, own = tmp_path / "net", tmp_path / "own"
+    ran = launch("launch", "--workers", 2, FOLDER / "sharded_files.py", "write", folder, env=DEVICES)
+    # rank 1 was killed in the middle of a second set
+    assert ran.returncode == 137, ran.stderr[-4000:]
+    losses = losses_of(ran, 4)
+    index = json.loads((folder / "index.json").read_text())
+    files = [piece[0].rpartition("-")[2] for piece in index["entries"]["first"]["slices"]]
+    assert files == [f"0000{k}.safetensors" for k in range(4)]
+    assert len(list(folder.glob("*.safetensors"))) > 4, "what was left behind goes with the next set"
+    read = launch("launch", "--workers", 4, FOLDER / "sharded_files.py", "read", folder, own)
+    assert read.returncode == 0, read.stderr[-4000:]
+    np.testing.assert_allclose(losses_of(read, 4), losses, rtol=1e-5)
+    content = ms.load_checkpoint(folder)
+    assert int(content["step"]) == 3
+    alone = launch(FOLDER / "sharded_files.py", "read", folder)
+    np.testing.assert_allclose(json.loads(alone.stdout), losses, rtol=1e-5)
