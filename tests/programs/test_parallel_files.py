@@ -33,6 +33,11 @@ def test_a_set_is_written_by_two_processes_and_read_by_one_two_and_four(tmp_path
     read = launch("launch", "--workers", 4, FOLDER / "sharded_files.py", "read", folder, own)
     assert read.returncode == 0, read.stderr[-4000:]
     np.testing.assert_allclose(losses_of(read, 4), losses, rtol=1e-5)
+    assert ms.load_checkpoint(own / "rank_2" / "net.ckpt")["moment1.first"].shape == (16, 16)
+    ms.transform_checkpoints(own, tmp_path / "one", "net", own / "strategy.json")
+    joined = ms.load_checkpoint(tmp_path / "one" / "rank_0" / "net0.ckpt")
+    for name, value in ms.load_checkpoint(own / "set").items():
+        np.testing.assert_array_equal(joined[name].asnumpy(), value.asnumpy(), err_msg=name)
     content = ms.load_checkpoint(folder)
     assert int(content["step"]) == 3
     alone = launch(FOLDER / "sharded_files.py", "read", folder)

@@ -9,7 +9,7 @@ results as the partitioner leaves them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,18 @@ from mindgrad.ir.scope import LEFT_BEHIND
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.sharding import with_sharding
 
-__all__ = ["gathered", "lay_out", "moved", "partition_of", "placement_of", "stay"]
+__all__ = ["gathered", "lay_out", "moved", "partition_of", "placement_of", "set_layout_recorder", "stay"]
 
 #: rows that leave every element where it is
 _IN_PLACE = ("convert", "stop_gradient")
+#: is told the layouts of the Parameters of each divided program
+_recorder: Callable[[int, Iterable[tuple[Any, Axes]]], None] | None = None
+
+
+def set_layout_recorder(recorder: Callable[[int, Iterable[tuple[Any, Axes]]], None] | None) -> None:
+    """Let ``recorder(devices, layouts)`` know how the Parameters of each divided program lie."""
+    global _recorder
+    _recorder = recorder
 
 
 def partition_of(graph: Graph) -> Partition | None:
@@ -171,12 +179,19 @@ def _of_parameter(
 def stay(placement: Placement, parameters: Sequence[Any], written: Sequence[Any]) -> None:
     """Let Parameters lie as a program lays them out, for all programs that follow."""
     inputs = placement.inputs[len(placement.inputs) - len(parameters) :]
-    for parameter, axes in [
-        *zip(parameters, inputs, strict=True),
-        *zip(written, placement.outputs, strict=False),
-    ]:
-        if axes is not None and any(axes):
+    layouts = [
+        (parameter, axes)
+        for parameter, axes in [
+            *zip(parameters, inputs, strict=True),
+            *zip(written, placement.outputs, strict=False),
+        ]
+        if axes is not None
+    ]
+    for parameter, axes in layouts:
+        if any(axes):
             parameter.layout = (len(placement.devices), axes)
+    if _recorder is not None:
+        _recorder(len(placement.devices), layouts)
 
 
 # --- arrays ---------------------------------------------------------------------------------------------

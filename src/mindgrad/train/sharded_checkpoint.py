@@ -16,7 +16,7 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,19 +24,17 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.replacing import replaced
-from mindgrad.backend.device_mesh import is_divided, sharding, spread_slices
+from mindgrad.backend.device_mesh import is_divided
 from mindgrad.backend.xla import mesh_devices
 from mindgrad.communication.management import get_group_size, get_rank
 from mindgrad.communication.session import store
 from mindgrad.ir.dtype import as_dtype
-from mindgrad.ir.partition import current
 from mindgrad.ir.tensor import Tensor, make_tensor
-from mindgrad.nn.cell import Cell
 from mindgrad.train import safetensors
 from mindgrad.train.sliced_arrays import Entry, Slice, SlicedArrays
 
 __all__ = [
-    "have_one_folder", "is_set", "load_distributed_checkpoint", "own_slices", "remove_set", "set_at",
+    "have_one_folder", "is_set", "own_slices", "remove_set", "set_at",
     "write_set",
 ]  # fmt: skip
 
@@ -247,75 +245,3 @@ def set_at(folder: str | os.PathLike[str], caller: str = "load_checkpoint") -> S
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         content.damaged(f"{error}")
     return content
-
-
-def load_distributed_checkpoint(
-    network: Cell, checkpoint_filenames: Any, strict_load: bool = False, **others: Any
-) -> None:
-    """Load a sharded checkpoint, on any number of devices: each reads the slices that it needs.
-
-    Args:
-        network: the Cell; Parameters that have a layout are read in slices, the others whole.
-        checkpoint_filenames: the folder that ``save_checkpoint(…, integrated_save=False)`` has written.
-        strict_load: whether each Parameter of ``network`` must be there; otherwise it stays as it is.
-        **others: options of MindSpore for its strategies and files, which must be None.
-
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: it is no sharded checkpoint or damaged, or asks for another option.
-        RuntimeError: a Parameter has another shape or element type, or is missing: nothing is loaded.
-
-    >>> import mindgrad as ms, tempfile
-    >>> from mindgrad.train.sharded_checkpoint import write_set
-    >>> net = ms.nn.Dense(1, 1)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_set(folder, [("weight", ms.Tensor([[3.0]]))])
-    ...     ms.load_distributed_checkpoint(net, folder)
-    >>> net.weight.asnumpy().tolist()
-    [[3.0]]
-    """
-    if not isinstance(network, Cell):
-        raise TypeError(
-            f"For 'load_distributed_checkpoint', the 'network' must be a Cell, but got "
-            f"{type(network).__name__}."
-        )
-    for name, value in others.items():
-        if value is not None:
-            raise ValueError(
-                f"For 'load_distributed_checkpoint', '{name}' is not supported: the index of the set says "
-                f"how "
-                f"arrays are divided. Leave it out."
-            )
-    if not isinstance(checkpoint_filenames, (str, os.PathLike)):
-        raise TypeError(
-            "For 'load_distributed_checkpoint', the 'checkpoint_filenames' must be the folder of a sharded "
-            f"checkpoint, but got {type(checkpoint_filenames).__name__}."
-        )
-    content = set_at(checkpoint_filenames, "load_distributed_checkpoint")
-    parameters = {parameter.name: parameter for parameter in network.get_parameters()}
-    _check_fits(content.entries, parameters, strict_load)
-    values = {name: _value(content, p, name) for name, p in parameters.items() if name in content.entries}
-    for name, value in values.items():
-        parameters[name].store(value)
-
-
-def _check_fits(entries: Mapping[str, Any], parameters: Mapping[str, Any], is_strict: bool) -> None:
-    for name, parameter in parameters.items():
-        if name in entries:
-            dtype, shape, _ = entries[name]
-            if (dtype, shape) != (parameter.dtype, parameter.shape):
-                raise RuntimeError(
-                    f"For 'load_distributed_checkpoint', '{name}' is {dtype} of shape {shape} in the "
-                    f"checkpoint, but "
-                    f"{parameter.dtype} of shape {parameter.shape} in the network."
-                )
-        elif is_strict:
-            raise RuntimeError(f"For 'load_distributed_checkpoint', '{name}' is not in the checkpoint.")
-
-
-def _value(content: SlicedArrays, parameter: Any, name: str) -> Tensor:
-    partition = current()
-    if partition is None or parameter.layout is None or parameter.layout[0] != partition.devices:
-        return make_tensor(content.array(name))
-    target = sharding(mesh_devices(partition.devices), parameter.layout[1])
-    return make_tensor(spread_slices(parameter.shape, target, lambda index: content.region(name, index)))

@@ -97,6 +97,8 @@ def write(folder):
 
 
 def read(folder, own=None):
+    if own:
+        ms.set_auto_parallel_context(strategy_ckpt_save_file=f"{own}/strategy.json")
     step, optimiser = training()
     losses(step, 0, 1)  # lays the Parameters out: each process reads its slices
     ms.load_distributed_checkpoint(optimiser, folder, strict_load=True)
@@ -104,6 +106,7 @@ def read(folder, own=None):
     if own and get_group_size() > 1:
         os.makedirs(f"{own}/rank_{get_rank()}")
         ms.save_checkpoint(optimiser, f"{own}/rank_{get_rank()}/net.ckpt", integrated_save=False)
+        ms.save_checkpoint(optimiser, f"{own}/set", integrated_save=False)
 
 
 if __name__ == "__main__":
