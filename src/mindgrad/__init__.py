@@ -104,6 +104,7 @@ from mindgrad.context import (
     set_recursion_limit,
 )
 from mindgrad.execution.cache import cache_info, clear_cache
+from mindgrad.execution.layouts import set_layout_recorder as _set_layout_recorder
 from mindgrad.execution.observers import OBSERVERS as _OBSERVERS
 from mindgrad.ir.mutable import mutable
 from mindgrad.ir.tensor import Tensor
@@ -374,6 +375,14 @@ def _save_graph(*program: _Any) -> None:
 
 
 _OBSERVERS["save_graphs"] = _save_graph
+
+
+def _record_layouts(*layouts: _Any) -> None:
+    """Write how Parameters are divided while a strategy file is set; what writes is loaded then."""
+    _import_module("mindgrad.execution.strategy_file").record(*layouts)
+
+
+_set_layout_recorder(_record_layouts)
 
 
 def __dir__() -> list[str]:

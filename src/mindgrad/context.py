@@ -17,9 +17,8 @@ from typing import Any
 
 from mindgrad._base.nearest import nearest
 from mindgrad.backend.device import select_device
-from mindgrad.execution.layouts import set_layout_recorder
+from mindgrad.execution.layouts import set_layout_file
 from mindgrad.execution.partition_options import check_device_number, data_rule, partition_from
-from mindgrad.execution.strategy_file import Recorder
 from mindgrad.ir import settings
 from mindgrad.ir.finite import check_kernel
 from mindgrad.ir.kernels import set_kernel_check
@@ -303,7 +302,7 @@ def set_auto_parallel_context(**options: Any) -> None:
     _chosen.update(options)
     if not options.keys().isdisjoint(("strategy_ckpt_save_file", "strategy_ckpt_config")):
         config = _parallel["strategy_ckpt_config"] or {}
-        _record_strategies(_parallel["strategy_ckpt_save_file"] or config.get("save_file", ""))
+        set_layout_file(_parallel["strategy_ckpt_save_file"] or config.get("save_file", ""))
     settings.store("partition", partition_from(_parallel, _chosen))
 
 
@@ -323,11 +322,6 @@ def _check_strategy_config(value: Any) -> None:
         )
     if value and value.get("load_file"):
         raise _no_strategies_from_files("strategy_ckpt_config['load_file']")
-
-
-def _record_strategies(path: str) -> None:
-    """Let the layouts of the Parameters of divided programs be written to a file; empty: no more."""
-    set_layout_recorder(Recorder(path) if path else None)
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
@@ -353,7 +347,7 @@ def reset_auto_parallel_context() -> None:
     """
     _parallel.update(_PARALLEL_DEFAULTS)
     _chosen.clear()
-    set_layout_recorder(None)
+    set_layout_file("")
     settings.store("partition", None)
 
 

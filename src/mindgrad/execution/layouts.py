@@ -23,18 +23,50 @@ from mindgrad.ir.scope import LEFT_BEHIND
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.sharding import with_sharding
 
-__all__ = ["gathered", "lay_out", "moved", "partition_of", "placement_of", "set_layout_recorder", "stay"]
+__all__ = [
+    "LayoutFile",
+    "gathered",
+    "lay_out",
+    "moved",
+    "partition_of",
+    "placement_of",
+    "set_layout_file",
+    "set_layout_recorder",
+    "stay",
+]
 
 #: rows that leave every element where it is
 _IN_PLACE = ("convert", "stop_gradient")
-#: is told the layouts of the Parameters of each divided program
-_recorder: Callable[[int, Iterable[tuple[Any, Axes]]], None] | None = None
 
 
-def set_layout_recorder(recorder: Callable[[int, Iterable[tuple[Any, Axes]]], None] | None) -> None:
-    """Let ``recorder(devices, layouts)`` know how the Parameters of each divided program lie."""
+class LayoutFile:
+    """A file that is to say how the Parameters of divided programs lie.
+
+    Attributes:
+        path: its name.
+        content: what was written to it last.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.content: Any = None
+
+
+_file: LayoutFile | None = None
+#: writes to the file; the package sets it, and loads what writes when it is called
+_recorder: Callable[[LayoutFile, int, Iterable[tuple[Any, Axes]]], None] | None = None
+
+
+def set_layout_recorder(recorder: Callable[[LayoutFile, int, Iterable[tuple[Any, Axes]]], None]) -> None:
+    """Let ``recorder(file, devices, layouts)`` write the layouts of the Parameters of a program to a file."""
     global _recorder
     _recorder = recorder
+
+
+def set_layout_file(path: str) -> None:
+    """Write the layouts of the Parameters of divided programs to a file from here on; empty: no more."""
+    global _file
+    _file = LayoutFile(path) if path else None
 
 
 def partition_of(graph: Graph) -> Partition | None:
@@ -190,8 +222,8 @@ def stay(placement: Placement, parameters: Sequence[Any], written: Sequence[Any]
     for parameter, axes in layouts:
         if any(axes):
             parameter.layout = (len(placement.devices), axes)
-    if _recorder is not None:
-        _recorder(len(placement.devices), layouts)
+    if _file is not None and _recorder is not None:
+        _recorder(_file, len(placement.devices), layouts)
 
 
 # --- arrays ---------------------------------------------------------------------------------------------

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindgrad._base.replacing import replaced
+from mindgrad.execution.layouts import LayoutFile
 from mindgrad.ir.partition import mesh_sizes, slices
 
-__all__ = ["Recorder", "Strategy", "read_strategy", "write_strategy"]
+__all__ = ["Strategy", "read_strategy", "record", "write_strategy"]
 
 _FORMAT = "mindgrad.strategy"
 
@@ -42,7 +43,8 @@ class Strategy(NamedTuple):
         (slice(4, 8, None), slice(0, 3, None))
         """
         shape, axes = self.parameters[name]
-        sizes, coordinates, remaining = mesh_sizes(self.devices), [], device
+        sizes, remaining = mesh_sizes(self.devices), device
+        coordinates: list[int] = []
         for size in reversed(sizes):
             remaining, coordinate = divmod(remaining, size)
             coordinates.insert(0, coordinate)
@@ -114,25 +116,18 @@ def _check(strategy: Strategy) -> None:
             raise ValueError("shape")
 
 
-class Recorder:
-    """Writes the layouts of Parameters to a file, whenever a program has been compiled that says new ones.
+def record(file: LayoutFile, devices: int, layouts: Iterable[tuple[Any, Sequence[Any]]]) -> None:
+    """Write the layouts of a program's Parameters on so many devices, if they are new, with older ones.
 
-    Args:
-        path: the file.
+    Raises:
+        OSError: the file cannot be written.
     """
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = path
-        self._strategy = Strategy(1, {})
-
-    def __call__(self, devices: int, layouts: Iterable[tuple[Any, Sequence[Any]]]) -> None:
-        """Note the layouts of a program's Parameters on so many devices."""
-        old = self._strategy.parameters if self._strategy.devices == devices else {}
-        new = {
-            parameter.name: (tuple(parameter.shape), tuple(tuple(entry or ()) for entry in axes))
-            for parameter, axes in layouts
-        }
-        strategy = Strategy(devices, {**old, **new})
-        if strategy != self._strategy:
-            write_strategy(self._path, strategy)
-            self._strategy = strategy
+    old = file.content.parameters if file.content and file.content.devices == devices else {}
+    new = {
+        parameter.name: (tuple(parameter.shape), tuple(tuple(entry or ()) for entry in axes))
+        for parameter, axes in layouts
+    }
+    strategy = Strategy(devices, {**old, **new})
+    if strategy != file.content:
+        write_strategy(file.path, strategy)
+        file.content = strategy

@@ -295,7 +295,7 @@ def _last_file(folder: Path) -> Path | None:
 def _content_of(
     rank: int, source: SlicedArrays, target: Strategy | None, caller: str
 ) -> dict[str, np.ndarray | str]:
-    """What the file of a rank holds."""
+    """The content of the file of a rank."""
     content: dict[str, np.ndarray | str] = {}
     for name, entry in source.entries.items():
         content[name] = source.region(name, _region(name, entry.shape, rank, target, caller))

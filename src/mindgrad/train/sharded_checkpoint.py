@@ -175,7 +175,7 @@ def own_slices(entries: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """
     slices = []
     for name, value in entries:
-        array = getattr(value, "_array", None)
+        array: Any = getattr(value, "_array", None)
         if is_divided(array):
             shards = array.addressable_shards
             if len(shards) != 1:
