@@ -201,7 +201,7 @@ _NAMES = {
         "TopKCategoricalAccuracy", "auto_mixed_precision", "build_train_network",
         "connect_network_with_dataset",
         "ckpt_to_safetensors", "build_searched_strategy", "custom_mixed_precision", "data_sink",
-        "export", "get_black_list",
+        "export", "get_black_list", "latest_checkpoint",
         "get_metric_fn", "get_metrics", "get_white_list", "load", "load_checkpoint",
         "load_distributed_checkpoint", "merge_pipeline_strategys", "merge_sliced_parameter",
         "rank_list_for_transform", "transform_checkpoint_by_rank", "transform_checkpoints",

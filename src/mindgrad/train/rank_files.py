@@ -23,6 +23,7 @@ from mindgrad.execution.strategy_file import Strategy, read_strategy, write_stra
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.train import ckpt, safetensors
+from mindgrad.train.latest import natural_order
 from mindgrad.train.sharded_checkpoint import is_set, set_at
 from mindgrad.train.sliced_arrays import Entry, Slice, SlicedArrays
 
@@ -284,9 +285,7 @@ def _last_file(folder: Path) -> Path | None:
     if not folder.is_dir():
         return None
     files = [x for x in folder.iterdir() if x.suffix in _ENDINGS and x.is_file()]
-    return max(
-        files, key=lambda x: [int(y) if y.isdigit() else y for y in re.split(r"(\d+)", x.name)], default=None
-    )
+    return max(files, key=lambda x: natural_order(x.name), default=None)
 
 
 # --- writing --------------------------------------------------------------------------------------------

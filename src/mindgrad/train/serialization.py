@@ -42,6 +42,7 @@ from mindgrad.train.sharded_checkpoint import (
     set_at,
     write_set,
 )
+from mindgrad.train.single_writer import digests_of, write_once
 
 __all__ = [
     "build_searched_strategy", "ckpt_to_safetensors", "export", "load", "load_checkpoint",
@@ -93,6 +94,9 @@ def save_checkpoint(
     **kwargs: Any,
 ) -> None:
     """Write Parameters to a file, which replaces an old one as a whole.
+
+    Where several processes of a job save the same to one file, one of them writes, and the others wait until
+    it is complete (``docs/scale.md``).
 
     A name that ends with ``.ckpt`` gives a file that MindSpore 1.x and 2.x read, ``.safetensors`` one for
     MindSpore 2.4 and later, and every other reader of that format. To another name ``.ckpt`` is added, as
@@ -155,6 +159,11 @@ def save_checkpoint(
                 f"give every Parameter a name of its own."
             )
         content[name] = value
+    trained = [name for name, value in named(save_obj) if getattr(value, "requires_grad", False)]
+    write_once(path, lambda: digests_of(content, trained), lambda: _write(path, format, content, crc_check))
+
+
+def _write(path: str, format: str, content: dict[str, np.ndarray | str], crc_check: bool) -> None:
     with replaced(path) as new:
         if format == "ckpt":
             with open(new, "wb") as file:

@@ -34,7 +34,7 @@ from mindgrad.train import safetensors
 from mindgrad.train.sliced_arrays import Entry, Slice, SlicedArrays
 
 __all__ = [
-    "have_one_folder", "is_set", "own_slices", "remove_set", "set_at",
+    "completed_at", "have_one_folder", "is_set", "own_slices", "remove_set", "set_at",
     "write_set",
 ]  # fmt: skip
 
@@ -48,6 +48,17 @@ _saves = count()
 def is_set(path: str | os.PathLike[str]) -> bool:
     """Whether there is a sharded checkpoint at ``path``."""
     return (Path(path) / _INDEX).is_file()
+
+
+def completed_at(path: str | os.PathLike[str]) -> int | None:
+    """The time in nanoseconds when the sharded checkpoint at ``path`` was completed; ``None`` if none is."""
+    try:
+        entries = set_at(path).entries.values()
+        if all((Path(path) / piece.file).is_file() for entry in entries for piece in entry.slices):
+            return (Path(path) / _INDEX).stat().st_mtime_ns
+    except (ValueError, OSError):
+        pass
+    return None
 
 
 def remove_set(folder: str | os.PathLike[str]) -> None:
