@@ -1,6 +1,7 @@
 """Files of several processes on loopback: sharded checkpoints, replicated ones, restarts."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import mindgrad as ms
 from tests.programs.conftest import launch
 
 FOLDER = Path(__file__).parent / "parallel"
+EXAMPLE = FOLDER.parents[2] / "examples" / "data_parallel.py"
 DEVICES = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
 
 
@@ -42,3 +44,22 @@ def test_a_set_is_written_by_two_processes_and_read_by_one_two_and_four(tmp_path
     assert int(content["step"]) == 3
     alone = launch(FOLDER / "sharded_files.py", "read", folder)
     np.testing.assert_allclose(json.loads(alone.stdout), losses, rtol=1e-5)
+
+
+def test_training_goes_on_after_a_worker_was_killed_as_if_nothing_had_happened(tmp_path):
+    options = ["--steps", 9, "--every", 2, "--folder"]
+    calm = launch("launch", "--workers", 2, EXAMPLE, *options, tmp_path / "calm")
+    assert calm.returncode == 0, calm.stderr[-4000:]
+    folder = tmp_path / "disturbed"
+    job = ["launch", "--workers", 2, "--restarts", 1, EXAMPLE]
+    disturbed = launch(*job, *options, folder, "--crash-at", 5)
+    assert disturbed.returncode == 0, disturbed.stderr[-4000:]
+    assert "rank 1 was killed by SIGKILL" in disturbed.stderr
+    losses, again = (set(re.findall(r"step \d+: .*", ran.stdout)) for ran in (calm, disturbed))
+    assert len(losses) == 9
+    assert again == losses
+    for rank in (0, 1):
+        assert f"[rank {rank}, restart 1] process {rank} of 2: steps 4 to 9" in disturbed.stdout
+    for file in folder.iterdir():
+        assert file.read_bytes() == (tmp_path / "calm" / file.name).read_bytes()
+    assert sorted(file.name for file in folder.iterdir()) == [f"state-{k}.ckpt" for k in (2, 4, 6, 8)]

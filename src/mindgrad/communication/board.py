@@ -182,7 +182,7 @@ class Board:
             if self.attempt != attempt:
                 raise RuntimeError("the job has been started again meanwhile.")
             if self._first is not None:
-                raise RuntimeError(f"rank {self._first.rank} {self._first.reason}.")
+                raise RuntimeError(f"rank {self._first.rank} {self._first.reason.rstrip('.')}.")
             reason = end()
             if reason:
                 raise RuntimeError(f"{reason}.")
