@@ -68,9 +68,7 @@ def main():
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--every", type=int, default=10, help="steps from one checkpoint to the next")
     parser.add_argument("--folder", type=Path, help="where checkpoints are; none are saved without")
-    parser.add_argument(
-        "--crash-at", type=int, help="the step before which the last process dies once"
-    )
+    parser.add_argument("--crash-at", type=int, help="the step before which the last process dies once")
     options = parser.parse_args()
 
     communication.init()

@@ -46,6 +46,19 @@ def test_a_set_is_written_by_two_processes_and_read_by_one_two_and_four(tmp_path
     np.testing.assert_allclose(json.loads(alone.stdout), losses, rtol=1e-5)
 
 
+def test_the_rows_of_two_processes_are_one_batch():
+    ran = launch("launch", "--workers", 2, FOLDER / "own_rows.py", env=DEVICES)
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
+    alone = [json.loads(line) for line in launch(FOLDER / "own_rows.py", env=flags).stdout.splitlines()]
+    assert len(alone) == 12
+    for rank in (0, 1):
+        lines = [line for line in ran.stdout.splitlines() if line.startswith(f"[rank {rank}]")]
+        for line, expected in zip(lines, alone, strict=True):
+            for x, y in zip(json.loads(line.partition("] ")[2]), expected, strict=True):
+                np.testing.assert_allclose(x, y, rtol=2e-5, atol=2e-6)
+
+
 def test_training_goes_on_after_a_worker_was_killed_as_if_nothing_had_happened(tmp_path):
     options = ["--steps", 9, "--every", 2, "--folder"]
     calm = launch("launch", "--workers", 2, EXAMPLE, *options, tmp_path / "calm")
