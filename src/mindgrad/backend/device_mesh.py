@@ -120,8 +120,8 @@ def joint_rows(rows: np.ndarray, devices: tuple[Any, ...]) -> Any:
         raise ValueError(
             f"each process has {own} of the {len(devices)} devices that the rows of a batch are divided "
             f"among, which do not divide its {len(rows)} rows of shape {rows.shape[1:]} equally. Choose "
-            f"another batch size, or set_auto_parallel_context(full_batch=True) where all processes have the same "
-            f"arguments."
+            f"another batch size, or set_auto_parallel_context(full_batch=True) where all processes have "
+            f"the same arguments."
         )
     every_axis = tuple(range(len(mesh_sizes(len(devices)))))
     target = sharding(devices, (every_axis, *replicated(rows.ndim - 1)))
