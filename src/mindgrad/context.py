@@ -257,11 +257,11 @@ def set_auto_parallel_context(**options: Any) -> None:
             ``full_batch=True`` is the second. With devices of several processes the first, the default,
             means that each process has rows of its own, of one batch. ``enable_parallel_optimizer``:
             whether the moments of optimisers are divided, each along its first divisible axis.
-            ``global_rank`` must be 0, ``pipeline_stages`` and ``grad_accumulation_step`` 1. ``strategy_ckpt_save_file``: a file that
-            says how Parameters are divided, for :func:`mindgrad.transform_checkpoints`; also
-            ``strategy_ckpt_config={"save_file": …}``. The others of MindSpore steer its
-            communication, search and files: ``get_auto_parallel_context`` gives them back, and they change
-            nothing.
+            ``global_rank`` must be 0, ``pipeline_stages`` and ``grad_accumulation_step`` 1.
+            ``strategy_ckpt_save_file``: a file that says how Parameters are divided, for
+            :func:`mindgrad.transform_checkpoints`; also ``strategy_ckpt_config={"save_file": …}``.
+            The others of MindSpore steer its communication, search and files:
+            ``get_auto_parallel_context`` gives them back, and they change nothing.
 
     Raises:
         TypeError: ``dataset_strategy`` is of another type.
