@@ -1,6 +1,6 @@
 """Workers of a data-parallel training are killed at random moments; its losses are those of one left alone.
 
-    python bench/kill_workers.py --kills 24 --workers 2 --seed 0
+    python bench/kill_workers.py --kills 24 --workers 2 --seed 0 --steps 1000
 
 The training saves Parameters and the optimiser's state after each step, atomically, and goes on from them
 when `mindgrad launch --restarts` starts it again. One in four workers is stopped (SIGSTOP), the others are

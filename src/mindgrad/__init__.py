@@ -104,6 +104,7 @@ from mindgrad.context import (
     set_recursion_limit,
 )
 from mindgrad.execution.cache import cache_info, clear_cache
+from mindgrad.execution.layouts import set_layout_recorder as _set_layout_recorder
 from mindgrad.execution.observers import OBSERVERS as _OBSERVERS
 from mindgrad.ir.mutable import mutable
 from mindgrad.ir.tensor import Tensor
@@ -200,9 +201,10 @@ _NAMES = {
         "TopKCategoricalAccuracy", "auto_mixed_precision", "build_train_network",
         "connect_network_with_dataset",
         "ckpt_to_safetensors", "build_searched_strategy", "custom_mixed_precision", "data_sink",
-        "export", "get_black_list",
+        "export", "get_black_list", "latest_checkpoint",
         "get_metric_fn", "get_metrics", "get_white_list", "load", "load_checkpoint",
-        "load_distributed_checkpoint", "merge_sliced_parameter",
+        "load_distributed_checkpoint", "merge_pipeline_strategys", "merge_sliced_parameter",
+        "rank_list_for_transform", "transform_checkpoint_by_rank", "transform_checkpoints",
         "load_param_into_net", "names", "rearrange_inputs", "safetensors_to_ckpt",
         "save_checkpoint",
     ),
@@ -373,6 +375,14 @@ def _save_graph(*program: _Any) -> None:
 
 
 _OBSERVERS["save_graphs"] = _save_graph
+
+
+def _record_layouts(*layouts: _Any) -> None:
+    """Write how Parameters are divided while a strategy file is set; what writes is loaded then."""
+    _import_module("mindgrad.execution.strategy_file").record(*layouts)
+
+
+_set_layout_recorder(_record_layouts)
 
 
 def __dir__() -> list[str]:

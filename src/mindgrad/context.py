@@ -17,6 +17,7 @@ from typing import Any
 
 from mindgrad._base.nearest import nearest
 from mindgrad.backend.device import select_device
+from mindgrad.execution.layouts import set_layout_file
 from mindgrad.execution.partition_options import check_device_number, data_rule, partition_from
 from mindgrad.ir import settings
 from mindgrad.ir.finite import check_kernel
@@ -253,11 +254,14 @@ def set_auto_parallel_context(**options: Any) -> None:
             ``device_num``: how many devices; by default all for the first two, one for ``"data_parallel"``.
             ``dataset_strategy``: ``"data_parallel"``, arguments along their first axis where that is
             divisible, ``"full_batch"``, not, or a tuple with a strategy for each argument.
-            ``full_batch=True`` is the second. ``enable_parallel_optimizer``: whether the moments of
-            optimisers are divided, each along its first divisible axis. ``global_rank`` must be 0,
-            ``pipeline_stages`` and ``grad_accumulation_step`` 1. The others of MindSpore steer its
-            communication, search and files: ``get_auto_parallel_context`` gives them back, and they change
-            nothing.
+            ``full_batch=True`` is the second. With devices of several processes the first, the default,
+            means that each process has rows of its own, of one batch. ``enable_parallel_optimizer``:
+            whether the moments of optimisers are divided, each along its first divisible axis.
+            ``global_rank`` must be 0, ``pipeline_stages`` and ``grad_accumulation_step`` 1.
+            ``strategy_ckpt_save_file``: a file that says how Parameters are divided, for
+            :func:`mindgrad.transform_checkpoints`; also ``strategy_ckpt_config={"save_file": …}``.
+            The others of MindSpore steer its communication, search and files:
+            ``get_auto_parallel_context`` gives them back, and they change nothing.
 
     Raises:
         TypeError: ``dataset_strategy`` is of another type.
@@ -292,12 +296,33 @@ def set_auto_parallel_context(**options: Any) -> None:
                 f"got {value!r}."
             )
         if name == "strategy_ckpt_load_file" and value:
-            raise ValueError(
-                f"For '{owner}', '{name}' is not supported: write strategies in the program, with 'shard'."
-            )
+            raise _no_strategies_from_files(name)
+        if name == "strategy_ckpt_config":
+            _check_strategy_config(value)
     _parallel.update(options)
     _chosen.update(options)
+    if not options.keys().isdisjoint(("strategy_ckpt_save_file", "strategy_ckpt_config")):
+        config = _parallel["strategy_ckpt_config"] or {}
+        set_layout_file(_parallel["strategy_ckpt_save_file"] or config.get("save_file", ""))
     settings.store("partition", partition_from(_parallel, _chosen))
+
+
+def _no_strategies_from_files(name: str) -> ValueError:
+    return ValueError(
+        f"For 'set_auto_parallel_context', '{name}' is not supported: write strategies in the program, with "
+        f"'shard'."
+    )
+
+
+def _check_strategy_config(value: Any) -> None:
+    keys = {"load_file", "save_file", "only_trainable_params"}
+    if value is not None and not (isinstance(value, dict) and value.keys() <= keys):
+        raise ValueError(
+            f"For 'set_auto_parallel_context', the 'strategy_ckpt_config' must be a dict with "
+            f"{', '.join(sorted(keys))}, but got {value!r}."
+        )
+    if value and value.get("load_file"):
+        raise _no_strategies_from_files("strategy_ckpt_config['load_file']")
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
@@ -323,6 +348,7 @@ def reset_auto_parallel_context() -> None:
     """
     _parallel.update(_PARALLEL_DEFAULTS)
     _chosen.clear()
+    set_layout_file("")
     settings.store("partition", None)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -153,6 +154,13 @@ def test_the_others_end_when_one_fails_and_the_last_line_says_why(launch, act, s
     code, _, err = launch(RANK_1.format(act), workers=3)
     assert code == status
     assert re.fullmatch(rf"launch: {text}.*; the others, 0 and 2, were ended\.", err.splitlines()[-1])
+
+
+def test_a_reason_that_ends_with_a_full_stop_does_not_end_the_sentence():
+    said = []
+    launcher = SimpleNamespace(plan=SimpleNamespace(size=2, restarts=0), say=said.append)
+    supervisor._Supervisor._report(launcher, Ended(1, FAILED, "raised ValueError: no such batch.", 1), 0)
+    assert said == ["rank 1 raised ValueError: no such batch; the other, 0, was ended."]
 
 
 def test_a_process_that_goes_on_after_a_moment_has_not_failed(launch):

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from mindgrad.backend.jax_import import jax_module
-from mindgrad.ir.partition import Axes, mesh_sizes
+from mindgrad.ir.partition import Axes, mesh_sizes, replicated
 from mindgrad.rows.sharding import mesh
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
-    "Placement", "constants_of", "is_divided", "laid_out", "lowering_for", "on_one_device", "sharding",
-    "spread", "spread_slices",
+    "Placement", "constants_of", "is_divided", "is_joint", "joint_rows", "laid_out", "lowering_for",
+    "on_one_device", "sharding", "spread", "spread_slices",
 ]  # fmt: skip
 
 
@@ -95,10 +95,39 @@ def spread(array: Any, target: Any) -> Any:
     if own is not None and (own is target or own == target or own.is_equivalent_to(target, array.ndim)):
         return array
     with jax.enable_x64(True):
+        if not (own is None or own.is_fully_addressable):
+            return jax.jit(lambda x: x, out_shardings=target)(array)  # the processes send each other slices
         if target.is_fully_addressable:
             return jax.device_put(array, target)
         whole = np.asarray(array)
         return jax.make_array_from_callback(whole.shape, target, whole.__getitem__)
+
+
+def joint_rows(rows: np.ndarray, devices: tuple[Any, ...]) -> Any:
+    """The rows that the processes of ``devices`` have, one after the other, as one array.
+
+    Args:
+        rows: those of this process, as many as those of each other one.
+        devices: the devices that they are to lie on, as many of each process.
+
+    Raises:
+        ValueError: the devices of this process do not divide them.
+    """
+    jax = jax_module()
+    processes = len({device.process_index for device in devices})
+    own = len(devices) // processes
+    if len(rows) % own:
+        raise ValueError(
+            f"each process has {own} of the {len(devices)} devices that the rows of a batch are divided "
+            f"among, which do not divide its {len(rows)} rows of shape {rows.shape[1:]} equally. Choose "
+            f"another batch size, or set_auto_parallel_context(full_batch=True) where all processes have "
+            f"the same arguments."
+        )
+    every_axis = tuple(range(len(mesh_sizes(len(devices)))))
+    target = sharding(devices, (every_axis, *replicated(rows.ndim - 1)))
+    shape = (len(rows) * processes, *rows.shape[1:])
+    with jax.enable_x64(True):
+        return jax.make_array_from_process_local_data(target, rows, shape)
 
 
 def spread_slices(shape: Sequence[int], target: Any, read: Callable[[Any], np.ndarray]) -> Any:
@@ -133,6 +162,11 @@ def is_divided(array: Any) -> bool:
     """Whether a jax array lies on several devices."""
     own = getattr(array, "sharding", None)
     return own is not None and len(own.device_set) > 1
+
+
+def is_joint(devices: Sequence[Any]) -> bool:
+    """Whether devices belong to several processes."""
+    return len({device.process_index for device in devices}) > 1
 
 
 def on_one_device(array: Any, place: Callable[[np.ndarray], Any]) -> Any:

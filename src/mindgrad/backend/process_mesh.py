@@ -26,7 +26,7 @@ from mindgrad.backend.processes import entered, left
 from mindgrad.ir.graph import Graph, is_communication
 from mindgrad.rows.collectives import AXIS, world_of
 
-__all__ = ["ProcessMesh", "after", "forget_mesh", "mesh_of", "set_agreement", "use_devices"]
+__all__ = ["ProcessMesh", "after", "agree", "forget_mesh", "mesh_of", "set_agreement", "use_devices"]
 
 #: compares a program with those of the other ranks, before it first runs
 _agreement: Callable[[Graph], None] | None = None
@@ -35,9 +35,19 @@ _devices: Sequence[Any] | None = None
 
 
 def set_agreement(agreement: Callable[[Graph], None] | None) -> None:
-    """Let ``agreement(graph)`` compare each program with collectives with those of the other ranks."""
+    """Let ``agreement(graph)`` compare each program that sends with those of the other ranks."""
     global _agreement
     _agreement = agreement
+
+
+def agree(graph: Graph) -> None:
+    """Compare a program with collectives, or one divided among devices, with those of the other ranks.
+
+    Raises:
+        RuntimeError: they are not the same.
+    """
+    if _agreement is not None:
+        _agreement(graph)
 
 
 def use_devices(devices: Sequence[Any] | None) -> None:
@@ -60,8 +70,7 @@ def mesh_of(graph: Graph, device: Any) -> ProcessMesh | None:
     mesh = _mesh(device)
     if mesh.size == 1 and _devices is None:
         return None
-    if _agreement is not None:
-        _agreement(graph)
+    agree(graph)
     return mesh
 
 

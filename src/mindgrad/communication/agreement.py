@@ -2,9 +2,10 @@
 
 A collective that one rank calls and another does not is a wait without end. So before a program with
 collectives first runs, the ranks of each of its groups exchange the list of the collectives over that
-group, in order. Where the lists differ every rank raises an error that names the first difference. A list
-that the group has agreed upon once is not exchanged again, so that ranks may compile a program anew, for a
-shorter batch say, while others run the one that they have.
+group, in order; of a program that XLA divides among the devices of all, the types of its inputs. Where the
+lists differ every rank raises an error that names the first difference. A list that the group has agreed
+upon once is not exchanged again, so that ranks may compile a program anew, for a shorter batch say, while
+others run the one that they have.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ class Agreement:
         by_group: dict[tuple[int, ...], list[Described]] = {}
         for ranks, described in collectives_of(graph):
             by_group.setdefault(ranks, []).append(described)
+        if not by_group:
+            by_group[tuple(range(self._store.size))] = [_divided(graph)]
         for ranks in sorted(by_group):  # in one order on all ranks: nobody waits for two at a time
             self._agree(ranks, by_group[ranks])
 
@@ -102,6 +105,12 @@ def collectives_of(graph: Graph) -> Iterator[tuple[tuple[int, ...], Described]]:
                 if isinstance(value, Graph):
                     for ranks, (text, line) in collectives_of(value):
                         yield ranks, (f"{text} in the {name} of {equation.primitive.name}", line)
+
+
+def _divided(graph: Graph) -> Described:
+    types = ", ".join([repr(x.type) for x in graph.inputs])
+    line = next(filter(None, map(_line, graph.equations)), "")
+    return f"what a division among devices needs, of {len(graph.equations)} operators on ({types})", line
 
 
 def _text(equation: Equation, parameters: dict[str, Any]) -> str:

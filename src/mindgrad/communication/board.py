@@ -81,6 +81,13 @@ class Board:
             self._values[self.attempt, key] = value
             self._changed.notify_all()
 
+    def claim(self, key: str, value: bytes) -> bytes:
+        """The value of ``key``: this one if there was none."""
+        with self._changed:
+            if (self.attempt, key) not in self._values:
+                self.set(key, value)
+            return self._values[self.attempt, key]
+
     def get(self, key: str, timeout: float) -> bytes:
         """The value of ``key``, once there is one.
 
@@ -175,7 +182,7 @@ class Board:
             if self.attempt != attempt:
                 raise RuntimeError("the job has been started again meanwhile.")
             if self._first is not None:
-                raise RuntimeError(f"rank {self._first.rank} {self._first.reason}.")
+                raise RuntimeError(f"rank {self._first.rank} {self._first.reason.rstrip('.')}.")
             reason = end()
             if reason:
                 raise RuntimeError(f"{reason}.")

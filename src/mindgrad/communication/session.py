@@ -175,7 +175,7 @@ def end() -> None:
     disconnect()
     enter_world(None)
     if failure is not None:
-        raise RuntimeError(f"rank {failure.rank} {failure.reason}.")
+        raise RuntimeError(f"rank {failure.rank} {failure.reason.rstrip('.')}.")
     if link.rank != 0:
         link.close()
     stop()  # process 0 ends the store after the others have read the news

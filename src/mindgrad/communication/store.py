@@ -105,6 +105,8 @@ class StoreServer:
             if name == "set":
                 board.set(arguments[0], contents[0])
                 return ["done"], []
+            if name == "claim":
+                return ["done"], [board.claim(arguments[0], contents[0])]
             if name == "get":
                 return ["done"], [board.get(*arguments)]
             if name == "exchange":
@@ -159,6 +161,10 @@ class Store:
     def set(self, key: str, value: bytes) -> None:
         """Write a value, over an older one."""
         self._request(["set", key], [value], 0.0)
+
+    def claim(self, key: str, value: bytes) -> bytes:
+        """The value of ``key``: this one if there was none."""
+        return self._request(["claim", key], [value], 0.0)[1][0]
 
     def get(self, key: str, timeout: float) -> bytes:
         """The value of ``key``, once there is one.

@@ -33,7 +33,7 @@ from mindgrad.execution.cache import (
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.execution.donation import Donation, run_and_store
 from mindgrad.execution.finite_results import checked, traced_plainly
-from mindgrad.execution.layouts import gathered, lay_out, moved, partition_of, placement_of, stay
+from mindgrad.execution.layouts import gathered, joint_args, lay_out, moved, partition_of, placement_of, stay
 from mindgrad.execution.observers import observe
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant, is_constant
@@ -103,11 +103,9 @@ class _Program:
             graph = before_compilation(traced.graph)
         if settings.options.get("save_graphs"):
             observe(getattr(function, "__name__", type(function).__name__), graph, parameters)
-        self.function = function
-        self.key = key
-        self._structure = traced.structure
+        self.function, self.key = function, key
+        self._structure, self._outcome = traced.structure, traced.outcome
         self._leaves = [kind_of(x) for x in traced.results]
-        self._outcome = traced.outcome
         self._held = [kind_held(x) for x in traced.outcome.leaves]
         self._only = self._leaves == [TENSOR] and not traced.outcome
         self._types = [atom.type for atom in graph.outputs]
@@ -284,6 +282,7 @@ class Compiled:
             args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
             args, kwargs = with_tensors((args, kwargs))
             return user_calls.run(self.function, *args, **kwargs)
+        args, kwargs = joint_args(args, kwargs) if settings.options["partition"] else (args, kwargs)
         try:
             key, tensors = call_signature(args, kwargs)
         except TypeError as error:
@@ -302,6 +301,7 @@ class Compiled:
 
     def ready(self, *args: Any, **kwargs: Any) -> Callable[[], Any] | None:
         """The call with these arguments, if there is a program for it that needs no compilation."""
+        args, kwargs = joint_args(args, kwargs) if settings.options["partition"] else (args, kwargs)
         try:
             key, tensors = call_signature(args, kwargs)
         except TypeError:

@@ -9,24 +9,61 @@ results as the partitioner leaves them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from mindgrad.backend.device_mesh import Placement, is_divided, on_one_device, spread
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.backend.device_mesh import Placement, is_divided, is_joint, joint_rows, on_one_device, spread
+from mindgrad.backend.process_mesh import agree
 from mindgrad.backend.xla import mesh_devices, to_device
+from mindgrad.execution.array_arguments import leaves_as_tensors
 from mindgrad.execution.donation import settled, window
+from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.graph import Graph, Variable, communicates
 from mindgrad.ir.partition import Allocation, Axes, Partition, current, leading, replicated, slices
 from mindgrad.ir.scope import LEFT_BEHIND
-from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.rows.sharding import with_sharding
 
-__all__ = ["gathered", "lay_out", "moved", "partition_of", "placement_of", "stay"]
+__all__ = [
+    "LayoutFile", "gathered", "joint_args", "lay_out", "moved", "partition_of", "placement_of",
+    "set_layout_file", "set_layout_recorder", "stay",
+]  # fmt: skip
 
 #: rows that leave every element where it is
 _IN_PLACE = ("convert", "stop_gradient")
+
+
+class LayoutFile:
+    """A file that is to say how the Parameters of divided programs lie.
+
+    Attributes:
+        path: its name.
+        content: what was written to it last.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.content: Any = None
+
+
+_file: LayoutFile | None = None
+#: writes to the file; the package sets it, and loads what writes when it is called
+_recorder: Callable[[LayoutFile, int, Iterable[tuple[Any, Axes]]], None] | None = None
+
+
+def set_layout_recorder(recorder: Callable[[LayoutFile, int, Iterable[tuple[Any, Axes]]], None]) -> None:
+    """Let ``recorder(file, devices, layouts)`` write the layouts of the Parameters of a program to a file."""
+    global _recorder
+    _recorder = recorder
+
+
+def set_layout_file(path: str) -> None:
+    """Write the layouts of the Parameters of divided programs to a file from here on; empty: no more."""
+    global _file
+    _file = LayoutFile(path) if path else None
 
 
 def partition_of(graph: Graph) -> Partition | None:
@@ -61,8 +98,8 @@ def placement_of(
 
     Raises:
         ValueError: there are fewer devices, or an argument cannot be divided as the partition says.
-        RuntimeError: the program holds collectives of processes, or its processes have arguments of their
-            own.
+        RuntimeError: the program holds collectives of processes, nothing says what arguments its processes
+            have, or they have other programs.
     """
     if communicates(graph):
         raise RuntimeError(
@@ -70,16 +107,20 @@ def placement_of(
             "Leave the collectives out, for XLA inserts what the division needs, or divide nothing."
         )
     devices = mesh_devices(partition.devices)
-    is_local = all(device.process_index == devices[0].client.process_index() for device in devices)
-    if not is_local and partition.data in ("rows", "free"):
-        raise RuntimeError(
-            "a program is divided among the devices of several processes, each of which must call it "
-            "with the "
-            "same arguments, whole ones: say so by set_auto_parallel_context(full_batch=True)."
-        )
+    is_local = not is_joint(devices)
+    if not is_local:
+        if partition.data == "free":
+            raise RuntimeError(
+                "a program is divided among the devices of several processes, and nothing says whether each "
+                "calls it with rows of its own or with the same arguments: choose a parallel_mode by "
+                "set_auto_parallel_context, and for the same arguments full_batch=True."
+            )
+        agree(graph)
     constraints = _constraints(graph)
     count = len(graph.inputs) - len(parameters)
-    inputs = _of_arguments(graph.inputs[:count], constraints, partition)
+    # rows of processes stay where they are; the program moves them where it needs them
+    of_arguments = {} if partition.data == "rows" and not is_local else constraints
+    inputs = _of_arguments(graph.inputs[:count], of_arguments, partition)
     symbols = dict(zip(map(id, parameters), graph.inputs[count:], strict=True))
     inputs += [_of_parameter(parameter, symbols, constraints, partition) for parameter in parameters]
     # each process must be able to read results
@@ -171,12 +212,19 @@ def _of_parameter(
 def stay(placement: Placement, parameters: Sequence[Any], written: Sequence[Any]) -> None:
     """Let Parameters lie as a program lays them out, for all programs that follow."""
     inputs = placement.inputs[len(placement.inputs) - len(parameters) :]
-    for parameter, axes in [
-        *zip(parameters, inputs, strict=True),
-        *zip(written, placement.outputs, strict=False),
-    ]:
-        if axes is not None and any(axes):
+    layouts = [
+        (parameter, axes)
+        for parameter, axes in [
+            *zip(parameters, inputs, strict=True),
+            *zip(written, placement.outputs, strict=False),
+        ]
+        if axes is not None
+    ]
+    for parameter, axes in layouts:
+        if any(axes):
             parameter.layout = (len(placement.devices), axes)
+    if _file is not None and _recorder is not None:
+        _recorder(_file, len(placement.devices), layouts)
 
 
 # --- arrays ---------------------------------------------------------------------------------------------
@@ -190,6 +238,33 @@ def moved(tensor: Tensor) -> Any:
     if isinstance(array, (np.ndarray, np.generic)) or array.shape != tensor.shape:
         array = tensor._array = to_device(np.broadcast_to(np.asarray(array), tensor.shape))
     return array
+
+
+def joint_args(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments of a call with the rows of all processes in the place of this one's.
+
+    Tensors and arrays with axes are joined along the first one where programs are divided among the devices
+    of several processes, and each has rows of its own; what those programs have made is joint already.
+
+    Raises:
+        ValueError: the devices of this process do not divide its rows.
+    """
+    partition = current()
+    if partition is None or partition.data != "rows" or not is_joint(mesh_devices(partition.devices)):
+        return args, kwargs
+    devices = mesh_devices(partition.devices)
+    leaves, structure = flatten((args, kwargs))
+    joined = [_joint(x, devices) for x in leaves_as_tensors(leaves)]
+    args, kwargs = unflatten(structure, joined)
+    return args, kwargs
+
+
+def _joint(leaf: Any, devices: tuple[Any, ...]) -> Any:
+    if not isinstance(leaf, Tensor) or leaf.is_parameter or is_constant(leaf) or not leaf.shape:
+        return leaf
+    if is_divided(settled(leaf._array)):
+        return leaf
+    return make_tensor(joint_rows(leaf.host_array(), devices))
 
 
 def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:

@@ -94,5 +94,6 @@ def partition_from(options: Mapping[str, Any], chosen: Mapping[str, Any]) -> Par
     elif "dataset_strategy" in chosen:
         data = data_rule(chosen["dataset_strategy"])
     else:
-        data = "free" if mode == "semi_auto_parallel" else "rows"
+        # each of several processes has rows of its own, as in MindSpore
+        data = "free" if mode == "semi_auto_parallel" and not _are_several() else "rows"
     return Partition(devices, data, bool(options["enable_parallel_optimizer"]))

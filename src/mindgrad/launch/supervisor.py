@@ -245,7 +245,7 @@ class _Supervisor:
 
     def _report(self, cause: Ended, attempt: int) -> None:
         others = [rank for rank in range(self.plan.size) if rank != cause.rank]
-        text = f"rank {cause.rank} {cause.reason}"
+        text = f"rank {cause.rank} {cause.reason.rstrip('.')}"
         if others:
             text += f"; the other{'s' if len(others) > 1 else ''}, {and_joined(others)}, "
             text += "were ended" if len(others) > 1 else "was ended"

@@ -9,7 +9,7 @@ it is loaded.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -26,13 +26,29 @@ from mindgrad.ir.partition import current
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.train import ckpt, safetensors
+from mindgrad.train.checkpoint_entries import appended, entries_of, named
+from mindgrad.train.distributed_loading import load_distributed_checkpoint
 from mindgrad.train.loading import load_param_into_net
-from mindgrad.train.sharded_checkpoint import is_set, load_distributed_checkpoint, read_set, write_set
+from mindgrad.train.rank_files import (
+    merge_pipeline_strategys,
+    rank_list_for_transform,
+    transform_checkpoint_by_rank,
+    transform_checkpoints,
+)
+from mindgrad.train.sharded_checkpoint import (
+    have_one_folder,
+    is_set,
+    own_slices,
+    set_at,
+    write_set,
+)
+from mindgrad.train.single_writer import digests_of, write_once
 
 __all__ = [
     "build_searched_strategy", "ckpt_to_safetensors", "export", "load", "load_checkpoint",
-    "load_distributed_checkpoint", "load_param_into_net", "merge_sliced_parameter", "safetensors_to_ckpt",
-    "save_checkpoint",
+    "load_distributed_checkpoint", "load_param_into_net", "merge_pipeline_strategys",
+    "merge_sliced_parameter", "rank_list_for_transform", "safetensors_to_ckpt", "save_checkpoint",
+    "transform_checkpoint_by_rank", "transform_checkpoints",
 ]  # fmt: skip
 
 _FORMATS = ("ckpt", "safetensors")
@@ -79,6 +95,9 @@ def save_checkpoint(
 ) -> None:
     """Write Parameters to a file, which replaces an old one as a whole.
 
+    Where several processes of a job save the same to one file, one of them writes, and the others wait until
+    it is complete (``docs/scale.md``).
+
     A name that ends with ``.ckpt`` gives a file that MindSpore 1.x and 2.x read, ``.safetensors`` one for
     MindSpore 2.4 and later, and every other reader of that format. To another name ``.ckpt`` is added, as
     MindSpore does. ``format`` decides instead of the name, and adds its own ending where it is not there.
@@ -124,19 +143,27 @@ def save_checkpoint(
             f"{async_save!r}."
         )
     if not integrated_save and current() is not None:
-        named = [
-            (name, value) for name, value in _named(save_obj) if choice_func is None or choice_func(name)
+        chosen = [
+            (name, value) for name, value in named(save_obj) if choice_func is None or choice_func(name)
         ]
-        return write_set(_file_name("save_checkpoint", ckpt_file_name), [*named, *_appended(append_dict)])
+        if have_one_folder(_file_name("save_checkpoint", ckpt_file_name)):
+            return write_set(ckpt_file_name, [*chosen, *appended(append_dict)])
+        save_obj = [{"name": name, "data": value} for name, value in own_slices(chosen)]
+        choice_func = None
     path, format = _target(ckpt_file_name, format)
     content: dict[str, np.ndarray | str] = {}
-    for name, value in [*_entries(save_obj, choice_func), *_appended(append_dict)]:
+    for name, value in [*entries_of(save_obj, choice_func), *appended(append_dict)]:
         if name in content:
             raise ValueError(
                 f"For 'save_checkpoint', two entries have the name '{name}', and a file holds one of each; "
                 f"give every Parameter a name of its own."
             )
         content[name] = value
+    trained = [name for name, value in named(save_obj) if getattr(value, "requires_grad", False)]
+    write_once(path, lambda: digests_of(content, trained), lambda: _write(path, format, content, crc_check))
+
+
+def _write(path: str, format: str, content: dict[str, np.ndarray | str], crc_check: bool) -> None:
     with replaced(path) as new:
         if format == "ckpt":
             with open(new, "wb") as file:
@@ -153,73 +180,6 @@ def _target(name: Any, format: str | None) -> tuple[str, str]:
         format = _ending(path)
         return (path, format) if format else (path + ".ckpt", "ckpt")
     return (path if _ending(path) == format else f"{path}.{format}"), format
-
-
-def _entries(save_obj: Any, choice_func: _Choice | None) -> Iterable[tuple[str, np.ndarray | str]]:
-    for name, value in _named(save_obj):
-        if not isinstance(name, str):
-            raise TypeError(
-                f"For 'save_checkpoint', names must be strings, but got {name!r} of type "
-                f"{type(name).__name__}."
-            )
-        if choice_func is None or choice_func(name):
-            yield name, _content(name, value, "save_obj", (Tensor, np.ndarray, str))
-
-
-def _named(save_obj: Any) -> Iterable[tuple[Any, Any]]:
-    if isinstance(save_obj, Cell):
-        return [(entry.name, entry) for entry in save_obj.get_parameters()]
-    if isinstance(save_obj, dict):
-        return save_obj.items()
-    if not isinstance(save_obj, (list, tuple)):
-        raise TypeError(
-            f"For 'save_checkpoint', 'save_obj' must be a Cell, a list or a dict, but got "
-            f"{type(save_obj).__name__}."
-        )
-    pairs = []
-    for entry in save_obj:
-        if isinstance(entry, Parameter):
-            pairs.append((entry.name, entry))
-        elif isinstance(entry, dict) and {"name", "data"} <= entry.keys():
-            pairs.append((entry["name"], entry["data"]))
-        else:
-            raise TypeError(
-                f"For 'save_checkpoint', a list must hold Parameters, or dicts of 'name' and 'data', but "
-                f"got {type(entry).__name__}."
-            )
-    return pairs
-
-
-def _appended(append_dict: Any) -> Iterable[tuple[str, np.ndarray | str]]:
-    if append_dict is None:
-        return
-    if not isinstance(append_dict, dict):
-        raise TypeError(
-            f"For 'save_checkpoint', 'append_dict' must be a dict, but got {type(append_dict).__name__}."
-        )
-    for name, value in append_dict.items():
-        if not isinstance(name, str):
-            raise TypeError(
-                f"For 'save_checkpoint', names in 'append_dict' must be strings, but got {name!r}."
-            )
-        yield name, _content(name, value, "append_dict", (Tensor, np.ndarray, str, int, float, np.generic))
-
-
-def _content(name: str, value: Any, argument: str, types: tuple[type, ...]) -> np.ndarray | str:
-    """A value as a file holds it."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise ValueError(
-            f"For 'save_checkpoint', the number '{name}' in '{argument}' does not fit Int64; save it as text."
-        )
-    if isinstance(value, types):
-        # Tensor turns numbers into the element types that MindSpore gives them
-        return (value if isinstance(value, Tensor) else Tensor(value)).host_array()
-    raise TypeError(
-        f"For 'save_checkpoint', '{name}' in '{argument}' must be "
-        f"{', '.join(each.__name__ for each in types)}, but got {type(value).__name__}."
-    )
 
 
 # -- loading ---------------------------------------------------------------------------------------
@@ -302,7 +262,7 @@ def _read(name: str, format: str | None, crc_check: bool) -> dict[str, np.ndarra
     _check_format("load_checkpoint", format)
     path = Path(name)
     if is_set(name):
-        return read_set(name)
+        return set_at(name).content()
     if path.is_dir():
         raise ValueError(f"For 'load_checkpoint', '{name}' is a folder; give the name of a file in it.")
     if not path.exists():

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from mindgrad._base.absent import absent
+from mindgrad.communication.management import get_rank
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.train.callback.base import Callback, RunContext
 from mindgrad.train.serialization import save_checkpoint
+from mindgrad.train.sharded_checkpoint import is_set, remove_set
+from mindgrad.train.single_writer import agreed
 
 __all__ = ["CheckpointConfig", "ModelCheckpoint"]
 
@@ -29,7 +33,9 @@ class CheckpointConfig:
         save_checkpoint_seconds: after how many seconds; only if not by steps.
         keep_checkpoint_max: how many of the latest files are kept; 0: all.
         keep_checkpoint_per_n_minutes: accepted for compatibility with ``keep_checkpoint_max``, which rules.
-        integrated_save, async_save: accepted for compatibility.
+        integrated_save: ``False``: where programs are divided among devices, a sharded checkpoint, a folder
+            ``<prefix>-<epoch>_<step>`` (:func:`save_checkpoint`).
+        async_save: accepted for compatibility.
         saved_network: the Cell to save; ``None``: the training step, with the optimiser's state.
         append_info: ``"epoch_num"``, ``"step_num"``, and dicts of further entries of the file.
 
@@ -80,6 +86,7 @@ class CheckpointConfig:
             raise NotImplementedError(
                 f"For '{owner}', 'exception_save' is not supported: save in an 'except' of your own."
             )
+        self.integrated_save = bool(integrated_save)
         self.saved_network = saved_network
         self.append_info = list(append_info or [])
         for entry in self.append_info:
@@ -102,7 +109,8 @@ class ModelCheckpoint(Callback):
     """Writes checkpoints while training: ``<directory>/<prefix>-<epoch>_<step>.ckpt``.
 
     If the directory holds files of that prefix already, ``_1``, ``_2``, … is added to it. The state
-    after the last step is always written.
+    after the last step is always written. In a job of several processes all of them may have this callback:
+    with one directory one process writes each file, with directories of their own each writes its own.
 
     Args:
         prefix: how file names start.
@@ -146,13 +154,18 @@ class ModelCheckpoint(Callback):
 
     def on_train_begin(self, run_context: RunContext) -> None:
         """Find a prefix that no file has."""
-        taken = {name.rsplit("-", 1)[0] for name in os.listdir(self._directory) if name.endswith(".ckpt")}
+        subject = f"the prefix {self._given_prefix} in {self._directory}"
+        self._prefix = agreed(subject, self._free_prefix)  # before another process has written a file
+        self._written, self._last_step, self._last_time = [], 0, time.monotonic()
+
+    def _free_prefix(self) -> str:
+        files = os.scandir(self._directory)
+        used = {x.name.rsplit("-", 1)[0] for x in files if x.name.endswith(".ckpt") or is_set(x.path)}
         number, prefix = 0, self._given_prefix
-        while prefix in taken:
+        while prefix in used:
             number += 1
             prefix = f"{self._given_prefix}_{number}"
-        self._prefix = prefix
-        self._written, self._last_step, self._last_time = [], 0, time.monotonic()
+        return prefix
 
     def step_end(self, run_context: RunContext) -> None:
         """Write a file if it is time."""
@@ -174,7 +187,7 @@ class ModelCheckpoint(Callback):
 
     def _save(self, state: Any) -> None:
         step = state.cur_step_in_epoch or state.cur_step_num
-        path = os.path.join(self._directory, f"{self._prefix}-{state.cur_epoch_num}_{step}.ckpt")
+        path = os.path.join(self._directory, f"{self._prefix}-{state.cur_epoch_num}_{step}")
         entries: dict[str, Any] = {}
         for entry in self._config.append_info:
             if isinstance(entry, dict):
@@ -182,13 +195,19 @@ class ModelCheckpoint(Callback):
             else:
                 entries[entry] = state.cur_epoch_num if entry == "epoch_num" else state.cur_step_num
         network = self._config.saved_network
-        save_checkpoint(
-            state.train_network if network is None else network, path, append_dict=entries or None
-        )
+        network = state.train_network if network is None else network
+        save_checkpoint(network, path, self._config.integrated_save, append_dict=entries or None)
+        path = path if is_set(path) else f"{path}.ckpt"
         self._latest, self._last_step, self._last_time = path, state.cur_step_num, time.monotonic()
         self._written.append(path)
         most = self._config.keep_checkpoint_max
         while most and len(self._written) > most:
-            oldest = self._written.pop(0)
-            if os.path.exists(oldest):
-                os.remove(oldest)
+            with contextlib.suppress(FileNotFoundError):  # another process, or the user, was faster
+                _remove(self._written.pop(0))
+
+
+def _remove(path: str) -> None:
+    if path.endswith(".ckpt"):
+        os.remove(path)
+    elif get_rank() == 0:
+        remove_set(path)

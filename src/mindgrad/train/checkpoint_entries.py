@@ -1,0 +1,99 @@
+"""Entries of a checkpoint are names with arrays or texts; those of nets, lists and dicts are told here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.common.parameter import Parameter
+from mindgrad.ir.tensor import Tensor
+from mindgrad.nn.cell import Cell
+
+__all__ = ["appended", "entries_of", "named"]
+
+
+def entries_of(
+    save_obj: Any, choice_func: Callable[[str], bool] | None
+) -> Iterable[tuple[str, np.ndarray | str]]:
+    """The entries of a file for ``save_obj``, of those names that ``choice_func`` chooses.
+
+    Raises:
+        TypeError: it, a name or a value is of another type.
+    """
+    for name, value in named(save_obj):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"For 'save_checkpoint', names must be strings, but got {name!r} of type "
+                f"{type(name).__name__}."
+            )
+        if choice_func is None or choice_func(name):
+            yield name, _content(name, value, "save_obj", (Tensor, np.ndarray, str))
+
+
+def named(save_obj: Any) -> Iterable[tuple[Any, Any]]:
+    """Names and values of a Cell, dict, or list of Parameters or of ``{"name": …, "data": …}``.
+
+    Raises:
+        TypeError: it is of another type.
+    """
+    if isinstance(save_obj, Cell):
+        return [(entry.name, entry) for entry in save_obj.get_parameters()]
+    if isinstance(save_obj, dict):
+        return save_obj.items()
+    if not isinstance(save_obj, (list, tuple)):
+        raise TypeError(
+            f"For 'save_checkpoint', 'save_obj' must be a Cell, a list or a dict, but got "
+            f"{type(save_obj).__name__}."
+        )
+    pairs = []
+    for entry in save_obj:
+        if isinstance(entry, Parameter):
+            pairs.append((entry.name, entry))
+        elif isinstance(entry, dict) and {"name", "data"} <= entry.keys():
+            pairs.append((entry["name"], entry["data"]))
+        else:
+            raise TypeError(
+                f"For 'save_checkpoint', a list must hold Parameters, or dicts of 'name' and 'data', but "
+                f"got {type(entry).__name__}."
+            )
+    return pairs
+
+
+def appended(append_dict: Any) -> Iterable[tuple[str, np.ndarray | str]]:
+    """The entries of a file for an ``append_dict``.
+
+    Raises:
+        TypeError: it, a name or a value is of another type.
+        ValueError: a number does not fit Int64.
+    """
+    if append_dict is None:
+        return
+    if not isinstance(append_dict, dict):
+        raise TypeError(
+            f"For 'save_checkpoint', 'append_dict' must be a dict, but got {type(append_dict).__name__}."
+        )
+    for name, value in append_dict.items():
+        if not isinstance(name, str):
+            raise TypeError(
+                f"For 'save_checkpoint', names in 'append_dict' must be strings, but got {name!r}."
+            )
+        yield name, _content(name, value, "append_dict", (Tensor, np.ndarray, str, int, float, np.generic))
+
+
+def _content(name: str, value: Any, argument: str, types: tuple[type, ...]) -> np.ndarray | str:
+    """A value as a file holds it."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(
+            f"For 'save_checkpoint', the number '{name}' in '{argument}' does not fit Int64; save it as text."
+        )
+    if isinstance(value, types):
+        # Tensor turns numbers into the element types that MindSpore gives them
+        return (value if isinstance(value, Tensor) else Tensor(value)).host_array()
+    raise TypeError(
+        f"For 'save_checkpoint', '{name}' in '{argument}' must be "
+        f"{', '.join(each.__name__ for each in types)}, but got {type(value).__name__}."
+    )

@@ -1,0 +1,139 @@
+"""Distributed loading gives a net the Parameters of a sharded checkpoint or of the files of all ranks.
+
+Any number of devices can load what any other number has saved: of a Parameter that has a layout already each
+device reads the slices that it needs, and no more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from mindgrad.backend.device_mesh import sharding, spread_slices
+from mindgrad.backend.xla import mesh_devices
+from mindgrad.execution.strategy_file import read_strategy
+from mindgrad.ir.partition import current
+from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.train.rank_files import arrays_of_ranks
+from mindgrad.train.sharded_checkpoint import set_at
+from mindgrad.train.sliced_arrays import SlicedArrays
+
+__all__ = ["load_distributed_checkpoint"]
+
+_CALLER = "load_distributed_checkpoint"
+#: MindSpore's other options, and what they are by default
+_DEFAULTS = {
+    "dec_key": None, "dec_mode": "AES-GCM", "format": "ckpt", "unified_safetensors_dir": None,
+    "dst_safetensors_dir": None, "rank_id": None, "output_format": "safetensors", "name_map": None,
+    "max_process_num": 64, "return_param_dict": False,
+}  # fmt: skip
+#: options that may have any value: names of files say their format, and one process reads them
+_WITHOUT_EFFECT = ("dec_mode", "format", "output_format", "max_process_num")
+_ADVICE = {
+    "dec_key": "encrypted files are not read; save the file without a key",
+    "unified_safetensors_dir": "give the folder that save_checkpoint(..., integrated_save=False) has written",
+    "dst_safetensors_dir": "transform_checkpoints writes files for another number of devices",
+    "rank_id": "each device reads its slices by the layout of the Parameters",
+    "name_map": "rename the Parameters of the net",
+    "return_param_dict": "load_checkpoint(folder) gives the arrays of a sharded checkpoint by name",
+}
+
+
+def load_distributed_checkpoint(
+    network: Cell,
+    checkpoint_filenames: Any = None,
+    predict_strategy: Any = None,
+    train_strategy_filename: Any = None,
+    strict_load: bool = False,
+    **options: Any,
+) -> None:
+    """Load a checkpoint of several devices, on any number of them: each reads the slices that it needs.
+
+    Args:
+        network: the Cell; Parameters that have a layout are read in slices, the others whole.
+        checkpoint_filenames: the folder that ``save_checkpoint(…, integrated_save=False)`` has written; or a
+            list with the file of each rank, in their order.
+        predict_strategy: must be None: the layouts of the Parameters say what each device needs.
+        train_strategy_filename: how the files of ranks are divided, a file as
+            ``set_auto_parallel_context(strategy_ckpt_save_file=…)`` has it written.
+        strict_load: whether each Parameter of ``network`` must be there; otherwise it stays as it is.
+        **options: others of MindSpore, which must be what they are there by default; ``dec_mode``,
+            ``format``, ``output_format`` and ``max_process_num`` have no effect.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: a file is missing or damaged, there are several and no strategy, or another option is
+            asked for.
+        RuntimeError: a Parameter has another shape or element type, or is missing: nothing is loaded.
+
+    >>> import mindgrad as ms, tempfile
+    >>> from mindgrad.train.sharded_checkpoint import write_set
+    >>> net = ms.nn.Dense(1, 1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_set(folder, [("weight", ms.Tensor([[3.0]]))])
+    ...     ms.load_distributed_checkpoint(net, folder)
+    >>> net.weight.asnumpy().tolist()
+    [[3.0]]
+    """
+    if not isinstance(network, Cell):
+        raise TypeError(f"For '{_CALLER}', the 'network' must be a Cell, but got {type(network).__name__}.")
+    _check_options({**options, "predict_strategy": predict_strategy})
+    content = _source(checkpoint_filenames, train_strategy_filename)
+    parameters = {parameter.name: parameter for parameter in network.get_parameters()}
+    _check_fits(content.entries, parameters, strict_load)
+    values = {name: _value(content, p, name) for name, p in parameters.items() if name in content.entries}
+    for name, value in values.items():
+        parameters[name].store(value)
+
+
+def _check_options(options: Mapping[str, Any]) -> None:
+    for name, value in options.items():
+        if name not in _DEFAULTS and name != "predict_strategy":
+            raise TypeError(f"{_CALLER}() got an unexpected keyword argument '{name}'")
+        if name not in _WITHOUT_EFFECT and value is not None and value != _DEFAULTS.get(name):
+            advice = _ADVICE.get(name, "leave it out: layouts of Parameters say what each device needs")
+            raise ValueError(f"For '{_CALLER}', '{name}' is not supported: {advice}.")
+
+
+def _source(filenames: Any, strategy_file: Any) -> SlicedArrays:
+    """The arrays of the files that a call names."""
+    if isinstance(filenames, (str, os.PathLike)):
+        return set_at(filenames, _CALLER)
+    if not isinstance(filenames, (list, tuple)) or not all(
+        isinstance(x, (str, os.PathLike)) for x in filenames
+    ):
+        raise TypeError(
+            f"For '{_CALLER}', the 'checkpoint_filenames' must be the folder of a sharded checkpoint, or a "
+            f"list of the files of all ranks, but got {type(filenames).__name__}."
+        )
+    strategy = None if strategy_file is None else read_strategy(strategy_file, _CALLER)
+    if strategy is not None and len(filenames) != strategy.devices:
+        raise ValueError(
+            f"For '{_CALLER}', there are {len(filenames)} files, but '{strategy_file}' is for "
+            f"{strategy.devices} devices."
+        )
+    return arrays_of_ranks(dict(enumerate(filenames)), strategy, _CALLER)
+
+
+def _check_fits(entries: Mapping[str, Any], parameters: Mapping[str, Any], is_strict: bool) -> None:
+    for name, parameter in parameters.items():
+        if name in entries:
+            dtype, shape, _ = entries[name]
+            if (dtype, shape) != (parameter.dtype, parameter.shape):
+                raise RuntimeError(
+                    f"For 'load_distributed_checkpoint', '{name}' is {dtype} of shape {shape} in the "
+                    f"checkpoint, but "
+                    f"{parameter.dtype} of shape {parameter.shape} in the network."
+                )
+        elif is_strict:
+            raise RuntimeError(f"For 'load_distributed_checkpoint', '{name}' is not in the checkpoint.")
+
+
+def _value(content: SlicedArrays, parameter: Any, name: str) -> Tensor:
+    partition = current()
+    if partition is None or parameter.layout is None or parameter.layout[0] != partition.devices:
+        return make_tensor(content.array(name))
+    target = sharding(mesh_devices(partition.devices), parameter.layout[1])
+    return make_tensor(spread_slices(parameter.shape, target, lambda index: content.region(name, index)))

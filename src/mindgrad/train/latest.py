@@ -1,0 +1,61 @@
+"""The latest checkpoint of a folder is what a training goes on from that has been started again."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from mindgrad.train.sharded_checkpoint import completed_at
+
+__all__ = ["latest_checkpoint", "natural_order"]
+
+_ENDINGS = (".ckpt", ".safetensors")
+
+
+def natural_order(name: str) -> list[Any]:
+    """A key that sorts names as persons do: numbers in them count as numbers.
+
+    >>> sorted(["net-10", "net-9"], key=natural_order)
+    ['net-9', 'net-10']
+    """
+    return [int(part) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
+
+
+def latest_checkpoint(directory: str | os.PathLike[str], prefix: str = "") -> str | None:
+    """The checkpoint of a folder that was completed last, for ``load_checkpoint``.
+
+    Files that :func:`save_checkpoint` and :class:`ModelCheckpoint` write are complete from the moment that
+    they are there, wherever their writers are stopped; sharded checkpoints are once they have an index.
+
+    Args:
+        directory: the folder; it need not exist.
+        prefix: the beginning of its name.
+
+    Returns:
+        The path of a ``.ckpt`` or ``.safetensors`` file, or of the folder of a sharded checkpoint; ``None``
+        if there is none. Of several of one time the last by name, where numbers count as numbers.
+
+    >>> import mindgrad as ms, os, tempfile
+    >>> from mindgrad.train import latest_checkpoint
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> for step in (9, 10):
+    ...     ms.save_checkpoint({"step": ms.Tensor(step)}, os.path.join(folder.name, f"net-1_{step}.ckpt"))
+    >>> os.path.basename(latest_checkpoint(folder.name))
+    'net-1_10.ckpt'
+    >>> print(latest_checkpoint(folder.name, prefix="other"))
+    None
+    >>> folder.cleanup()
+    """
+    path = Path(directory)
+    times: dict[tuple[Any, ...], str] = {}
+    for entry in path.iterdir() if path.is_dir() else ():
+        if entry.name.startswith(prefix):
+            if entry.suffix in _ENDINGS and entry.is_file():
+                time: int | None = entry.stat().st_mtime_ns
+            else:
+                time = completed_at(entry)
+            if time is not None:
+                times[time, *natural_order(entry.name)] = str(entry)
+    return times[max(times)] if times else None

@@ -1,0 +1,343 @@
+"""Rank files hold the slices that one rank has of divided arrays; strategy files say how they lie.
+
+    folder/rank_0/net-1_2.ckpt, folder/rank_1/net-1_2.ckpt, …        a file for each rank, of its slices
+
+Sharded checkpoints (``train.sharded_checkpoint``) need none of this: they are read on any number of devices.
+These are MindSpore's functions for programs that save a file for each rank: the files for one number of
+devices become those for another, or one file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.protobuf import Malformed
+from mindgrad._base.replacing import replaced
+from mindgrad.execution.strategy_file import Strategy, read_strategy, write_strategy
+from mindgrad.ir.dtype import as_dtype
+from mindgrad.nn.hyperparameters import positive_int
+from mindgrad.train import ckpt, safetensors
+from mindgrad.train.latest import natural_order
+from mindgrad.train.sharded_checkpoint import is_set, set_at
+from mindgrad.train.sliced_arrays import Entry, Slice, SlicedArrays
+
+__all__ = [
+    "arrays_of_ranks", "merge_pipeline_strategys", "rank_list_for_transform", "transform_checkpoint_by_rank",
+    "transform_checkpoints",
+]  # fmt: skip
+
+_RANK_FOLDER = re.compile(r"rank_(\d+)")
+_ENDINGS = (".ckpt", ".safetensors")
+_File = str | os.PathLike[str]
+
+
+def transform_checkpoints(
+    src_checkpoints_dir: _File,
+    dst_checkpoints_dir: _File,
+    ckpt_prefix: str,
+    src_strategy_file: _File | None = None,
+    dst_strategy_file: _File | None = None,
+    process_num: int = 1,
+    output_format: str = "ckpt",
+) -> None:
+    """Write the files of all ranks for another division among devices, of those for one.
+
+    Args:
+        src_checkpoints_dir: a folder with a folder ``rank_0``, ``rank_1``, … for each rank, of which the last
+            file by name is taken; without ``src_strategy_file`` only ``rank_0``, or a file or a sharded
+            checkpoint as :func:`save_checkpoint` writes it.
+        dst_checkpoints_dir: where ``rank_0/<prefix>0.ckpt``, ``rank_1/<prefix>1.ckpt``, … are written.
+        ckpt_prefix: how their names begin.
+        src_strategy_file: how the arrays that are read are divided; ``None``: they are not, or it is a
+            sharded checkpoint.
+        dst_strategy_file: how those that are written are; ``None``: one file with undivided arrays.
+        process_num: accepted for compatibility: one process does it.
+        output_format: ``"ckpt"`` or ``"safetensors"``.
+
+    Raises:
+        ValueError: a file is missing, damaged or not of mindgrad, ranks have files of different names, or an
+            array has not the shape that a strategy says.
+        OSError: a file cannot be written.
+
+    >>> import mindgrad as ms, os, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> source, target = os.path.join(folder.name, "net.ckpt"), os.path.join(folder.name, "target")
+    >>> ms.save_checkpoint({"slope": ms.Tensor([2.0])}, source)
+    >>> ms.transform_checkpoints(folder.name, target, "net", output_format="safetensors")
+    >>> ms.load_checkpoint(os.path.join(target, "rank_0", "net0.safetensors"))["slope"].asnumpy().tolist()
+    [2.0]
+    >>> folder.cleanup()
+    """
+    caller = "transform_checkpoints"
+    positive_int(caller, "process_num", process_num)
+    _check_prefix(caller, ckpt_prefix)
+    if output_format not in ("ckpt", "safetensors"):
+        raise ValueError(
+            f"For '{caller}', the 'output_format' must be 'ckpt' or 'safetensors', but got {output_format!r}."
+        )
+    target = _strategy(dst_strategy_file, caller)
+    source = _source(Path(src_checkpoints_dir), _strategy(src_strategy_file, caller), caller)
+    for rank in range(1 if target is None else target.devices):
+        path = Path(dst_checkpoints_dir) / f"rank_{rank}" / f"{ckpt_prefix}{rank}.{output_format}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(path, _content_of(rank, source, target, caller))
+
+
+def transform_checkpoint_by_rank(
+    rank_id: int,
+    checkpoint_files_map: Mapping[int, _File],
+    save_checkpoint_file_name: _File,
+    src_strategy_file: _File | None = None,
+    dst_strategy_file: _File | None = None,
+) -> None:
+    """Write the file of one rank for another division among devices.
+
+    Args:
+        rank_id: the rank.
+        checkpoint_files_map: for each rank that :func:`rank_list_for_transform` names, its file.
+        save_checkpoint_file_name: the file to write; ``.ckpt`` is added to names without an ending.
+        src_strategy_file, dst_strategy_file: as in :func:`transform_checkpoints`.
+
+    Raises:
+        TypeError: ``checkpoint_files_map`` is no dict from ints.
+        ValueError: as :func:`transform_checkpoints`, or there is no such rank.
+        OSError: the file cannot be written.
+    """
+    caller = "transform_checkpoint_by_rank"
+    if not isinstance(checkpoint_files_map, dict) or not all(type(x) is int for x in checkpoint_files_map):
+        raise TypeError(
+            f"For '{caller}', the 'checkpoint_files_map' must be a dict from ranks to files, but got "
+            f"{checkpoint_files_map!r}."
+        )
+    target = _strategy(dst_strategy_file, caller)
+    _check_rank(caller, rank_id, target)
+    source = arrays_of_ranks(checkpoint_files_map, _strategy(src_strategy_file, caller), caller)
+    path = Path(save_checkpoint_file_name)
+    path = path if path.suffix in _ENDINGS else path.with_name(f"{path.name}.ckpt")
+    _write(path, _content_of(rank_id, source, target, caller))
+
+
+def rank_list_for_transform(
+    rank_id: int, src_strategy_file: _File | None = None, dst_strategy_file: _File | None = None
+) -> list[int]:
+    """The ranks whose files are needed for the file of one rank of another division among devices.
+
+    Args:
+        rank_id: that rank.
+        src_strategy_file, dst_strategy_file: as in :func:`transform_checkpoints`.
+
+    Raises:
+        ValueError: a strategy file is damaged or not of mindgrad, the two are of different arrays, or there
+            is no such rank.
+
+    >>> from mindgrad import rank_list_for_transform
+    >>> rank_list_for_transform(0)
+    [0]
+    """
+    caller = "rank_list_for_transform"
+    source, target = _strategy(src_strategy_file, caller), _strategy(dst_strategy_file, caller)
+    _check_rank(caller, rank_id, target)
+    ranks = {0}  # what is not divided is read from its file
+    for name, (shape, _) in (source.parameters if source else {}).items():
+        assert source is not None
+        region = _region(name, shape, rank_id, target, caller)
+        first: dict[Any, int] = {}
+        for rank in range(source.devices):
+            bounds = source.bounds(name, rank)
+            first.setdefault(tuple(x.start for x in bounds), rank)
+            if all(a.start < b.stop and b.start < a.stop for a, b in zip(bounds, region, strict=True)):
+                ranks.add(first[tuple(x.start for x in bounds)])
+    return sorted(ranks)
+
+
+def merge_pipeline_strategys(src_strategy_dirs: _File, dst_strategy_file: _File) -> None:
+    """Join the strategy files of a folder, each of which has some of the Parameters, to one.
+
+    Args:
+        src_strategy_dirs: the folder.
+        dst_strategy_file: the file to write.
+
+    Raises:
+        ValueError: there is none, one is not of mindgrad, or two contradict each other.
+        OSError: the file cannot be written.
+    """
+    caller = "merge_pipeline_strategys"
+    folder = Path(src_strategy_dirs)
+    files = sorted(x for x in folder.iterdir() if x.is_file()) if folder.is_dir() else []
+    if not files:
+        raise ValueError(f"For '{caller}', there are no strategy files in '{folder}'.")
+    merged = read_strategy(files[0], caller)
+    for file in files[1:]:
+        other = read_strategy(file, caller)
+        both = merged.parameters.keys() & other.parameters.keys()
+        differing = sorted(name for name in both if merged.parameters[name] != other.parameters[name])
+        if differing or other.devices != merged.devices:
+            raise ValueError(
+                f"For '{caller}', '{file}' has "
+                + (f"another layout of '{differing[0]}'" if differing else f"{other.devices} devices")
+                + " than the files before it; strategy files of one program belong together."
+            )
+        merged = Strategy(merged.devices, {**merged.parameters, **other.parameters})
+    write_strategy(dst_strategy_file, merged)
+
+
+# --- reading --------------------------------------------------------------------------------------------
+
+
+def arrays_of_ranks(files: Mapping[int, _File], strategy: Strategy | None, caller: str) -> SlicedArrays:
+    """The arrays that lie in the files of ranks.
+
+    Args:
+        files: the file of each rank; not all need to be there.
+        strategy: how the arrays are divided; ``None``: they are not, and there is one file.
+        caller: the function that errors name.
+
+    Raises:
+        ValueError: there are several files and no strategy, ranks that the strategy has not, or a file is
+            missing or damaged.
+    """
+    if not files or (strategy is None and len(files) > 1):
+        raise ValueError(
+            f"For '{caller}', there are {len(files)} files of ranks"
+            + (", and no strategy file that says how they belong together." if files else ".")
+        )
+    unknown = sorted(rank for rank in files if strategy is not None and not 0 <= rank < strategy.devices)
+    if strategy is not None and unknown:
+        raise ValueError(
+            f"For '{caller}', there is a file for rank {unknown[0]}, but the strategy file is for "
+            f"{strategy.devices} devices."
+        )
+    first = min(files)
+    paths = {rank: os.path.abspath(file) for rank, file in files.items()}
+    title = f"the checkpoint of {len(files)} ranks, the first in '{files[first]}',"
+    arrays = SlicedArrays(title, Path(os.sep), {})
+    for name, value in _content(paths[first], caller).items():
+        if isinstance(value, str):
+            arrays.texts[name] = value
+            continue
+        dtype = as_dtype(value.dtype)
+        if strategy is None or name not in strategy.parameters:
+            slices = [Slice(paths[first], (0,) * value.ndim, value.shape)]
+            arrays.entries[name] = Entry(dtype, value.shape, slices)
+            continue
+        slices = []
+        for rank in sorted(paths):
+            bounds = strategy.bounds(name, rank)
+            starts, sizes = [x.start for x in bounds], [x.stop - x.start for x in bounds]
+            slices.append(Slice(paths[rank], starts, sizes))
+        arrays.entries[name] = Entry(dtype, strategy.parameters[name][0], slices)
+    return arrays
+
+
+def _content(path: str, caller: str) -> Mapping[str, np.ndarray | str]:
+    try:
+        if path.endswith(".safetensors"):
+            return safetensors.read(Path(path))
+        return ckpt.read(Path(path).read_bytes())
+    except (OSError, Malformed) as error:
+        raise ValueError(f"For '{caller}', '{path}' cannot be read: {error}") from None
+
+
+def _source(folder: Path, strategy: Strategy | None, caller: str) -> SlicedArrays:
+    """The arrays of a folder with folders of ranks, of a file in it, or of a sharded checkpoint."""
+    if is_set(folder):
+        return set_at(folder, caller)
+    folders = {}
+    if folder.is_dir():
+        named = [(_RANK_FOLDER.fullmatch(x.name), x) for x in folder.iterdir() if x.is_dir()]
+        folders = {int(match[1]): path for match, path in named if match}
+    if not folders and strategy is None:
+        file = _last_file(folder)
+        if file is not None:
+            return arrays_of_ranks({0: file}, None, caller)
+    ranks = range(strategy.devices) if strategy else sorted(folders) or [0]
+    files: dict[int, Path] = {}
+    for rank in ranks:
+        file = _last_file(folders[rank]) if rank in folders else None
+        if file is None:
+            raise ValueError(
+                f"For '{caller}', there is no file of rank {rank}: no '{folder / f'rank_{rank}'}' with files "
+                f"that end with {' or '.join(_ENDINGS)}."
+            )
+        files[rank] = file
+    names = {file.name for file in files.values()}
+    if len(names) > 1 and len({_without(rank, file.stem) for rank, file in files.items()}) > 1:
+        raise ValueError(
+            f"For '{caller}', the last files of the ranks are not of one checkpoint: "
+            f"{', '.join(sorted(names))}. Leave the files of one in the folders."
+        )
+    return arrays_of_ranks(files, strategy, caller)
+
+
+def _without(rank: int, stem: str) -> str:
+    """The name of a rank's file without the rank, where it ends with it."""
+    return stem.removesuffix(str(rank))
+
+
+def _last_file(folder: Path) -> Path | None:
+    """The last file of a folder, where numbers in names count as numbers."""
+    if not folder.is_dir():
+        return None
+    files = [x for x in folder.iterdir() if x.suffix in _ENDINGS and x.is_file()]
+    return max(files, key=lambda x: natural_order(x.name), default=None)
+
+
+# --- writing --------------------------------------------------------------------------------------------
+
+
+def _content_of(
+    rank: int, source: SlicedArrays, target: Strategy | None, caller: str
+) -> dict[str, np.ndarray | str]:
+    """The content of the file of a rank."""
+    content: dict[str, np.ndarray | str] = {}
+    for name, entry in source.entries.items():
+        content[name] = source.region(name, _region(name, entry.shape, rank, target, caller))
+    return {**content, **source.texts}
+
+
+def _region(
+    name: str, shape: Sequence[int], rank: int, target: Strategy | None, caller: str
+) -> Sequence[slice]:
+    if target is None or name not in target.parameters:
+        return [slice(0, size) for size in shape]
+    if target.parameters[name][0] != tuple(shape):
+        raise ValueError(
+            f"For '{caller}', '{name}' has the shape {tuple(shape)}, but the strategy that is to be "
+            f"written for has {target.parameters[name][0]}."
+        )
+    return target.bounds(name, rank)
+
+
+def _write(path: Path, content: Mapping[str, np.ndarray | str]) -> None:
+    with replaced(path) as new:
+        if path.suffix == ".safetensors":
+            safetensors.write(new, content)
+        else:
+            with open(new, "wb") as file:
+                ckpt.write(file, content)
+
+
+# --- arguments ------------------------------------------------------------------------------------------
+
+
+def _strategy(file: Any, caller: str) -> Strategy | None:
+    return None if file is None else read_strategy(file, caller)
+
+
+def _check_rank(caller: str, rank: Any, target: Strategy | None) -> None:
+    count = 1 if target is None else target.devices
+    if type(rank) is not int or not 0 <= rank < count:
+        raise ValueError(
+            f"For '{caller}', the 'rank_id' must be an int in range [0, {count}), but got {rank!r}."
+        )
+
+
+def _check_prefix(caller: str, prefix: Any) -> None:
+    if not isinstance(prefix, str) or "/" in prefix:
+        raise ValueError(f"For '{caller}', the 'ckpt_prefix' must be a name without '/', but got {prefix!r}.")
