@@ -26,7 +26,7 @@ def test_collectives_of_four_processes():
     ran, lines = job("collectives.py", 4)
     assert ran.returncode == 0, ran.stderr[-4000:]
     for printed in lines.values():
-        assert printed == ["collectives", "messages", "derivatives", "groups", "random_numbers"]
+        assert printed == ["collectives", "messages", "derivatives", "groups", "random_numbers", "uneven"]
 
 
 @pytest.mark.parametrize("mode", ["eager", "compiled"])

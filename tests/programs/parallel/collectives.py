@@ -151,7 +151,15 @@ def random_numbers():
     assert len({tuple(part) for part in weights}) == 1, weights
 
 
-CHECKS = [collectives, messages, derivatives, groups, random_numbers]
+def uneven():
+    """Parts of different sizes, and neighbours."""
+    import uneven  # which asks for the rank
+
+    for check in uneven.CHECKS:
+        check()
+
+
+CHECKS = [collectives, messages, derivatives, groups, random_numbers, uneven]
 
 if __name__ == "__main__":
     for part in CHECKS:
