@@ -25,7 +25,8 @@ from mindgrad.ops.uneven_collectives import exchanged_by_counts, exchanged_parts
 __all__ = [
     "CommHandle", "P2POp", "all_gather_into_tensor", "all_reduce", "all_to_all_single_with_output_shape",
     "all_to_all_v_c", "all_to_all_with_output_shape", "barrier", "batch_isend_irecv", "broadcast",
-    "gather_into_tensor", "irecv", "isend", "recv", "reduce", "reduce_scatter_tensor", "scatter_tensor", "send",
+    "gather_into_tensor", "irecv", "isend", "recv", "reduce", "reduce_scatter_tensor", "scatter_tensor",
+    "send",
 ]  # fmt: skip
 
 _WORLD = GlobalComm.WORLD_COMM_GROUP
@@ -195,8 +196,8 @@ def all_to_all_with_output_shape(
             raise TypeError(f"For '{name}', the '{argument}' must be a list, but got {type(value).__name__}.")
         if len(value) != len(ranks):
             raise ValueError(
-                f"For '{name}', the '{argument}' must have an element for each of {len(ranks)} processes, but "
-                f"got {len(value)}."
+                f"For '{name}', the '{argument}' must have an element for each of {len(ranks)} processes, "
+                f"but got {len(value)}."
             )
     xs = [operand(x, name) for x in input_tensor_list]
     kinds = {str(x.dtype) for x in xs}

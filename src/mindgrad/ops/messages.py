@@ -1,4 +1,4 @@
-"""Messages between pairs of processes, several at a time, go in an order in which nobody waits for another."""
+"""Messages between pairs of processes go in one order, in which nobody waits for another one."""
 
 from __future__ import annotations
 

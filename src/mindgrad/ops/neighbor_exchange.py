@@ -183,10 +183,11 @@ def exchanged_halos(
         raise ValueError(f"For '{operator}', the input must be of shape (N, C, H, W), but has {x.shape}.")
     if max(send_lengths[:2]) > x.shape[2] or max(send_lengths[2:]) > x.shape[3]:
         raise ValueError(
-            f"For '{operator}', the input of shape {x.shape} is smaller than the borders {list(send_lengths)} "
-            f"of 'send_lens'."
+            f"For '{operator}', the input of shape {x.shape} is smaller than the borders "
+            f"{list(send_lengths)} of 'send_lens'."
         )
-    sent, shapes = {}, {}
+    sent: dict[tuple[int, int], Tensor] = {}
+    shapes: dict[int, tuple[int, ...]] = {}
     for direction, (vertical, horizontal) in enumerate(_DIRECTIONS):
         opposite = (direction + 4) % len(_DIRECTIONS)  # which it is to the receiver
         rank = send_ranks[direction]
@@ -196,10 +197,10 @@ def exchanged_halos(
         height = x.shape[2] if not vertical else receive_lengths[vertical > 0]
         width = x.shape[3] if not horizontal else receive_lengths[2 + (horizontal > 0)]
         shapes[direction] = (*x.shape[:2], height, width)
-    expected = {
+    expected: dict[tuple[int, int], tuple[int, ...]] = {
         (rank, direction): shapes[direction]
         for direction, rank in enumerate(receive_ranks)
-        if rank >= 0 and math.prod(shapes[direction])
+        if rank >= 0 and 0 not in shapes[direction]
     }
     results, last = _delivered(sent, expected, x.dtype, ranks, operator, image=x)
 
@@ -268,9 +269,9 @@ def _delivered(
         outgoing = next((m for m in listed if m.source == own), None)
         incoming = next((m for m in listed if m.target == own), None)
         x = nothing if outgoing is None else sent[outgoing.target, outgoing.tag].reshape(-1)
-        operand_ = lengthened(_after(_after(x, nothing), came), max(m.size for m in listed))
+        padded_ = lengthened(_after(_after(x, nothing), came), max(m.size for m in listed))
         pairs = tuple(sorted([(m.source, m.target) for m in listed]))
-        came = applied(rows.permute, operator, operand_, pairs=pairs, ranks=tuple(ranks))
+        came = applied(rows.permute, operator, padded_, pairs=pairs, ranks=tuple(ranks))
         if incoming is not None:
             key = incoming.source, incoming.tag
             results[key] = came[: incoming.size].reshape(expected[key])

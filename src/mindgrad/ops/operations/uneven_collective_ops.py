@@ -243,7 +243,9 @@ class BatchISendIRecv(Primitive):
                     f"For 'BatchISendIRecv', the '{name}' must be a tuple or list, but got "
                     f"{type(value).__name__}."
                 )
-            setattr(self, name, list(value))
+        self.op_types, self.remote_ranks, self.receive_shapes, self.receive_dtypes = map(
+            list, arguments.values()
+        )
         self.group = group
         counts = {name: len(value) for name, value in arguments.items()}
         receives = self.op_types.count("irecv")
@@ -253,8 +255,8 @@ class BatchISendIRecv(Primitive):
             or set(self.op_types) - {"isend", "irecv"}
         ):
             raise ValueError(
-                f"For 'BatchISendIRecv', there must be a rank for each of 'op_types', 'isend' or 'irecv', and "
-                f"a shape and an element type for each 'irecv', but got {self.op_types} and {counts}."
+                f"For 'BatchISendIRecv', there must be a rank for each of 'op_types', 'isend' or 'irecv', "
+                f"and a shape and an element type for each 'irecv', but got {self.op_types} and {counts}."
             )
         for rank in self.remote_ranks:
             partner(rank, "remote_ranks", group, "BatchISendIRecv")
