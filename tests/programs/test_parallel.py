@@ -45,6 +45,21 @@ def test_training_in_parallel_is_that_of_one_process(mode):
         np.testing.assert_allclose(results[0][name], LOSSES[name], rtol=2e-5)
 
 
+@pytest.mark.timeout(150)
+@pytest.mark.parametrize(
+    ("workers", "names"),
+    [
+        (2, ["refused", "explained", "burgers", "argon", "layers"]),
+        (2, ["gpt", "resnet"]),
+        (4, ["burgers", "argon"]),
+    ],
+)
+def test_steps_of_the_benchmark_are_those_of_one_process(workers, names):
+    ran, lines = job("equality.py", workers, *names)
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    assert lines == {rank: names for rank in range(workers)}
+
+
 def test_programs_that_differ_are_an_error():
     ran, _ = job("differing.py", 2)
     assert ran.returncode != 0
