@@ -2,7 +2,8 @@
 
 They go through Python's ``logging``, to the logger ``mindgrad``, which prints them on standard error. The
 environment variable ``GLOG_v`` says from which level on: 0 debug, 1 info, 2 warning (the default),
-3 error, 4 critical; it is read when the package is imported.
+3 error, 4 critical; it is read when the package is imported. Of several processes each logs, with its rank
+and the number of the restart, which a launcher puts before every line.
 """
 
 from __future__ import annotations
@@ -11,17 +12,26 @@ import logging
 import os
 from typing import Any
 
+from mindgrad._base.job_rank import prefix
 from mindgrad._base.missing import explain_room as _explain_room
 
 __all__ = ["critical", "debug", "error", "get_level", "get_log_config", "info", "set_level", "warning"]
 
 _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL)
-_FORMAT = "[%(levelname)s] %(asctime)s %(pathname)s:%(lineno)d %(message)s"
+_FORMAT = "[%(levelname)s] %(rank)s%(asctime)s %(pathname)s:%(lineno)d %(message)s"
 
 
 def _asked() -> int:
     number = os.environ.get("GLOG_v", "2")  # noqa: SIM112 MindSpore's name
     return int(number) if number in ("0", "1", "2", "3", "4") else 2
+
+
+class _Lines(logging.Formatter):
+    """Lines with the rank and restart of this process, where there are several and no launcher says it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        record.rank = prefix()
+        return super().format(record)
 
 
 class _StandardError(logging.StreamHandler):
@@ -32,7 +42,7 @@ def _logger() -> logging.Logger:
     logger = logging.getLogger("mindgrad")
     if not any(isinstance(handler, _StandardError) for handler in logger.handlers):
         handler = _StandardError()
-        handler.setFormatter(logging.Formatter(_FORMAT))
+        handler.setFormatter(_Lines(_FORMAT))
         logger.addHandler(handler)
         logger.setLevel(_LEVELS[_asked()])
         logger.propagate = False

@@ -169,10 +169,13 @@ def test_slurm_starts_processes_and_they_end_with_each_other(tmp_path, mark):  #
         for rank in "01"
     ]  # fmt: skip
     environments[1]["SLURM_JOB_ID"] = environments[0]["SLURM_JOB_ID"]
-    program = "init()\nrank = get_rank()\n" + WAIT.format(gone=1, act="raise ValueError('no such batch')")
+    program = "init()\nrank = get_rank()\nms.log.warning('here')\n"
+    program += WAIT.format(gone=1, act="raise ValueError('no such batch')")
     results = alone(tmp_path, mark, program, environments)
     assert [status for status, *_ in results] == [1, 1], results
     assert "ValueError: no such batch" in results[1][2]
+    for rank, (*_, err) in enumerate(results):  # no launcher says who writes a line
+        assert re.search(rf"^\[WARNING\] \[rank {rank}\] \d.* here$", err, re.MULTILINE), err
     assert "mindgrad: rank 1 raised ValueError: no such batch." in results[0][2]
 
 

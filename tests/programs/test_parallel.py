@@ -1,6 +1,7 @@
 """Several processes on loopback: collectives, their derivatives, data-parallel training, differing programs."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 from tests.programs.conftest import launch
 
+CHECKS = ["collectives", "messages", "derivatives", "groups", "random_numbers", "progress", "uneven"]
 FOLDER = Path(__file__).parent / "parallel"
 LOSSES = json.loads((FOLDER.parent / "training" / "losses.json").read_text())
 
@@ -26,7 +28,9 @@ def test_collectives_of_four_processes():
     ran, lines = job("collectives.py", 4)
     assert ran.returncode == 0, ran.stderr[-4000:]
     for printed in lines.values():
-        assert printed == ["collectives", "messages", "derivatives", "groups", "random_numbers"]
+        assert printed == CHECKS
+    for rank in range(4):  # the launcher's prefix, and none of the log's own
+        assert re.search(rf"^\[rank {rank}\] \[WARNING\] \d.* of rank {rank}$", ran.stderr, re.MULTILINE)
 
 
 @pytest.mark.parametrize("mode", ["eager", "compiled"])
@@ -39,6 +43,21 @@ def test_training_in_parallel_is_that_of_one_process(mode):
     for name in ("heat", "lenet", "lstm"):
         # as with one process: Float32 in another order of sums
         np.testing.assert_allclose(results[0][name], LOSSES[name], rtol=2e-5)
+
+
+@pytest.mark.timeout(150)
+@pytest.mark.parametrize(
+    ("workers", "names"),
+    [
+        (2, ["refused", "explained", "burgers", "argon", "layers"]),
+        (2, ["gpt", "resnet"]),
+        (4, ["burgers", "argon"]),
+    ],
+)
+def test_steps_of_the_benchmark_are_those_of_one_process(workers, names):
+    ran, lines = job("equality.py", workers, *names)
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    assert lines == {rank: names for rank in range(workers)}
 
 
 def test_programs_that_differ_are_an_error():

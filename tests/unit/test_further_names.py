@@ -23,6 +23,11 @@ X = np.random.default_rng(2).normal(size=(3, 4))
         ops.Broadcast(0), ops.Reduce(0), ops.CollectiveGather(0), ops.CollectiveScatter(),
         ops.AlltoAll(1, 0, 1), lambda x: comm_func.all_reduce(x)[0], comm_func.broadcast,
         lambda x: comm_func.all_gather_into_tensor(x)[0], lambda x: comm_func.reduce(x, 0, "max"),
+        lambda x: ops.AlltoAllV()(x, [3], [3]), lambda x: ops.AlltoAllVC()(x, [[3]]),
+        lambda x: ops.AllGatherV()(x, [3]), lambda x: ops.ReduceScatterV()(x, [3]),
+        lambda x: ops.NeighborExchange([0], [0], ([3, 4],), ([3, 4],), x.dtype)((x,))[0],
+        lambda x: comm_func.all_to_all_with_output_shape([(3, 4)], [x])[0][0],
+        lambda x: comm_func.all_to_all_single_with_output_shape((3, 4), x)[0],
     ],
 )  # fmt: skip
 def test_collectives_of_one_process_are_the_identity(collective):
@@ -45,6 +50,26 @@ def test_collectives_compiled():
         (lambda: ops.AlltoAll(2, 0, 0)(Tensor(X)), ValueError, "'split_count' must be 1"),
         (lambda: ops.AllGather()(Tensor(1.0)), ValueError, "must have an axis to join along"),
         (lambda: ops.Send(0, 1), ValueError, "must be another rank"),
+        (lambda: ops.AlltoAllV()(Tensor(X), [2], [2]), ValueError, "must sum to the 3 elements of the first"),
+        (lambda: ops.AlltoAllV()(Tensor(X), [3], [2]), ValueError, r"sends .3. to itself, but receives .2."),
+        (lambda: ops.AlltoAllV()(Tensor(X), [1, 2], [3]), ValueError, "must have 1 elements, but got 2"),
+        (lambda: ops.AllGatherV()(Tensor(X), [4]), ValueError, r"say that rank 0 has 4 elements"),
+        (
+            lambda: ops.NeighborExchange([0], [], (), ([3],), ms.float32)((Tensor([1.0, 2.0, 3.0]),)),
+            ValueError,
+            r"rank 0 sends one of shape \(3,\) to rank 0, which expects no tensor from it",
+        ),
+        (
+            lambda: ops.NeighborExchange([1], [], (), ([3],), ms.float32),
+            ValueError,
+            "must be different ranks",
+        ),
+        (
+            lambda: ops.NeighborExchangeV2([-1] * 7, [0] * 4, [-1] * 8, [0] * 4, "NCHW"),
+            ValueError,
+            "must be eight of the group's ranks",
+        ),
+        (lambda: ops.BatchISendIRecv(("irecv",), [0]), ValueError, "a shape and an element type for each"),
         (lambda: ops.Receive(0, 1, [2], ms.float32), ValueError, "must be another rank"),
         (lambda: nn.GraphCell(None), NotImplementedError, "runs MindIR"),
         (lambda: ms.train.SummaryRecord("."), NotImplementedError, "Use train.History"),

@@ -1,8 +1,8 @@
 """Progress displays say what takes long: a bar with rich, one line of text without.
 
 On a terminal the bar is drawn by rich, in a notebook rich's HTML is displayed and updated. Elsewhere nothing
-is shown, nor while the program has a display of rich's of its own, nor with ``MINDGRAD_PROGRESS=0``. rich is
-imported when a bar first appears.
+is shown, nor while the program has a display of rich's of its own, nor with ``MINDGRAD_PROGRESS=0``, nor by
+other processes than the first of several. rich is imported when a bar first appears.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
+from mindgrad._base.job_rank import shows_progress
+
 __all__ = ["Bar", "Line", "Progress", "bar_on", "is_shown_on"]
 
 _WIDTH = 24
@@ -23,6 +25,8 @@ _WIDTH = 24
 
 def is_shown_on(stream: Any) -> bool:
     """Whether progress is shown to those who read a stream: on terminals and in notebooks."""
+    if not shows_progress():
+        return False
     if os.environ.get("MINDGRAD_PROGRESS") == "0" or type(stream).__module__ == "rich.file_proxy":
         return False
     return _is_notebook(stream) or _is_terminal(stream)

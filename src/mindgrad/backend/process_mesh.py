@@ -146,7 +146,7 @@ class ProcessMesh:
     def joining(self, compiled: Any, graph: Graph) -> Any:
         """``compiled`` as a function of this rank's arrays, to this rank's results."""
         kind = _OnThisRank if _devices is None else _OnAllRanks
-        return kind(self, compiled, _title(graph))
+        return kind(self, compiled, _title(graph), len(graph.outputs))
 
     def joined(self, parts: Sequence[Any]) -> Any:
         """The arrays of the ranks of this process as an array over the mesh."""
@@ -183,10 +183,11 @@ class _OnThisRank:
         compiled: jax's compiled program.
     """
 
-    __slots__ = ("_mesh", "_title", "compiled")
+    __slots__ = ("_count", "_mesh", "_title", "compiled")
 
-    def __init__(self, mesh: ProcessMesh, compiled: Any, title: str) -> None:
+    def __init__(self, mesh: ProcessMesh, compiled: Any, title: str, count: int) -> None:
         self._mesh, self.compiled, self._title = mesh, compiled, title
+        self._count = count  # of results, without what only keeps collectives alive
 
     def __call__(self, *groups: Sequence[Any]) -> list[Any]:
         part = self._mesh.part
@@ -196,10 +197,10 @@ class _OnThisRank:
             results = self.compiled(*[[part(x) for x in group] for group in groups])
         finally:
             left(results)
-        return [result.addressable_data(0) for result in results]
+        return [result.addressable_data(0) for result in results[: self._count]]
 
     def __copy__(self) -> _OnThisRank:
-        return type(self)(self._mesh, copy(self.compiled), self._title)
+        return type(self)(self._mesh, copy(self.compiled), self._title, self._count)
 
 
 class _OnAllRanks(_OnThisRank):
@@ -218,7 +219,7 @@ class _OnAllRanks(_OnThisRank):
             for group in (*operands, [[x] * mesh.size for x in extra])
         ]
         results = []
-        for result in self.compiled(*placed):
+        for result in self.compiled(*placed)[: self._count]:
             parts = {shard.device: np.asarray(shard.data) for shard in result.addressable_shards}
             results.append([parts[device] for device in mesh.devices])
         return results
@@ -227,9 +228,11 @@ class _OnAllRanks(_OnThisRank):
 def after(jax: Any, x: Any, before: Any) -> Any:
     """``x``, available once ``before`` is: of collectives that are independent.
 
-    The condition is false on every rank, which XLA cannot know.
+    The condition is false on every rank, which XLA cannot know; and what would be there is never ``x``, of
+    which XLA may know that it is zero.
     """
     lax = jax.lax
     number = lax.convert_element_type(before.real if before.dtype.kind == "c" else before, np.int32)
     is_set = number & (lax.axis_index(AXIS) >> 30) != 0
-    return lax.select(lax.full(x.shape, True) & is_set, lax.full_like(x, 0), x)
+    other = lax.convert_element_type(lax.eq(x, lax.full_like(x, 0)), x.dtype)
+    return lax.select(lax.full(x.shape, True) & is_set, other, x)

@@ -83,17 +83,19 @@ def _hoisted(graph: Graph) -> list[Constant]:
     return [x for x in _constants(graph) if not x.is_splat and _smallest(x).size > _INLINE_CONSTANT]
 
 
-def _program(graph: Graph, hoisted: Sequence[Constant]) -> Callable[..., Any]:
+def _program(graph: Graph, hoisted: Sequence[Constant], *, is_marked: bool = False) -> Callable[..., Any]:
     def run(arguments: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
         jax = jax_module()
         given = {atom: _repeated(jax, atom, each) for atom, each in zip(hoisted, extra, strict=True)}
-        return _run(graph, arguments, given)
+        return _run(graph, arguments, given, is_marked=is_marked)
 
     return run
 
 
-def _run(graph: Graph, arguments: Sequence[Any], hoisted: dict[Any, Any]) -> list[Any]:
-    """The equations of ``graph`` on jax arrays (or tracers)."""
+def _run(
+    graph: Graph, arguments: Sequence[Any], hoisted: dict[Any, Any], *, is_marked: bool = False
+) -> list[Any]:
+    """The equations of ``graph`` on jax arrays (or tracers); marked: and what depends on all collectives."""
     jax = jax_module()
     values: dict[Any, Any] = dict(zip(graph.inputs, arguments, strict=True))
 
@@ -117,7 +119,7 @@ def _run(graph: Graph, arguments: Sequence[Any], hoisted: dict[Any, Any]) -> lis
             values.update(zip(equation.outputs, result, strict=True))
         else:
             values[equation.outputs[0]] = result
-    return [read(atom) for atom in graph.outputs]
+    return [read(atom) for atom in graph.outputs] + ([order.mark(values)] if is_marked else [])
 
 
 class _CollectiveOrder:
@@ -143,9 +145,17 @@ class _CollectiveOrder:
                     operands = [after(jax_module(), operands[0], first), *operands[1:]]
             self._latest = equation
             self._depending = set(equation.outputs)
-        elif depends:
-            self._depending.update(equation.outputs)
+        elif depends:  # XLA knows the elements of an array without any, and forgets where it is from
+            self._depending.update([y for y in equation.outputs if y.type.size])
         return operands
+
+    def mark(self, values: dict[Any, Any]) -> Any:
+        """An array of one element that depends on every collective."""
+        jax = jax_module()
+        latest = None if self._latest is None else values[self._latest.outputs[0]]
+        if latest is None or not latest.size:
+            return jax.numpy.zeros(1, np.int32)
+        return latest[(0,) * latest.ndim].reshape(1)
 
 
 def _nested(graph: Graph, hoisted: dict[Any, Any], *arguments: Any) -> list[Any]:
@@ -220,7 +230,10 @@ def compile_ahead(
     """
     jax = jax_module()
     hoisted = _hoisted(graph)
-    program = _program(graph, hoisted)
+    mesh = mesh_of(graph, _selected()) if communicates(graph) else None
+    # XLA leaves out what only arrays without elements depend on: one rank's message, for which others wait
+    is_marked = mesh is not None and _has_empty_arrays(graph)
+    program = _program(graph, hoisted, is_marked=is_marked)
     undonated = [k for k in range(len(graph.inputs)) if k not in donated]
     places = [*undonated, *donated]
 
@@ -243,10 +256,10 @@ def compile_ahead(
         shapes(undonated), shapes(donated), [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in extra]
     ]  # fmt: skip
     device = _target()
-    mesh = mesh_of(graph, _selected()) if communicates(graph) else None
     function: Any = run
     if mesh is not None:
-        function, operands = mesh.mapped(run, operands, [y.shape for y in graph.outputs])
+        marks = [(1,)] if is_marked else []
+        function, operands = mesh.mapped(run, operands, [y.shape for y in graph.outputs] + marks)
     with nullcontext() if placement is None else lowering_for(placement):
         compiled = ahead(
             function,
@@ -263,6 +276,10 @@ def compile_ahead(
     executable = Executable(run_compiled, constants, graph.has_effect, _may_take_long(graph), layouts)
     executable.compiled = compiled
     return executable
+
+
+def _has_empty_arrays(graph: Graph) -> bool:
+    return any(not y.type.size for equation in graph.equations for y in equation.outputs)
 
 
 def _may_take_long(graph: Graph) -> bool:

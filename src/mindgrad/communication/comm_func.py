@@ -6,20 +6,27 @@ the result and a handle to wait for it, which is ``None`` without ``async_op``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from mindgrad._base.waiting import computed
-from mindgrad.communication.management import GlobalComm, get_rank
+from mindgrad.communication.management import GlobalComm, get_process_group_ranks
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import collectives
+from mindgrad.ops.arguments import sizes
 from mindgrad.ops.collectives import ReduceOp
+from mindgrad.ops.joining import concat
+from mindgrad.ops.messages import Message, exchanged_messages
+from mindgrad.ops.operands import operand
+from mindgrad.ops.uneven_collectives import exchanged_by_counts, exchanged_parts, part_sizes
 
 __all__ = [
     "CommHandle", "P2POp", "all_gather_into_tensor", "all_reduce", "all_to_all_single_with_output_shape",
-    "barrier", "batch_isend_irecv", "broadcast", "gather_into_tensor", "irecv", "isend", "recv", "reduce",
-    "reduce_scatter_tensor", "scatter_tensor", "send",
+    "all_to_all_v_c", "all_to_all_with_output_shape", "barrier", "batch_isend_irecv", "broadcast",
+    "gather_into_tensor", "irecv", "isend", "recv", "reduce", "reduce_scatter_tensor", "scatter_tensor",
+    "send",
 ]  # fmt: skip
 
 _WORLD = GlobalComm.WORLD_COMM_GROUP
@@ -103,19 +110,24 @@ def all_to_all_single_with_output_shape(
     tensor: Any,
     output_split_sizes: Any = None,
     input_split_sizes: Any = None,
-    group: str = _WORLD,
+    group: str | None = None,
     async_op: bool = False,
 ) -> tuple[Tensor, CommHandle | None]:
-    """Part r of every process's tensor, along the first axis, on process r, joined along it.
+    """A part of ``tensor`` for every process, and one from every process, joined along the first axis.
 
     Args:
         output_shape: the shape of the result, or a tensor of it.
-        tensor: a tensor whose first axis the number of processes divides.
-        output_split_sizes, input_split_sizes: the lengths of the parts, which must be equal.
+        tensor: a tensor, divided along its first axis.
+        output_split_sizes, input_split_sizes: the lengths of the parts that come from each process, and of
+            those for each; by default equal ones.
         group, async_op: as for :func:`all_reduce`.
 
+    Returns:
+        The result, of shape ``()`` if nothing comes, and the handle.
+
     Raises:
-        ValueError: the parts are not equal, or the result has another shape.
+        TypeError: ``tensor`` is no tensor.
+        ValueError: the parts do not fit the tensor, the shape, or those of another process.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_to_all_single_with_output_shape
@@ -123,15 +135,121 @@ def all_to_all_single_with_output_shape(
     [1. 2.]
     """
     name = "all_to_all_single_with_output_shape"
-    for sizes in (output_split_sizes, input_split_sizes):
-        if sizes is not None and len(set(sizes)) > 1:
-            raise ValueError(f"For '{name}', the parts must have one length, but got {list(sizes)}.")
-    count = len(collectives.get_process_group_ranks(group))
-    result = collectives.exchanged(tensor, count, 0, 0, group)
-    shape = tuple(output_shape.shape if isinstance(output_shape, Tensor) else output_shape)
-    if result.shape != shape:
+    x, count = operand(tensor, name), len(get_process_group_ranks(group or _WORLD))
+    shape = _shape(output_shape, name)
+    if not x.ndim or not shape:
+        raise ValueError(f"For '{name}', shapes must have an axis, but are {x.shape} and {shape}.")
+    sent = _equal_parts(input_split_sizes, x.shape[0], count, name)
+    expected = _equal_parts(output_split_sizes, shape[0], count, name)
+    expected = part_sizes(expected, count, name, "output_split_sizes")
+    if sum(expected) != shape[0]:
+        raise ValueError(f"For '{name}', {expected} do not sum to the first size of {shape}.")
+    names = ("input_split_sizes", "output_split_sizes")
+    result = exchanged_parts(x, sent, expected, group or _WORLD, name, names)
+    if result.ndim and result.shape != shape:
         raise ValueError(f"For '{name}', the result has the shape {result.shape}, not {shape}.")
     return _handle(result, async_op)
+
+
+def _shape(value: Any, operator: str) -> tuple[int, ...]:
+    return value.shape if isinstance(value, Tensor) else sizes(value, operator, "output_shape", least=0)
+
+
+def _equal_parts(parts: Any, length: int, count: int, operator: str) -> Any:
+    """The sizes of parts as they are, or where there are none ``count`` equal ones of ``length``."""
+    if parts is not None and len(parts):
+        return parts
+    if length % count:
+        raise ValueError(
+            f"For '{operator}', a first axis of {length} does not divide into {count} equal parts: give the "
+            f"sizes."
+        )
+    return [length // count] * count
+
+
+def all_to_all_with_output_shape(
+    output_shape_list: Any, input_tensor_list: Any, group: str | None = None, async_op: bool = False
+) -> tuple[tuple[Tensor, ...], CommHandle | None]:
+    """A tensor for every process, and one from every process, of any shapes and one element type.
+
+    Args:
+        output_shape_list: the shape of the tensor from each process, or a tensor of it.
+        input_tensor_list: a tensor for each process.
+        group, async_op: as for :func:`all_reduce`.
+
+    Raises:
+        TypeError: they are no lists of tensors, or of shapes.
+        ValueError: there is not one for each process, or another process sends other numbers of elements.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.communication.comm_func import all_to_all_with_output_shape
+    >>> (x,), _ = all_to_all_with_output_shape([(2, 1)], [Tensor([1.0, 2.0])])
+    >>> x.shape
+    (2, 1)
+    """
+    name, ranks = "all_to_all_with_output_shape", get_process_group_ranks(group or _WORLD)
+    for argument, value in (
+        ("output_shape_list", output_shape_list),
+        ("input_tensor_list", input_tensor_list),
+    ):
+        if not isinstance(value, (tuple, list)):
+            raise TypeError(f"For '{name}', the '{argument}' must be a list, but got {type(value).__name__}.")
+        if len(value) != len(ranks):
+            raise ValueError(
+                f"For '{name}', the '{argument}' must have an element for each of {len(ranks)} processes, "
+                f"but got {len(value)}."
+            )
+    xs = [operand(x, name) for x in input_tensor_list]
+    kinds = {str(x.dtype) for x in xs}
+    if len(kinds) > 1:
+        raise TypeError(f"For '{name}', the tensors must be of one element type, but are {sorted(kinds)}.")
+    shapes = [_shape(shape, name) for shape in output_shape_list]
+    expected = [math.prod(shape) for shape in shapes]
+    flat = concat([x.reshape(-1) for x in xs])
+    names = ("input_tensor_list", "output_shape_list")
+    joined = exchanged_parts(flat, [x.size for x in xs], expected, group or _WORLD, name, names)
+    joined = joined.reshape(-1)[: sum(expected)]
+    results, start = [], 0
+    for shape, size in zip(shapes, expected, strict=True):
+        results.append(joined[start : start + size].reshape(shape))
+        start += size
+    return tuple(results), CommHandle(joined) if async_op else None
+
+
+def all_to_all_v_c(
+    output: Tensor, input: Any, send_count_matrix: Any, group: str | None = None, async_op: bool = False
+) -> CommHandle | None:
+    """A part of ``input`` for every process, and one from every process, written into ``output``.
+
+    Args:
+        output: the tensor that gets the result, of its shape.
+        input: a tensor, divided along its first axis.
+        send_count_matrix: how much of the first axis the i-th process of the group sends to the j-th, at
+            ``i * size + j``; the same on all processes.
+        group, async_op: as for :func:`all_reduce`.
+
+    Raises:
+        TypeError: ``output`` or ``input`` is no tensor.
+        ValueError: the counts do not fit the tensors.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.communication.comm_func import all_to_all_v_c
+    >>> output = Tensor([0.0, 0.0])
+    >>> all_to_all_v_c(output, Tensor([1.0, 2.0]), [2])
+    >>> print(output)
+    [1. 2.]
+    """
+    name = "all_to_all_v_c"
+    if not isinstance(output, Tensor):
+        raise TypeError(f"For '{name}', the 'output' must be a Tensor, but got {type(output).__name__}.")
+    result = exchanged_by_counts(input, send_count_matrix, group or _WORLD, operator=name)
+    if result.size != output.size and (result.ndim or output.size):
+        raise ValueError(
+            f"For '{name}', the 'output' must have {result.size} elements, but has the shape {output.shape}."
+        )
+    if output.size:
+        output.assign_value(result.reshape(output.shape))
+    return CommHandle(result) if async_op else None
 
 
 def reduce(tensor: Any, dst: int, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
@@ -193,7 +311,7 @@ def recv(tensor: Any, src: int = 0, group: str = _WORLD, tag: int = 0) -> Tensor
     Raises:
         ValueError: ``src`` is no other process.
     """
-    return collectives.received(tensor.shape, tensor.dtype, src, group)
+    return collectives.received(tensor.shape, tensor.dtype, src, group, tensor)
 
 
 def isend(tensor: Any, dst: int = 0, group: str = _WORLD, tag: int = 0) -> CommHandle:
@@ -238,6 +356,15 @@ class P2POp:
         self.op, self.tensor, self.peer, self.group = name, tensor, peer, group or _WORLD
         self.recv_dtype = recv_dtype
 
+    def described(self) -> Message:
+        """The message with the type of what it brings."""
+        x = self.tensor
+        if self.op == "isend":
+            return Message(self.peer, x)
+        if isinstance(x, Tensor):
+            return Message(self.peer, None, x.shape, x.dtype, x)
+        return Message(self.peer, None, x, self.recv_dtype or float32)
+
 
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
     """Send and receive several tensors; the results in order, for those to send the tensors themselves.
@@ -247,6 +374,7 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
 
     Raises:
         TypeError: an element is no :class:`P2POp`.
+        ValueError: the groups differ.
     """
     for message in p2p_op_list:
         if not isinstance(message, P2POp):
@@ -254,24 +382,12 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
                 f"For 'batch_isend_irecv', the elements must be of type P2POp, but got "
                 f"{type(message).__name__}."
             )
-    own = get_rank()
-
-    def order(position: int) -> tuple[int, int, bool, int]:
-        message = p2p_op_list[position]
-        from_lower = (message.op == "isend") == (own < message.peer)
-        return min(own, message.peer), max(own, message.peer), not from_lower, position
-
-    results: list[Any] = [None] * len(p2p_op_list)
-    for position in sorted(range(len(p2p_op_list)), key=order):
-        message = p2p_op_list[position]
-        if message.op == "isend":
-            results[position] = collectives.sent(message.tensor, message.peer, message.group)
-        elif isinstance(message.tensor, Tensor):
-            results[position] = recv(message.tensor, message.peer, message.group)
-        else:
-            dtype = message.recv_dtype or float32
-            results[position] = collectives.received(message.tensor, dtype, message.peer, message.group)
-    return results
+    groups = {message.group for message in p2p_op_list}
+    if len(groups) > 1:
+        raise ValueError(
+            f"For 'batch_isend_irecv', the messages must be of one group, but are of {sorted(groups)}."
+        )
+    return list(exchanged_messages([message.described() for message in p2p_op_list], *groups))
 
 
 def barrier(group: str = _WORLD) -> None:

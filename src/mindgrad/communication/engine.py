@@ -7,20 +7,27 @@ which draw from NumPy's generator, give all processes the same.
 
 from __future__ import annotations
 
+import numpy as np
+
 from mindgrad.backend.eager_collectives import forget_programs, run_collective
 from mindgrad.backend.process_mesh import forget_mesh, set_agreement
 from mindgrad.communication.agreement import Agreement
 from mindgrad.communication.store import Store
-from mindgrad.rows.collectives import set_runner
+from mindgrad.rows.collectives import all_reduce, set_runner
 from mindgrad.trace.state import use_stream
 
 __all__ = ["connect", "disconnect"]
 
 
 def connect(store: Store) -> None:
-    """Let collectives run over the processes of ``store``."""
+    """Let collectives run over the processes of ``store``.
+
+    jax's runtime, and the connections for messages between any two processes, start when all processes start
+    theirs: by a collective now, as the first one of the program may be of two of them only.
+    """
     _forget()
     set_runner(run_collective)
+    run_collective(all_reduce, np.zeros(1, np.float32), {"ranks": tuple(range(store.size))})
     set_agreement(Agreement(store))
     use_stream(store.rank)
 

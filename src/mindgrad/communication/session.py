@@ -22,6 +22,7 @@ import time
 from typing import Any
 
 from mindgrad._base.ending import ending_listeners
+from mindgrad._base.job_rank import join_job, leave_job
 from mindgrad.backend.job import Job
 from mindgrad.backend.processes import broadcast, start, start_in_cluster, stop, waited
 from mindgrad.communication.board import FAILED, FINISHED, Board, Ended, and_joined
@@ -84,6 +85,7 @@ def begin(job: Job) -> None:
         )
     machines = tuple(_exchange_facts(link, job))
     enter_world(World(job.rank, machines))
+    join_job(job.rank, job.attempt, is_prefixed=bool(job.store))
     connect(link)
     _session = _Session(link, server, bool(job.store))
     _watch_program(_session)
@@ -174,6 +176,7 @@ def end() -> None:
         count = len(ended)
     disconnect()
     enter_world(None)
+    leave_job()
     if failure is not None:
         raise RuntimeError(f"rank {failure.rank} {failure.reason.rstrip('.')}.")
     if link.rank != 0:

@@ -16,7 +16,7 @@ from mindgrad.ir.dtype import as_dtype, bool_, int32, uint8
 from mindgrad.ir.scope import apply, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
-from mindgrad.ops.operands import applied, cast, full_tensor, operand
+from mindgrad.ops.operands import applied, broadcast_to, cast, full_tensor, operand
 from mindgrad.rows import collectives as rows
 from mindgrad.rows.arithmetic import neg
 from mindgrad.rows.reduction import reduce_min, reduce_prod
@@ -366,19 +366,28 @@ def sent(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     return x + apply(rows.permute, x, pairs=((own, other),), ranks=_both(own, other))
 
 
-def received(shape: Sequence[int], dtype: Any, process: int, group: str = _WORLD) -> Tensor:
+def received(
+    shape: Sequence[int], dtype: Any, process: int, group: str = _WORLD, before: Tensor | None = None
+) -> Tensor:
     """The tensor that another process sends with :func:`sent`.
 
     Args:
         shape, dtype: those of the tensor.
         process: the rank that sends, among all processes.
         group: the group of processes.
+        before: a tensor that is there before the message comes. Whoever differentiates with respect to what
+            it depends on sends the sender the cotangent of the message; the tensor itself gets none.
 
     Raises:
         ValueError: ``process`` is no other rank of the group.
     """
     own, other = get_rank(), partner(process, "src_rank", group, "Receive")
-    empty = full_tensor(0, as_dtype(dtype), tuple(shape))
+    element, sizes = as_dtype(dtype), tuple(shape)
+    if before is not None and before.size and before.dtype.kind == element.kind != "bool":
+        # nobody gets this rank's operand: only that the message depends on it matters
+        empty = broadcast_to(cast(before.reshape(-1)[0], element), sizes)
+    else:
+        empty = full_tensor(0, element, sizes)
     return apply(rows.permute, empty, pairs=((other, own),), ranks=_both(own, other))
 
 

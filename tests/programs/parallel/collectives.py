@@ -1,10 +1,12 @@
 """Every collective on all ranks, eagerly and compiled, against what NumPy computes of all ranks' arrays."""
 
+import contextlib
+import io
 import sys
 
 import mindspore as ms
 import numpy as np
-from mindspore import Tensor, ops
+from mindspore import Tensor, log, nn, ops
 from mindspore.communication import create_group, get_group_size, get_rank, init
 from mindspore.communication.comm_func import (
     P2POp,
@@ -151,7 +153,41 @@ def random_numbers():
     assert len({tuple(part) for part in weights}) == 1, weights
 
 
-CHECKS = [collectives, messages, derivatives, groups, random_numbers]
+class Quadratic(nn.Cell):
+    """A loss for ``Model.train``."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = ms.Parameter(Tensor(np.float32(2.0)), name="weight")
+
+    def construct(self, x):
+        return (self.weight * x).sum()
+
+
+def progress():
+    """Losses, times and bars are shown by rank 0; lines of the log are each rank's."""
+    text, bar = io.StringIO(), io.StringIO()
+    net = Quadratic()
+    model = ms.train.Model(net, optimizer=nn.SGD(net.trainable_params(), 0.1))
+    callbacks = [ms.train.LossMonitor(), ms.train.TimeMonitor(), ms.train.ProgressBar(bar)]
+    rows = ms.dataset.NumpySlicesDataset(np.ones((4, 1), np.float32), ["x"], shuffle=False).batch(2)
+    with contextlib.redirect_stdout(text):
+        model.train(1, rows, callbacks=callbacks, dataset_sink_mode=False)
+    shown = text.getvalue() + bar.getvalue()
+    parts = ("step: 2, loss is", "Train epoch time", "epoch 1/1: 2 steps, loss")
+    assert [part in shown for part in parts] == [RANK == 0] * 3, (RANK, shown)
+    log.warning("of rank %d", RANK)
+
+
+def uneven():
+    """Parts of different sizes, and neighbours."""
+    import uneven  # which asks for the rank
+
+    for check in uneven.CHECKS:
+        check()
+
+
+CHECKS = [collectives, messages, derivatives, groups, random_numbers, progress, uneven]
 
 if __name__ == "__main__":
     for part in CHECKS:

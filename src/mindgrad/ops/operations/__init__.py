@@ -23,6 +23,7 @@ from mindgrad.ops.operations import (
     sparse_ops,
     special_ops,
     status_ops,
+    uneven_collective_ops,
     update_ops,
 )
 from mindgrad.ops.operations._embedding_cache_ops import UpdateCache  # noqa: F401
@@ -46,6 +47,7 @@ from mindgrad.ops.operations.sparse_ops import *  # noqa: F403
 from mindgrad.ops.operations.special_ops import *  # noqa: F403
 from mindgrad.ops.operations.status_ops import *  # noqa: F403
 from mindgrad.ops.operations.status_ops import identity  # noqa: F401
+from mindgrad.ops.operations.uneven_collective_ops import *  # noqa: F403
 from mindgrad.ops.operations.update_ops import *  # noqa: F403
 
 __all__ = ["Operation"]
@@ -67,6 +69,7 @@ __all__ += rl_ops.__all__
 __all__ += sparse_ops.__all__
 __all__ += special_ops.__all__
 __all__ += status_ops.__all__
+__all__ += uneven_collective_ops.__all__
 __all__ += update_ops.__all__
 
 _explain_room(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.communication.management import GlobalComm
+from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import collectives
 from mindgrad.ops.collectives import ReduceOp
 from mindgrad.ops.operations.base import classes, integer, operation, text
@@ -137,7 +138,8 @@ class Receive(Primitive):
         group, group_back: the group of processes; that of the derivative, which is the same here.
 
     Inputs:
-        Optionally a Tensor, which is not used: what it depends on comes before the message.
+        Optionally a Tensor: what it depends on comes before the message. Reverse mode sends the cotangent of
+        the message to the sender if it differentiates this input, or what it depends on.
 
     Outputs:
         A Tensor.
@@ -166,9 +168,10 @@ class Receive(Primitive):
         self.src_rank = collectives.partner(src_rank, "src_rank", group, "Receive")
         self.shape, self.dtype = tuple(shape), dtype
 
-    def __call__(self, *_: Any) -> Any:
+    def __call__(self, *before: Any) -> Any:
         """Receive."""
-        return collectives.received(self.shape, self.dtype, self.src_rank, self.group)
+        first = before[0] if before and isinstance(before[0], Tensor) else None
+        return collectives.received(self.shape, self.dtype, self.src_rank, self.group, first)
 
 
 __all__ = list(classes(globals()) + ["Barrier", "Receive", "ReduceOp", "Send"])

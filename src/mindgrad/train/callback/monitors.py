@@ -1,4 +1,7 @@
-"""Monitoring callbacks report the loss, the time and the progress of a run."""
+"""Monitoring callbacks report the loss, the time and the progress of a run.
+
+Of several processes the first prints them: its own loss, of its part of the batch.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import sys
 import time
 from typing import Any, TextIO
 
+from mindgrad._base.job_rank import shows_progress
 from mindgrad._base.progress import Bar, Line, bar_on, is_shown_on
 from mindgrad.nn.hyperparameters import positive_int
 from mindgrad.train.callback.base import Callback, RunContext, loss_of
@@ -15,7 +19,9 @@ __all__ = ["History", "LossMonitor", "ProgressBar", "TimeMonitor"]
 
 
 def _say(text: str) -> None:
-    print(text, flush=True)  # noqa: T201 - what these callbacks are for
+    """Print a line: of several processes the first does."""
+    if shows_progress():
+        print(text, flush=True)  # noqa: T201 - what these callbacks are for
 
 
 class LossMonitor(Callback):
@@ -205,7 +211,7 @@ class ProgressBar(Callback):
         if self._bar:
             self._bar.end(text, count, total, results)
             self._bar = None
-        else:
+        elif shows_progress():
             self.stream.write(f"{text}: {count} steps{results and f', {results}'}\n")
             self.stream.flush()
 

@@ -1,0 +1,329 @@
+"""Neighbour exchange sends tensors to some processes and receives others, of any shapes, from some.
+
+The messages of all processes, which they tell each other first, are divided into rounds. In a round a
+process sends at most once and receives at most once, so that a round is one ``permute`` of arrays of one
+length, in which all processes of the group take part: reverse mode is the same rounds, turned round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank
+from mindgrad.ir.dtype import as_dtype
+from mindgrad.ir.scope import open_scopes
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.joining import concat
+from mindgrad.ops.operands import applied, full_tensor, operand
+from mindgrad.ops.uneven_collectives import facts_of_all, lengthened
+from mindgrad.rows import collectives as rows
+
+__all__ = [
+    "Message", "checked_neighbors", "exchanged_halos", "exchanged_with_neighbors", "four_lengths",
+    "rounds_of",
+]  # fmt: skip
+
+_WORLD = GlobalComm.WORLD_COMM_GROUP
+
+#: of the directions top, top right, right, bottom right, bottom, bottom left, left, top left: for rows and
+#: for columns -1 at the beginning of an axis, 1 at its end, 0 along all of it
+_DIRECTIONS = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))
+
+
+class Message(NamedTuple):
+    """A message of one process to another.
+
+    Attributes:
+        source, target: the ranks.
+        tag: tells messages of one pair apart.
+        size: the number of elements.
+    """
+
+    source: int
+    target: int
+    tag: int
+    size: int
+
+
+def rounds_of(messages: Sequence[Message]) -> list[list[Message]]:
+    """Messages in rounds, in each of which a rank is at most once a source and once a target.
+
+    Long ones go first, as a round lasts as long as its longest.
+
+    >>> from mindgrad.ops.neighbor_exchange import Message, rounds_of
+    >>> [len(r) for r in rounds_of([Message(0, 1, 0, 4), Message(1, 0, 0, 4), Message(0, 2, 0, 4)])]
+    [2, 1]
+    """
+    rounds: list[list[Message]] = []
+    for message in sorted(messages, key=lambda m: (-m.size, m)):
+        for listed in rounds:
+            if all(m.source != message.source and m.target != message.target for m in listed):
+                listed.append(message)
+                break
+        else:
+            rounds.append([message])
+    return rounds
+
+
+def checked_neighbors(value: Any, ranks: Sequence[int], operator: str, name: str) -> list[int]:
+    """A list of different ranks of a group.
+
+    Raises:
+        TypeError: it is no list of integers.
+        ValueError: there is no such rank in the group, or one comes twice.
+    """
+    listed = list(sizes(value, operator, name, least=0))
+    if len(set(listed)) < len(listed) or not set(listed) <= set(ranks):
+        raise ValueError(
+            f"For '{operator}', the '{name}' must be different ranks of the group's {list(ranks)}, but got "
+            f"{listed}."
+        )
+    return listed
+
+
+def exchanged_with_neighbors(
+    tensors: Any,
+    send_ranks: Sequence[int],
+    receive_ranks: Sequence[int],
+    receive_shapes: Sequence[Sequence[int]],
+    dtype: Any,
+    group: str = _WORLD,
+) -> tuple[Tensor, ...]:
+    """The tensors that other processes send to this one, while it sends ``tensors`` to others.
+
+    Every process of the group makes the call, those with nothing to send or receive too. Derivatives
+    communicate the other way, so that all of them differentiate it or none.
+
+    Args:
+        tensors: a tensor for each of ``send_ranks``, of any shape.
+        send_ranks: the processes to send to, each once.
+        receive_ranks: the processes to receive from, each once.
+        receive_shapes: the shape of the tensor from each.
+        dtype: the element type of all tensors.
+        group: the group of processes.
+
+    Raises:
+        TypeError: a tensor has another element type.
+        ValueError: what is sent is not what is expected, on any process of the group.
+
+    >>> from mindgrad import Tensor, float32
+    >>> from mindgrad.ops.neighbor_exchange import exchanged_with_neighbors
+    >>> print(exchanged_with_neighbors([Tensor([1.0, 2.0])], [0], [0], [[2]], float32)[0])
+    [1. 2.]
+    """
+    operator, ranks = "NeighborExchange", get_process_group_ranks(group)
+    element = as_dtype(dtype)
+    if not isinstance(tensors, (tuple, list)):
+        raise TypeError(
+            f"For '{operator}', the input must be a tuple of tensors, one for each of 'send_rank_ids', but "
+            f"got {type(tensors).__name__}."
+        )
+    if len(tensors) != len(send_ranks):
+        raise ValueError(
+            f"For '{operator}', there must be {len(send_ranks)} tensors, one for each of 'send_rank_ids', "
+            f"but got {len(tensors)}."
+        )
+    xs = [operand(x, operator) for x in tensors]
+    for x in xs:
+        if x.dtype is not element:
+            raise TypeError(
+                f"For '{operator}', the tensors must be of the 'recv_type' {element}, but got {x.dtype}."
+            )
+    sent = {(rank, 0): x for rank, x in zip(send_ranks, xs, strict=True)}
+    expected = {(rank, 0): tuple(shape) for rank, shape in zip(receive_ranks, receive_shapes, strict=True)}
+    results, _ = _delivered(sent, expected, element, ranks, operator)
+    return tuple([results[rank, 0] for rank in receive_ranks])
+
+
+def exchanged_halos(
+    tensor: Any,
+    send_ranks: Sequence[int],
+    send_lengths: Sequence[int],
+    receive_ranks: Sequence[int],
+    receive_lengths: Sequence[int],
+    group: str = _WORLD,
+) -> Tensor:
+    """An image with the borders of its neighbours around it, while it sends its own borders to them.
+
+    Directions are top, top right, right, bottom right, bottom, bottom left, left, top left; what goes to
+    the bottom comes from the top. Every process of the group makes the call.
+
+    Args:
+        tensor: of shape ``(N, C, H, W)``.
+        send_ranks: the process in each direction to send to, -1 for none.
+        send_lengths: the rows at the top and bottom and the columns at the left and right to send.
+        receive_ranks: the process in each direction to receive from, -1 for none.
+        receive_lengths: the rows at the top and bottom and the columns at the left and right to receive.
+        group: the group of processes.
+
+    Returns:
+        A tensor of shape ``(N, C, top + H + bottom, left + W + right)`` of the received lengths; zeros
+        where nobody sends.
+
+    Raises:
+        TypeError: ``tensor`` is no tensor.
+        ValueError: it has not four axes or is smaller than a border, or what is sent is not what is expected.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.neighbor_exchange import exchanged_halos
+    >>> around = [0, -1, -1, -1, 0, -1, -1, -1]
+    >>> x = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+    >>> print(exchanged_halos(x, around, [1, 1, 0, 0], around, [1, 1, 0, 0])[0, 0])
+    [[3. 4.]
+     [1. 2.]
+     [3. 4.]
+     [1. 2.]]
+    """
+    operator, ranks = "NeighborExchangeV2", get_process_group_ranks(group)
+    x = operand(tensor, operator)
+    if x.ndim != 4:
+        raise ValueError(f"For '{operator}', the input must be of shape (N, C, H, W), but has {x.shape}.")
+    if max(send_lengths[:2]) > x.shape[2] or max(send_lengths[2:]) > x.shape[3]:
+        raise ValueError(
+            f"For '{operator}', the input of shape {x.shape} is smaller than the borders "
+            f"{list(send_lengths)} of 'send_lens'."
+        )
+    sent: dict[tuple[int, int], Tensor] = {}
+    shapes: dict[int, tuple[int, ...]] = {}
+    for direction, (vertical, horizontal) in enumerate(_DIRECTIONS):
+        opposite = (direction + 4) % len(_DIRECTIONS)  # which it is to the receiver
+        rank = send_ranks[direction]
+        part = _border(_border(x, 2, vertical, send_lengths[:2]), 3, horizontal, send_lengths[2:])
+        if rank >= 0 and part.size:
+            sent[rank, opposite] = part
+        height = x.shape[2] if not vertical else receive_lengths[vertical > 0]
+        width = x.shape[3] if not horizontal else receive_lengths[2 + (horizontal > 0)]
+        shapes[direction] = (*x.shape[:2], height, width)
+    expected: dict[tuple[int, int], tuple[int, ...]] = {
+        (rank, direction): shapes[direction]
+        for direction, rank in enumerate(receive_ranks)
+        if rank >= 0 and 0 not in shapes[direction]
+    }
+    results, last = _delivered(sent, expected, x.dtype, ranks, operator, image=x)
+
+    def block(direction: int) -> Tensor:
+        key = (receive_ranks[direction], direction)
+        return results[key] if key in results else full_tensor(0, x.dtype, shapes[direction])
+
+    middle = concat([block(6), _after(x, last), block(2)], 3)
+    above, below = concat([block(7), block(0), block(1)], 3), concat([block(5), block(4), block(3)], 3)
+    return concat([above, middle, below], 2)
+
+
+def _border(x: Tensor, axis: int, side: int, lengths: Sequence[int]) -> Tensor:
+    """The beginning (side -1) or the end (1) of an axis, of the lengths of both, or all of it (0)."""
+    if not side:
+        return x
+    size = x.shape[axis]
+    start, end = (0, lengths[0]) if side < 0 else (size - lengths[1], size)
+    return x[(slice(None),) * axis + (slice(start, end),)]
+
+
+def _delivered(
+    sent: dict[tuple[int, int], Tensor],
+    expected: dict[tuple[int, int], tuple[int, ...]],
+    dtype: Any,
+    ranks: Sequence[int],
+    operator: str,
+    image: Tensor | None = None,
+) -> tuple[dict[tuple[int, int], Tensor], Tensor]:
+    """What others send, by their ranks and the messages' tags; and what the last round brought.
+
+    Args:
+        sent: what this process sends, by target and tag.
+        expected: the shapes of what it receives, by source and tag.
+        dtype: the element type.
+        ranks: the group.
+        operator: who asks, for errors.
+        image: a tensor that the result has in any case, and of which the process differentiates.
+    """
+    own = get_rank()
+    facts = [
+        [[*key, list(x.shape)] for key, x in sent.items()],
+        [[*key, list(shape)] for key, shape in expected.items()],
+        str(dtype),
+    ]
+    everyone = [facts] if len(ranks) == 1 else facts_of_all(facts, ranks, operator)
+    messages = _checked_messages(everyone, ranks, operator)
+    results = {(rank, tag): x for (rank, tag), x in sent.items() if rank == own}
+    results = {key: x.reshape(expected[key]) for key, x in results.items()}
+    rounds = rounds_of([m for m in messages if m.source != m.target and m.size])
+    silent = [
+        rank
+        for rank, (_, receives, _) in zip(ranks, everyone, strict=True)
+        if not any(math.prod(shape) for *_, shape in receives)
+    ]
+    if rounds and image is None and open_scopes() and silent:
+        raise ValueError(
+            f"For '{operator}', rank {silent[0]} receives nothing, so that a compiled function would leave "
+            f"out what it sends: let it receive something, or call the operator outside of the function."
+        )
+    came = nothing = concat(
+        [x.reshape(-1)[:0] for x in (*sent.values(), *([] if image is None else [image]))]
+        or [full_tensor(0, dtype, (0,))]
+    )
+    for listed in rounds:
+        outgoing = next((m for m in listed if m.source == own), None)
+        incoming = next((m for m in listed if m.target == own), None)
+        x = nothing if outgoing is None else sent[outgoing.target, outgoing.tag].reshape(-1)
+        padded_ = lengthened(_after(_after(x, nothing), came), max(m.size for m in listed))
+        pairs = tuple(sorted([(m.source, m.target) for m in listed]))
+        came = applied(rows.permute, operator, padded_, pairs=pairs, ranks=tuple(ranks))
+        if incoming is not None:
+            key = incoming.source, incoming.tag
+            results[key] = came[: incoming.size].reshape(expected[key])
+    for key, shape in expected.items():
+        if not math.prod(shape):
+            results[key] = full_tensor(0, dtype, shape)
+    return {key: _after(x, came) for key, x in results.items()}, came
+
+
+def _after(x: Tensor, before: Tensor) -> Tensor:
+    """``x``, which depends on another tensor without its elements.
+
+    Rounds depend on each other, on all that this process sends, and its results on all rounds, so that each
+    derivative has all rounds on all processes, in one order.
+    """
+    return concat([x.reshape(-1), before.reshape(-1)[:0]]).reshape(x.shape)
+
+
+def _checked_messages(everyone: Sequence[Any], ranks: Sequence[int], operator: str) -> list[Message]:
+    sends: dict[tuple[int, int, int], list[int]] = {}
+    expects: dict[tuple[int, int, int], list[int]] = {}
+    for rank, (sent, received, dtype) in zip(ranks, everyone, strict=True):
+        sends.update({(rank, target, tag): shape for target, tag, shape in sent})
+        expects.update({(source, rank, tag): shape for source, tag, shape in received})
+        if dtype != everyone[0][2]:
+            raise ValueError(
+                f"For '{operator}', the tensors must be of one element type, but are of {everyone[0][2]} on "
+                f"rank {ranks[0]} and of {dtype} on rank {rank}."
+            )
+    for key in sorted({*sends, *expects}):
+        shapes = [
+            f"one of shape {tuple(side[key])}" if key in side else "no tensor" for side in (sends, expects)
+        ]
+        if shapes[0] != shapes[1]:
+            raise ValueError(
+                f"For '{operator}', rank {key[0]} sends {shapes[0]} to rank {key[1]}, which expects "
+                f"{shapes[1]} from it."
+            )
+    return [Message(*key, math.prod(shape)) for key, shape in sends.items()]
+
+
+def four_lengths(value: Any, operator: str, name: str) -> list[int]:
+    """The lengths of four borders.
+
+    Raises:
+        TypeError: they are no integers.
+        ValueError: there are not four, or one is negative.
+    """
+    listed = [whole_number(n, operator, name, least=0) for n in value]
+    if len(listed) != 4:
+        raise ValueError(
+            f"For '{operator}', the '{name}' must be four lengths, at the top, bottom, left and right, but "
+            f"got {listed}."
+        )
+    return listed

@@ -1,0 +1,280 @@
+"""Uneven collectives as classes: parts of different sizes, neighbours, several messages at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.communication.management import GlobalComm, get_process_group_ranks
+from mindgrad.ir.dtype import as_dtype
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ops import neighbor_exchange, uneven_collectives
+from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.collectives import ReduceOp, partner
+from mindgrad.ops.messages import Message, exchanged_messages
+from mindgrad.ops.operations.base import boolean, classes, integer, operation, text
+from mindgrad.ops.operations.primitive import Primitive
+
+_WORLD = GlobalComm.WORLD_COMM_GROUP
+_GROUP = text(_WORLD)
+_X = "(Tensor([1.0, 2.0]), [2]"
+
+
+def _in_blocks(tensor: Any, block_size: int) -> Any:
+    """A flat tensor with a row for each block."""
+    return tensor if block_size == 1 else tensor.reshape(-1, block_size)
+
+
+def _flat(result: Tensor, block_size: int) -> Tensor:
+    return result if block_size == 1 or not result.ndim else result.reshape(-1)
+
+
+AlltoAllV = operation(
+    __name__, "AlltoAllV", uneven_collectives.exchanged_parts,
+    attributes={"group": _GROUP, "block_size": integer(1)},
+    run=lambda self, input_x, send_numel_list, recv_numel_list: _flat(
+        uneven_collectives.exchanged_parts(
+            _in_blocks(input_x, self.block_size), send_numel_list, recv_numel_list, self.group
+        ), self.block_size
+    ),
+    example=f"ops.AlltoAllV(){_X}, [2])", prints="[1. 2.]",
+)  # fmt: skip
+AlltoAllVC = operation(
+    __name__, "AlltoAllVC", uneven_collectives.exchanged_by_counts,
+    attributes={"group": _GROUP, "block_size": integer(1), "transpose": boolean(False)},
+    run=lambda self, input_x, send_count_matrix: _flat(
+        uneven_collectives.exchanged_by_counts(
+            _in_blocks(input_x, self.block_size), send_count_matrix, self.group, is_turned=self.transpose
+        ), self.block_size
+    ),
+    example=f"ops.AlltoAllVC(){_X})", prints="[1. 2.]",
+)  # fmt: skip
+AllGatherV = operation(
+    __name__, "AllGatherV", uneven_collectives.gathered_parts, attributes={"group": _GROUP},
+    run=lambda self, input_x, output_split_sizes: uneven_collectives.gathered_parts(
+        input_x, output_split_sizes, self.group
+    ),
+    example=f"ops.AllGatherV(){_X})", prints="[1. 2.]",
+)  # fmt: skip
+ReduceScatterV = operation(
+    __name__, "ReduceScatterV", uneven_collectives.reduced_uneven_parts,
+    attributes={"op": text(ReduceOp.SUM), "group": _GROUP},
+    run=lambda self, input_x, input_split_sizes: uneven_collectives.reduced_uneven_parts(
+        input_x, input_split_sizes, self.op, self.group
+    ),
+    example=f"ops.ReduceScatterV(){_X})", prints="[1. 2.]",
+)  # fmt: skip
+
+
+class NeighborExchange(Primitive):
+    """Sends a tensor to each of some processes, and receives one from each of some.
+
+    Every process of the group makes the call. Its derivative sends the other way.
+
+    Args:
+        send_rank_ids: the ranks to send to, each once.
+        recv_rank_ids: the ranks to receive from, each once.
+        recv_shapes: the shape of the tensor from each.
+        send_shapes: the shape of the tensor for each.
+        recv_type: the element type of all of them.
+        group: the group of processes.
+
+    Inputs:
+        ``input_x``: a tuple of Tensors of ``send_shapes``.
+
+    Outputs:
+        A tuple of Tensors of ``recv_shapes``.
+
+    Raises:
+        TypeError: an input is no tuple of Tensors of ``recv_type``.
+        ValueError: there is no such rank, shapes are not as said, or not those that another process expects.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import Tensor, ops
+    >>> exchange = ops.NeighborExchange([0], [0], ([2],), ([2],), ms.float32)
+    >>> print(exchange((Tensor([1.0, 2.0]),))[0])
+    [1. 2.]
+    """
+
+    def __init__(
+        self,
+        send_rank_ids: Any,
+        recv_rank_ids: Any,
+        recv_shapes: Any,
+        send_shapes: Any,
+        recv_type: Any,
+        group: str = _WORLD,
+    ) -> None:
+        name, ranks = "NeighborExchange", get_process_group_ranks(group)
+        self.send_rank_ids = neighbor_exchange.checked_neighbors(send_rank_ids, ranks, name, "send_rank_ids")
+        self.recv_rank_ids = neighbor_exchange.checked_neighbors(recv_rank_ids, ranks, name, "recv_rank_ids")
+        self.send_shapes = [sizes(shape, name, "send_shapes", least=0) for shape in send_shapes]
+        self.recv_shapes = [sizes(shape, name, "recv_shapes", least=0) for shape in recv_shapes]
+        for side in ("send", "recv"):
+            shapes, listed = getattr(self, f"{side}_shapes"), getattr(self, f"{side}_rank_ids")
+            if len(shapes) != len(listed):
+                raise ValueError(
+                    f"For '{name}', the '{side}_shapes' must have an element for each of {len(listed)} "
+                    f"'{side}_rank_ids', but got {len(shapes)}."
+                )
+        self.recv_type, self.group = as_dtype(recv_type), group
+
+    def __call__(self, input_x: Any) -> Any:
+        """Exchange ``input_x``."""
+        shapes = [tuple(x.shape) for x in input_x] if isinstance(input_x, (tuple, list)) else self.send_shapes
+        if shapes != self.send_shapes:
+            raise ValueError(
+                f"For 'NeighborExchange', the inputs must have the 'send_shapes' {self.send_shapes}, but got "
+                f"{shapes}."
+            )
+        return neighbor_exchange.exchanged_with_neighbors(
+            input_x, self.send_rank_ids, self.recv_rank_ids, self.recv_shapes, self.recv_type, self.group
+        )
+
+
+class NeighborExchangeV2(Primitive):
+    """Puts the borders of neighbours' images around an image: in eight directions, as halos of a grid.
+
+    The directions are top, top right, right, bottom right, bottom, bottom left, left, top left. Every process
+    of the group makes the call. Its derivative sends the other way.
+
+    Args:
+        send_rank_ids: the rank in each direction to send to, -1 for none.
+        send_lens: how much to send: rows at the top and bottom, columns at the left and right.
+        recv_rank_ids: the rank in each direction to receive from, -1 for none.
+        recv_lens: how much to receive, in the same order.
+        data_format: ``"NCHW"``.
+        group: the group of processes.
+
+    Inputs:
+        ``input_x``: a Tensor of shape ``(N, C, H, W)``.
+
+    Outputs:
+        A Tensor of shape ``(N, C, H + top + bottom, W + left + right)``, with zeros where nobody sends.
+
+    Raises:
+        TypeError: an argument is no list of integers.
+        ValueError: there is no such rank, a length is negative, or the format is another.
+
+    >>> from mindgrad import Tensor, ops
+    >>> around = [-1, -1, 0, -1, -1, -1, 0, -1]
+    >>> periodic = ops.NeighborExchangeV2(around, [0, 0, 1, 1], around, [0, 0, 1, 1], "NCHW")
+    >>> print(periodic(Tensor([[[[1.0, 2.0, 3.0]]]]))[0, 0])
+    [[3. 1. 2. 3. 1.]]
+    """
+
+    def __init__(
+        self,
+        send_rank_ids: Any,
+        send_lens: Any,
+        recv_rank_ids: Any,
+        recv_lens: Any,
+        data_format: str,
+        group: str = _WORLD,
+    ) -> None:
+        name, ranks = "NeighborExchangeV2", get_process_group_ranks(group)
+        if data_format != "NCHW":
+            raise ValueError(f"For '{name}', the 'data_format' must be 'NCHW', but got {data_format!r}.")
+        self.send_rank_ids = _in_directions(send_rank_ids, ranks, name, "send_rank_ids")
+        self.recv_rank_ids = _in_directions(recv_rank_ids, ranks, name, "recv_rank_ids")
+        self.send_lens = neighbor_exchange.four_lengths(send_lens, name, "send_lens")
+        self.recv_lens = neighbor_exchange.four_lengths(recv_lens, name, "recv_lens")
+        self.data_format, self.group = data_format, group
+
+    def __call__(self, input_x: Any) -> Any:
+        """Exchange the borders of ``input_x``."""
+        return neighbor_exchange.exchanged_halos(
+            input_x, self.send_rank_ids, self.send_lens, self.recv_rank_ids, self.recv_lens, self.group
+        )
+
+
+def _in_directions(value: Any, ranks: Sequence[int], operator: str, name: str) -> list[int]:
+    listed = [whole_number(rank, operator, name, least=-1) for rank in value]
+    if len(listed) != 8 or not set(listed) <= {-1, *ranks}:
+        raise ValueError(
+            f"For '{operator}', the '{name}' must be eight of the group's ranks {list(ranks)} or -1, but got "
+            f"{listed}."
+        )
+    return listed
+
+
+class BatchISendIRecv(Primitive):
+    """Sends and receives several tensors, in an order in which nobody waits for another one.
+
+    Args:
+        op_types: ``"isend"`` or ``"irecv"`` for each message.
+        remote_ranks: the other process of each.
+        receive_shapes, receive_dtypes: those of the tensor of each ``"irecv"``.
+        group: the group of processes.
+
+    Inputs:
+        ``input_x``: a tuple of Tensors, one for each ``"isend"``.
+
+    Outputs:
+        A tuple with a Tensor for each message: the one that was received; of those to send the tensor itself.
+
+    Raises:
+        TypeError: an argument is no tuple or list.
+        ValueError: lengths differ, or there is no such operation or rank.
+        RuntimeError: there is not a tensor for each ``"isend"``.
+
+    >>> from mindgrad import ops
+    >>> ops.BatchISendIRecv(("isend",), [0])
+    Traceback (most recent call last):
+    ...
+    ValueError: For 'BatchISendIRecv', the 'remote_ranks' must be another rank of the group's [0], but got 0.
+    """
+
+    def __init__(
+        self,
+        op_types: Any,
+        remote_ranks: Any,
+        receive_shapes: Any = None,
+        receive_dtypes: Any = None,
+        group: str = _WORLD,
+    ) -> None:
+        arguments = {
+            "op_types": op_types, "remote_ranks": remote_ranks,
+            "receive_shapes": receive_shapes or (), "receive_dtypes": receive_dtypes or (),
+        }  # fmt: skip
+        for name, value in arguments.items():
+            if not isinstance(value, (tuple, list)):
+                raise TypeError(
+                    f"For 'BatchISendIRecv', the '{name}' must be a tuple or list, but got "
+                    f"{type(value).__name__}."
+                )
+        self.op_types, self.remote_ranks, self.receive_shapes, self.receive_dtypes = map(
+            list, arguments.values()
+        )
+        self.group = group
+        counts = {name: len(value) for name, value in arguments.items()}
+        receives = self.op_types.count("irecv")
+        if (
+            counts["op_types"] != counts["remote_ranks"]
+            or not counts["receive_shapes"] == counts["receive_dtypes"] == receives
+            or set(self.op_types) - {"isend", "irecv"}
+        ):
+            raise ValueError(
+                f"For 'BatchISendIRecv', there must be a rank for each of 'op_types', 'isend' or 'irecv', "
+                f"and a shape and an element type for each 'irecv', but got {self.op_types} and {counts}."
+            )
+        for rank in self.remote_ranks:
+            partner(rank, "remote_ranks", group, "BatchISendIRecv")
+
+    def __call__(self, input_x: Any) -> Any:
+        """Send ``input_x``."""
+        tensors = [x for x in ((input_x,) if isinstance(input_x, Tensor) else input_x) if x is not None]
+        if len(tensors) != self.op_types.count("isend"):
+            raise RuntimeError(
+                f"For 'BatchISendIRecv', there must be {self.op_types.count('isend')} tensors, one for each "
+                f"'isend', but got {len(tensors)}."
+            )
+        sends, receives = iter(tensors), zip(self.receive_shapes, self.receive_dtypes, strict=True)
+        messages = [
+            Message(peer, next(sends)) if kind == "isend" else Message(peer, None, *next(receives))
+            for kind, peer in zip(self.op_types, self.remote_ranks, strict=True)
+        ]
+        return tuple(exchanged_messages(messages, self.group))
+
+
+__all__ = list(classes(globals()) + ["BatchISendIRecv", "NeighborExchange", "NeighborExchangeV2"])

@@ -1,0 +1,320 @@
+"""Uneven collectives exchange parts whose sizes differ from process to process.
+
+Each is an even collective on parts that are padded with zeros to the longest one, and slices of the result.
+So that the parts have one length, all processes tell each other the sizes by the store of the job, in every
+call of eager mode, and once when a function is compiled: sizes are numbers of Python's, no values of a
+compiled program. Sizes that do not fit each other are an error on every process.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from mindgrad.communication.agreement import AGREEMENT_SECONDS
+from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank, store
+from mindgrad.ir.scope import open_scopes
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ops.arguments import one_or_more, whole_number
+from mindgrad.ops.collectives import ReduceOp, gathered, reduced
+from mindgrad.ops.joining import concat
+from mindgrad.ops.operands import applied, full_tensor, operand
+from mindgrad.ops.padding import padded
+from mindgrad.rows import collectives as rows
+
+__all__ = [
+    "exchanged_by_counts", "exchanged_parts", "facts_of_all", "gathered_parts", "lengthened", "part_sizes",
+    "reduced_uneven_parts",
+]  # fmt: skip
+
+_WORLD = GlobalComm.WORLD_COMM_GROUP
+
+
+def facts_of_all(facts: Any, ranks: Sequence[int], operator: str) -> list[Any]:
+    """The ``facts`` of all ``ranks`` in their order, once each of them has called this with its own.
+
+    Args:
+        facts: what JSON can hold.
+        ranks: the processes, among them this one.
+        operator: who asks, for errors.
+
+    Raises:
+        RuntimeError: a process has ended, did not come in time, or this process runs alone.
+    """
+    link = store()
+    if link is None:
+        raise RuntimeError(f"For '{operator}', call communication.init() first: there are ranks {ranks}.")
+    name = f"{operator} of ranks {', '.join(map(str, ranks))}"
+    parts = link.exchange(name, json.dumps(facts).encode(), list(ranks), AGREEMENT_SECONDS)
+    return [json.loads(part) for part in parts]
+
+
+def part_sizes(value: Any, count: int, operator: str, name: str) -> list[int]:
+    """The sizes of ``count`` parts.
+
+    Raises:
+        TypeError: ``value`` is no list, tuple or tensor of integers, or is a value of a compiled function.
+        ValueError: there are not so many, or one is negative.
+    """
+    if isinstance(value, Tensor):
+        if value._scope is not None:
+            raise TypeError(
+                f"For '{operator}', the '{name}' must be known when the function is compiled, but depends "
+                f"on a value that the compiled function computes, or gets as a tensor: give a tuple or list "
+                f"of ints, or call the operator outside of it."
+            )
+        value = value.reshape(-1)
+    listed = [whole_number(size, operator, name, least=0) for size in one_or_more(value)]
+    if len(listed) != count:
+        raise ValueError(
+            f"For '{operator}', the '{name}' must have {count} elements, but got {len(listed)}: {listed}."
+        )
+    return listed
+
+
+def lengthened(x: Tensor, length: int) -> Tensor:
+    """``x`` with zeros behind its first axis, up to ``length``."""
+    if x.shape[0] == length:
+        return x
+    return padded(x, [(0, length - x.shape[0]), *[(0, 0)] * (x.ndim - 1)], "constant")
+
+
+def _common_length(longest: int) -> int:
+    """The length of all parts: in eager mode a power of two, so that few programs serve many sizes."""
+    return longest if open_scopes() else 1 << (longest - 1).bit_length()
+
+
+def _with_first_axis(tensor: Any, operator: str) -> Tensor:
+    x = operand(tensor, operator)
+    if not x.ndim:
+        raise ValueError(f"For '{operator}', the tensor must have an axis to divide, but its shape is ().")
+    return x
+
+
+def _stacked_parts(x: Tensor, counts: Sequence[int], length: int) -> Tensor:
+    """Parts of ``x``, one after another along its first axis, padded and stacked."""
+    parts, start = [], 0
+    for count in counts:
+        parts.append(lengthened(x[start : start + count], length).reshape(1, length, *x.shape[1:]))
+        start += count
+    return concat(parts)
+
+
+def _check_sum(counts: Sequence[int], x: Tensor, operator: str, name: str) -> None:
+    if sum(counts) != x.shape[0]:
+        raise ValueError(
+            f"For '{operator}', the '{name}' {list(counts)} must sum to the {x.shape[0]} elements of the "
+            f"first axis of the input of shape {x.shape}."
+        )
+
+
+def exchanged_parts(
+    tensor: Any,
+    send_counts: Any,
+    receive_counts: Any,
+    group: str = _WORLD,
+    operator: str = "AlltoAllV",
+    names: tuple[str, str] = ("send_numel_list", "recv_numel_list"),
+) -> Tensor:
+    """A part of ``tensor`` for every process, and one from every process, joined along the first axis.
+
+    Every process of the group makes the call, and differentiates it or none does.
+
+    Args:
+        tensor: the parts to send, one after another along the first axis; the other axes are the same on all
+            processes.
+        send_counts: for each process of the group, the length of the part for it.
+        receive_counts: for each process of the group, the length of the part from it.
+        group: the group of processes.
+        operator, names: who asks, and how it calls the counts, for errors.
+
+    Returns:
+        The parts that came, in the order of the group; a zero of shape ``()`` if there are none.
+
+    Raises:
+        TypeError: ``tensor`` is no tensor, or counts are no integers.
+        ValueError: counts do not fit ``tensor``, or those of another process.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.uneven_collectives import exchanged_parts
+    >>> print(exchanged_parts(Tensor([1.0, 2.0]), [2], [2]))
+    [1. 2.]
+    """
+    x, ranks = _with_first_axis(tensor, operator), get_process_group_ranks(group)
+    sent = part_sizes(send_counts, len(ranks), operator, names[0])
+    received = part_sizes(receive_counts, len(ranks), operator, names[1])
+    _check_sum(sent, x, operator, names[0])
+    if len(ranks) > 1:
+        facts = facts_of_all([sent, received, _kind(x)], ranks, operator)
+        _check_pairs(facts, ranks, operator, names)
+        longest = max(max(counts) for counts, *_ in facts)
+    else:
+        if sent != received:
+            raise ValueError(f"For '{operator}', rank 0 sends {sent} to itself, but receives {received}.")
+        longest = sent[0]
+    return _exchanged(x, sent, received, longest, ranks, operator)
+
+
+def _kind(x: Tensor) -> str:
+    """The element type and all axes but the first, which are the same on all processes."""
+    return f"{x.dtype}{['…', *x.shape[1:]]}".replace("'", "")
+
+
+def _check_pairs(facts: Sequence[Any], ranks: Sequence[int], operator: str, names: Sequence[str]) -> None:
+    for i, (sent, _, kind) in enumerate(facts):
+        if kind != facts[0][2]:
+            raise ValueError(
+                f"For '{operator}', the tensors must have one element type and shape behind the first axis, "
+                f"but are {facts[0][2]} on rank {ranks[0]} and {kind} on rank {ranks[i]}."
+            )
+        for j, (_, received, _) in enumerate(facts):
+            if sent[j] != received[i]:
+                raise ValueError(
+                    f"For '{operator}', rank {ranks[i]} sends {sent[j]} to rank {ranks[j]} by its "
+                    f"'{names[0]}', but rank {ranks[j]} expects {received[i]} by its '{names[1]}'."
+                )
+
+
+def _exchanged(
+    x: Tensor, sent: Sequence[int], received: Sequence[int], longest: int, ranks: Sequence[int], operator: str
+) -> Tensor:
+    rest = x.shape[1:]
+    if len(ranks) == 1:
+        return x if x.shape[0] else full_tensor(0, x.dtype, ())
+    if not longest or 0 in rest:
+        return full_tensor(0, x.dtype, (sum(received), *rest) if sum(received) else ())
+    length = _common_length(longest)
+    stacked = _stacked_parts(x, sent, length)
+    # (ranks, length, …), where row r came from the r-th process
+    parts = applied(
+        rows.all_to_all, operator, stacked, split_axis=0, concat_axis=0, ranks=tuple(ranks)
+    )  # fmt: skip
+    if not sum(received):
+        return parts[(0,) * parts.ndim]  # of the zeros behind: what depends on it comes after the exchange
+    return concat([parts[i, :count] for i, count in enumerate(received) if count])
+
+
+def exchanged_by_counts(
+    tensor: Any, counts: Any, group: str = _WORLD, *, is_turned: bool = False, operator: str = "AlltoAllVC"
+) -> Tensor:
+    """:func:`exchanged_parts` by a matrix of counts, the same on all processes.
+
+    Args:
+        tensor: as for :func:`exchanged_parts`.
+        counts: in row i and column j how much the i-th process of the group sends to the j-th; a tensor, or
+            a list, flat or of lists.
+        group: the group of processes.
+        is_turned: whether rows and columns are exchanged.
+        operator: who asks, for errors.
+
+    Raises:
+        TypeError, ValueError: as :func:`exchanged_parts`.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.uneven_collectives import exchanged_by_counts
+    >>> print(exchanged_by_counts(Tensor([1.0, 2.0]), [[2]]))
+    [1. 2.]
+    """
+    ranks = get_process_group_ranks(group)
+    size, own = len(ranks), ranks.index(get_rank())
+    if isinstance(counts, (tuple, list)) and any(isinstance(row, (tuple, list)) for row in counts):
+        counts = [count for row in counts for count in row]
+    flat = part_sizes(counts, size * size, operator, "send_count_matrix")
+    rows_, columns = flat[own * size : (own + 1) * size], flat[own::size]
+    sent, received = (columns, rows_) if is_turned else (rows_, columns)
+    return exchanged_parts(tensor, sent, received, group, operator, ("send_count_matrix",) * 2)
+
+
+def gathered_parts(
+    tensor: Any,
+    sizes: Any,
+    group: str = _WORLD,
+    operator: str = "AllGatherV",
+    name: str = "output_split_sizes",
+) -> Tensor:
+    """The tensors of all processes, of different lengths, joined along the first axis, on each of them.
+
+    Args:
+        tensor: a tensor whose other axes are the same on all processes.
+        sizes: the lengths of the first axis on each process of the group.
+        group: the group of processes.
+        operator, name: who asks, and how it calls ``sizes``, for errors.
+
+    Raises:
+        TypeError: ``tensor`` is no tensor, or sizes are no integers.
+        ValueError: sizes do not fit the tensors, or differ from process to process.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.uneven_collectives import gathered_parts
+    >>> print(gathered_parts(Tensor([1.0, 2.0]), [2]))
+    [1. 2.]
+    """
+    x, ranks = _with_first_axis(tensor, operator), get_process_group_ranks(group)
+    listed = _agreed_sizes(sizes, x, ranks, operator, name)
+    own = listed[ranks.index(get_rank())]
+    if own != x.shape[0]:
+        raise ValueError(
+            f"For '{operator}', the '{name}' {listed} say that rank {get_rank()} has {own} elements along "
+            f"the first axis, but its input has the shape {x.shape}."
+        )
+    if len(ranks) == 1 or (not x.size and not max(listed)):
+        return x
+    length = _common_length(max(listed))
+    joined = gathered(lengthened(x, length), group, operator)
+    return concat([joined[i * length : i * length + size] for i, size in enumerate(listed)])
+
+
+def reduced_uneven_parts(
+    tensor: Any,
+    sizes: Any,
+    op: str = ReduceOp.SUM,
+    group: str = _WORLD,
+    operator: str = "ReduceScatterV",
+    name: str = "input_split_sizes",
+) -> Tensor:
+    """This process's part, of a length of its own, of the reduction of every process's ``tensor``.
+
+    Args:
+        tensor: a tensor of the same type on all processes.
+        sizes: the lengths along the first axis of the parts for each process of the group.
+        op: one of :class:`~mindgrad.ops.ReduceOp`.
+        group: the group of processes.
+        operator, name: who asks, and how it calls ``sizes``, for errors.
+
+    Raises:
+        TypeError: ``tensor`` is no tensor, or sizes are no integers.
+        ValueError: sizes do not fit ``tensor``, or differ from process to process.
+
+    >>> from mindgrad import Tensor
+    >>> from mindgrad.ops.uneven_collectives import reduced_uneven_parts
+    >>> print(reduced_uneven_parts(Tensor([1.0, 2.0]), [2]))
+    [1. 2.]
+    """
+    x, ranks = _with_first_axis(tensor, operator), get_process_group_ranks(group)
+    listed = _agreed_sizes(sizes, x, ranks, operator, name)
+    _check_sum(listed, x, operator, name)
+    own = ranks.index(get_rank())
+    if len(ranks) == 1 or not x.size:
+        return x
+    if op in (ReduceOp.SUM, ReduceOp.AVG):
+        stacked = _stacked_parts(x, listed, _common_length(max(listed)))
+        part = applied(rows.reduce_scatter, operator, stacked, axis=0, ranks=tuple(ranks))[0, : listed[own]]
+        return part if op == ReduceOp.SUM else part / len(ranks)
+    start = sum(listed[:own])
+    return reduced(x, op, group, operator)[start : start + listed[own]]
+
+
+def _agreed_sizes(sizes: Any, x: Tensor, ranks: Sequence[int], operator: str, name: str) -> list[int]:
+    """The sizes of parts, which are the same on all processes."""
+    listed = part_sizes(sizes, len(ranks), operator, name)
+    if len(ranks) > 1:
+        facts = facts_of_all([listed, _kind(x)], ranks, operator)
+        for rank, other in zip(ranks, facts, strict=True):
+            if other != facts[0]:
+                raise ValueError(
+                    f"For '{operator}', the '{name}' and types must be the same on all processes, but are "
+                    f"{facts[0][0]} with {facts[0][1]} on rank {ranks[0]} and {other[0]} with {other[1]} on "
+                    f"rank {rank}."
+                )
+    return listed
