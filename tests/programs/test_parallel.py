@@ -57,7 +57,7 @@ def test_training_in_parallel_is_that_of_one_process(mode):
 def test_steps_of_the_benchmark_are_those_of_one_process(workers, names):
     ran, lines = job("equality.py", workers, *names)
     assert ran.returncode == 0, ran.stderr[-4000:]
-    assert lines == {rank: names for rank in range(workers)}
+    assert lines == dict.fromkeys(range(workers), names)
 
 
 def test_programs_that_differ_are_an_error():

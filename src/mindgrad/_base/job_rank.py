@@ -6,34 +6,37 @@ warnings and errors are those of each process.
 
 from __future__ import annotations
 
-__all__ = ["join_job", "leave_job", "prefix", "shows_progress"]
+__all__ = ["join_job", "leave_job", "prefix", "rank", "shows_progress"]
 
-_rank = 0
+#: the number of this process
+rank = 0
 _prefix = ""
 
 
-def join_job(rank: int, restart: int = 0, *, is_prefixed: bool = False) -> None:
+def join_job(number: int, restart: int = 0, *, is_prefixed: bool = False) -> None:
     """Be one of several processes.
 
     Args:
-        rank: the number of this one.
+        number: that of this one.
         restart: how often the job was started again before.
         is_prefixed: whether a launcher puts the rank before each line.
     """
-    global _rank, _prefix
-    _rank = rank
-    _prefix = "" if is_prefixed else f"[rank {rank}, restart {restart}] " if restart else f"[rank {rank}] "
+    global rank, _prefix
+    rank = number
+    _prefix = (
+        "" if is_prefixed else f"[rank {number}, restart {restart}] " if restart else f"[rank {number}] "
+    )
 
 
 def leave_job() -> None:
     """Be alone again."""
-    global _rank, _prefix
-    _rank, _prefix = 0, ""
+    global rank, _prefix
+    rank, _prefix = 0, ""
 
 
 def shows_progress() -> bool:
     """Whether this process shows bars, losses and times: the first of several, or the only one."""
-    return _rank == 0
+    return rank == 0
 
 
 def prefix() -> str:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from mindgrad._base.job_rank import shows_progress
+from mindgrad._base import job_rank
 
 __all__ = ["Bar", "Line", "Progress", "bar_on", "is_shown_on"]
 
@@ -25,7 +25,7 @@ _WIDTH = 24
 
 def is_shown_on(stream: Any) -> bool:
     """Whether progress is shown to those who read a stream: on terminals and in notebooks."""
-    if not shows_progress():
+    if job_rank.rank:  # of several processes the first shows progress
         return False
     if os.environ.get("MINDGRAD_PROGRESS") == "0" or type(stream).__module__ == "rich.file_proxy":
         return False

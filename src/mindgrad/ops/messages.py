@@ -30,7 +30,7 @@ class Message(NamedTuple):
 
 
 def exchanged_messages(messages: Sequence[Message], group: str = GlobalComm.WORLD_COMM_GROUP) -> list[Tensor]:
-    """What is received, and of what is sent the tensor itself, in the order of ``messages``.
+    """Tensors that are received, and those that are sent themselves, in the order of ``messages``.
 
     Each pair of processes meets in the order of its lower rank's sends, and the pairs in one order on all
     processes.

@@ -230,7 +230,7 @@ def _delivered(
     operator: str,
     image: Tensor | None = None,
 ) -> tuple[dict[tuple[int, int], Tensor], Tensor]:
-    """What others send, by their ranks and the messages' tags; and what the last round brought.
+    """Tensors that others send, by their ranks and the messages' tags; and that of the last round.
 
     Args:
         sent: what this process sends, by target and tag.

@@ -179,11 +179,11 @@ def _check_pairs(facts: Sequence[Any], ranks: Sequence[int], operator: str, name
 def _exchanged(
     x: Tensor, sent: Sequence[int], received: Sequence[int], longest: int, ranks: Sequence[int], operator: str
 ) -> Tensor:
-    rest = x.shape[1:]
+    row_shape = x.shape[1:]
     if len(ranks) == 1:
         return x if x.shape[0] else full_tensor(0, x.dtype, ())
-    if not longest or 0 in rest:
-        return full_tensor(0, x.dtype, (sum(received), *rest) if sum(received) else ())
+    if not longest or 0 in row_shape:
+        return full_tensor(0, x.dtype, (sum(received), *row_shape) if sum(received) else ())
     length = _common_length(longest)
     stacked = _stacked_parts(x, sent, length)
     # (ranks, length, …), where row r came from the r-th process
