@@ -173,10 +173,11 @@ class Ranks:
         for rank in self.ranks:
             rank.tell(request)
         try:
-            return [rank.hear(timeout) for rank in self.ranks][0]
+            first, *_ = [rank.hear(timeout) for rank in self.ranks]
         except Failed:
             self.close()  # the others wait for the one that failed
             raise
+        return first
 
     def _elapsed(self, calls: int, timeout: float) -> float:
         return self.ask({"do": "run", "calls": calls, "samples": 1, "warm": 0}, timeout)["seconds"][0]

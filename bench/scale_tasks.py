@@ -43,7 +43,7 @@ def devices(name: str, title: str) -> Task:
     return Task(
         f"scale-devices-{name}",
         f"compiling a data-parallel step for many ranks, one device each: {title}, half of it each",
-        "jax:shard_map",
+        GRAPH,
         (GRAPH, "jax:shard_map"),
         (
             Goal(GRAPH, 1.0, of="messages"),
@@ -54,7 +54,7 @@ def devices(name: str, title: str) -> Task:
         size="devices",
         sizes=(2, 8, 64, 256),
         quick_sizes=(2, 8),
-        most_rounds=3,
+        most_rounds=1,
     )
 
 

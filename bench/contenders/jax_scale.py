@@ -1,12 +1,10 @@
-"""Data-parallel training steps in jax: ``shard_map`` over one device of each process, gradients by ``pmean``."""
+"""Data-parallel training steps in jax: ``shard_map`` over one device of each process, and ``pmean``."""
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from functools import partial
-from statistics import median
 from typing import Any
 
 import jax
@@ -22,7 +20,6 @@ from jax.sharding import PartitionSpec as P
 from jax_results import PyTree, wait
 from job import Job, training
 
-COMPILATIONS = 3
 AXIS = "ranks"
 Loss = Callable[[PyTree, list, jax.Array, jax.Array], tuple[jax.Array, list]]
 
@@ -37,7 +34,7 @@ def started() -> None:
 
 
 class Learning:
-    """First values on the host: weights, running statistics of this rank, the loss, and the rows of all ranks."""
+    """On the host: first weights, a rank's running statistics, the loss, and the rows of all ranks."""
 
     def __init__(self, name: str, burgers_loss: Callable[[PyTree, jax.Array, jax.Array], jax.Array]) -> None:
         self.running: list = []
@@ -71,7 +68,7 @@ def local_step(loss: Loss, reduces: bool) -> Callable[..., tuple]:
 
 
 def over_ranks(loss: Loss, mesh: jax.sharding.Mesh) -> Callable[..., tuple]:
-    """The step over all ranks: weights are replicated; losses and running statistics are those of each rank."""
+    """The step over all ranks: weights are replicated; each has its own loss and running statistics."""
     step = local_step(loss, reduces=True)
 
     def of_a_rank(weights: PyTree, moments: PyTree, running: list, x: jax.Array, y: jax.Array) -> tuple:
@@ -131,8 +128,6 @@ def compile_step(name: str, variant: str, devices: int, burgers_loss: Any) -> Jo
     mesh = jax.make_mesh((devices,), (AXIS,))
     learning = Learning(name, burgers_loss)
     rows = scale_problems.rows(name, 0, scale_problems.SHARES)
-    compiled: list[Any] = []
-    seconds: list[float] = []
 
     def shapes(spec: P, tree: PyTree, times: int = 1) -> PyTree:
         sharding = NamedSharding(mesh, spec)
@@ -143,32 +138,22 @@ def compile_step(name: str, variant: str, devices: int, burgers_loss: Any) -> Jo
             tree,
         )
 
-    def operands() -> list[PyTree]:
-        moments = jax_training.first_moments(learning.weights)
-        running = jax.tree.map(lambda x: x[None], learning.running)
-        batch = [shapes(P(AXIS), x[rows], devices) for x in (learning.inputs, learning.labels)]
-        return [shapes(P(), learning.weights), shapes(P(), moments), shapes(P(AXIS), running, devices), *batch]
-
-    given = operands()
-
-    def make() -> dict[str, float]:
-        begin = time.perf_counter()
+    moments = jax_training.first_moments(learning.weights)
+    running = jax.tree.map(lambda x: x[None], learning.running)
+    batch = [shapes(P(AXIS), x[rows], devices) for x in (learning.inputs, learning.labels)]
+    operands = [
+        shapes(P(), learning.weights),
+        shapes(P(), moments),
+        shapes(P(AXIS), running, devices),
+        *batch,
+    ]
+    return scale_problems.compilations(
         # a new function each time: jax remembers what it has traced
-        traced = over_ranks(lambda *arguments: learning.loss(*arguments), mesh).trace(*given)
-        middle = time.perf_counter()
-        compiled[:] = [traced.lower().compile()]
-        seconds.append(time.perf_counter() - middle)
-        return {"trace": middle - begin, "lower and compile": seconds[-1]}
-
-    def facts() -> dict[str, float]:
-        for _ in range(COMPILATIONS - 1):
-            make()
-        gradient_bytes = 4 * sum(w.size for w in jax.tree.leaves(learning.weights))
-        (last,) = compiled
-        messages = message_bytes(last.as_text())
-        return scale_problems.message_facts(messages, gradient_bytes, last.memory_analysis(), median(seconds))
-
-    return Job(make, lambda result: None, None, timed_by_itself=True, facts=facts)
+        lambda: over_ranks(lambda *arguments: learning.loss(*arguments), mesh).trace(*operands),
+        lambda traced: traced.lower().compile(),
+        lambda compiled: message_bytes(compiled.as_text()),
+        4 * sum(w.size for w in jax.tree.leaves(learning.weights)),
+    )
 
 
 def tasks(burgers_loss: Any) -> dict[str, Callable[..., Job]]:

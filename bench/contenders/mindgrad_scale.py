@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
 from functools import partial
-from statistics import median
-from typing import Any
 
 import mindspore as ms
 import mindspore_programs
@@ -19,7 +16,6 @@ from mindspore import Tensor, nn
 from mindspore.communication import init
 from mindspore_training import Classifier, Program, steps
 
-COMPILATIONS = 3
 ALONE = "alone"
 
 
@@ -61,40 +57,23 @@ def train(name: str, variant: str) -> Job:
 def compile_step(name: str, variant: str, devices: int) -> Job:
     """Compiling the step for ranks that are virtual devices of this process; it is not run."""
     os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={devices}"
+    # jax reads the number of its devices when it starts, not before
     from mindgrad.backend.jax_import import jax_module
     from mindgrad.backend.process_mesh import use_devices
     from mindgrad.backend.xla import compile_ahead
     from mindgrad.communication.groups import World, enter_world
     from mindgrad.execution.compiled import trace
 
-    if variant.endswith(ALONE):
-        reduces = False
-    else:
-        use_devices(jax_module().devices()[:devices])
-        enter_world(World(0, ("here",) * devices))
-        reduces = True
+    use_devices(jax_module().devices()[:devices])
+    enter_world(World(0, ("here",) * devices))
     rows = scale_problems.rows(name, 0, scale_problems.SHARES)
-    compiled: list[Any] = []
-    seconds: list[float] = []
-    step, arguments, _, optimizer = program(name, rows, reduces, mean=True)
-
-    def make() -> dict[str, float]:
-        begin = time.perf_counter()
-        graph = trace(step, *arguments)
-        middle = time.perf_counter()
-        compiled[:] = [compile_ahead(graph).compiled]
-        seconds.append(time.perf_counter() - middle)
-        return {"trace": middle - begin, "lower and compile": seconds[-1]}
-
-    def facts() -> dict[str, float]:
-        for _ in range(COMPILATIONS - 1):
-            make()
-        gradient_bytes = 4 * sum(p.size for p in optimizer.parameters)
-        (last,) = compiled
-        messages = message_bytes(last.as_text())
-        return scale_problems.message_facts(messages, gradient_bytes, last.memory_analysis(), median(seconds))
-
-    return Job(make, lambda result: None, None, timed_by_itself=True, facts=facts)
+    step, arguments, _, optimizer = program(name, rows, reduces=True, mean=True)
+    return scale_problems.compilations(
+        lambda: trace(step, *arguments),
+        lambda graph: compile_ahead(graph).compiled,
+        lambda compiled: message_bytes(compiled.as_text()),
+        4 * sum(p.size for p in optimizer.parameters),
+    )
 
 
 TASKS = {
