@@ -41,6 +41,13 @@ def test_training_in_parallel_is_that_of_one_process(mode):
         np.testing.assert_allclose(results[0][name], LOSSES[name], rtol=2e-5)
 
 
+def test_parameters_stay_on_the_mesh_from_step_to_step():
+    ran, lines = job("kept_parameters.py", 2)
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    for printed in lines.values():
+        assert printed == ["in_place", "holders", "programs_without_collectives", "checkpoints"]
+
+
 def test_programs_that_differ_are_an_error():
     ran, _ = job("differing.py", 2)
     assert ran.returncode != 0

@@ -30,6 +30,7 @@ from mindgrad.communication.management import get_group_size, get_rank
 from mindgrad.communication.session import store
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.partition import current
+from mindgrad.ir.pending import resolved
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.train import safetensors
@@ -110,7 +111,7 @@ def write_set(folder: str | os.PathLike[str], entries: Iterable[tuple[str, Any]]
 
 def _own_slices(tensor: Tensor) -> Iterable[tuple[int, tuple[int, ...], np.ndarray]]:
     """The slices of a tensor that this process writes: device, start and values."""
-    array: Any = tensor._array
+    array: Any = resolved(tensor._array)
     if is_divided(array):
         for shard in array.addressable_shards:
             if shard.replica_id == 0:
