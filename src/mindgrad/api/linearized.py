@@ -23,9 +23,9 @@ from mindgrad.execution.pullback import forward_rule, reverse_rule
 from mindgrad.execution.record import Recorded, inline_here, transformed
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph, without_effects
+from mindgrad.ir.pending import resolved
 from mindgrad.ir.scope import GraphScope, as_it_is, open_scopes
 from mindgrad.ir.settings import is_graph_mode
-from mindgrad.ir.pending import resolved
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.trace.numbers import as_data
 from mindgrad.transforms.apply_rule import directional

@@ -33,7 +33,8 @@ from mindgrad.ir.types import TensorType
 from mindgrad.rows.collectives import AXIS, world_of
 
 __all__ = [
-    "PartOnRequest", "ProcessMesh", "after", "forget_mesh", "is_part", "mesh_of", "set_agreement", "use_devices"
+    "PartOnRequest", "ProcessMesh", "after", "forget_mesh", "is_part", "mesh_of", "set_agreement",
+    "use_devices",
 ]  # fmt: skip
 
 #: compares a program with those of the other ranks, before it first runs
