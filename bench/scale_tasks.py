@@ -5,6 +5,7 @@ from __future__ import annotations
 from task import Goal, Task
 
 GRAPH, ALONE = "mindgrad:graph", "mindgrad:graph alone"
+JAX = ("jax:shard_map", "jax:shard_map, one message")
 TITLES = {
     "pinn": "the residual of t3, 2 -> 20x8 -> 1, 10,000 points",
     "resnet": "ResNet-20 for CIFAR, batch 16",
@@ -30,8 +31,8 @@ def two_processes(name: str, title: str) -> Task:
         f"scale-two-{name}",
         f"a data-parallel step with Adam, two processes: {title}, half of it each",
         "jax:shard_map",
-        (GRAPH, ALONE, "jax:shard_map", "jax:alone", "torch:DDP", "torch:alone"),
-        (Goal(GRAPH, 1.05, ("jax:shard_map",)), Goal(GRAPH, 1.0, ("torch:DDP",))),
+        (GRAPH, ALONE, *JAX, "jax:alone", "torch:DDP", "torch:alone"),
+        (Goal(GRAPH, 1.05, JAX), Goal(GRAPH, 1.0, ("torch:DDP",))),
         only_first=(ALONE, "jax:alone", "torch:alone"),
         program=f"scale-{name}",
         processes=2,

@@ -15,6 +15,7 @@ import problems
 import scale_problems
 import training_problems
 from compiled_messages import message_bytes
+from jax.flatten_util import ravel_pytree
 from jax.sharding import NamedSharding
 from jax.sharding import PartitionSpec as P
 from jax_results import PyTree, wait
@@ -54,22 +55,37 @@ class Learning:
         self.loss = partial(jax_training.cross_entropy, network)
 
 
-def local_step(loss: Loss, reduces: bool) -> Callable[..., tuple]:
+def in_one_message(gradients: PyTree) -> PyTree:
+    """The average of the gradients, joined by hand into one array."""
+    joined, parts = ravel_pytree(gradients)
+    return parts(jax.lax.pmean(joined, AXIS))
+
+
+#: how gradients are averaged over the ranks
+REDUCTIONS: dict[str, Callable[[PyTree], PyTree]] = {
+    "shard_map": lambda gradients: jax.lax.pmean(gradients, AXIS),
+    "shard_map, one message": in_one_message,
+    "alone": lambda gradients: gradients,
+}
+
+
+def local_step(loss: Loss, reduce: Callable[[PyTree], PyTree]) -> Callable[..., tuple]:
     """A step of one rank: its loss, and what it changes."""
 
     def step(weights: PyTree, moments: PyTree, running: list, x: jax.Array, y: jax.Array) -> tuple:
         gradient = jax.value_and_grad(loss, has_aux=True)
         (value, running), gradients = gradient(weights, running, x, y)
-        if reduces:
-            gradients = jax.lax.pmean(gradients, AXIS)
-        return value, *jax_training.adam(scale_problems.RATE, weights, moments, gradients), running
+        changed = jax_training.adam(scale_problems.RATE, weights, moments, reduce(gradients))
+        return value, *changed, running
 
     return step
 
 
-def over_ranks(loss: Loss, mesh: jax.sharding.Mesh) -> Callable[..., tuple]:
+def over_ranks(
+    loss: Loss, mesh: jax.sharding.Mesh, reduce: Callable[[PyTree], PyTree]
+) -> Callable[..., tuple]:
     """The step over all ranks: weights are replicated; each has its own loss and running statistics."""
-    step = local_step(loss, reduces=True)
+    step = local_step(loss, reduce)
 
     def of_a_rank(weights: PyTree, moments: PyTree, running: list, x: jax.Array, y: jax.Array) -> tuple:
         running = jax.tree.map(lambda each: each[0], running)
@@ -90,14 +106,14 @@ def train(name: str, variant: str, burgers_loss: Any) -> Job:
     rows = scale_problems.rows(name, rank, size)
     inputs, labels = learning.inputs[rows], learning.labels[rows]
     state: list[PyTree] = []
-    if variant.endswith("alone"):
-        step = jax.jit(local_step(learning.loss, reduces=False), donate_argnums=(0, 1, 2))
+    if variant == "alone":
+        step = jax.jit(local_step(learning.loss, REDUCTIONS[variant]), donate_argnums=(0, 1, 2))
         batch = [jnp.asarray(inputs), jnp.asarray(labels)]
         as_arrays = lambda tree: jax.tree.map(jnp.array, tree)
         as_stacked = as_arrays
     else:
         mesh = jax.make_mesh((size,), (AXIS,), devices=jax.devices())
-        step = over_ranks(learning.loss, mesh)
+        step = over_ranks(learning.loss, mesh, REDUCTIONS[variant])
 
         def on_mesh(spec: P, tree: PyTree) -> PyTree:
             sharding = NamedSharding(mesh, spec)
@@ -149,7 +165,9 @@ def compile_step(name: str, variant: str, devices: int, burgers_loss: Any) -> Jo
     ]
     return scale_problems.compilations(
         # a new function each time: jax remembers what it has traced
-        lambda: over_ranks(lambda *arguments: learning.loss(*arguments), mesh).trace(*operands),
+        lambda: over_ranks(lambda *arguments: learning.loss(*arguments), mesh, REDUCTIONS[variant]).trace(
+            *operands
+        ),
         lambda traced: traced.lower().compile(),
         lambda compiled: message_bytes(compiled.as_text()),
         4 * sum(w.size for w in jax.tree.leaves(learning.weights)),
