@@ -51,7 +51,6 @@ from mindgrad.trace.tracing import DATA, NUMBER, TENSOR, Trace, kind_held, kind_
 
 __all__ = ["Compiled", "call_signature", "trace"]
 
-
 #: programs kept per signature, for different states of the Cells and variables that they were traced with
 _KEPT = 8
 
