@@ -1,7 +1,8 @@
 """The harness's side of a contender: a process that is asked over pipes, and asleep when it is not.
 
 A stopped process cannot take a core from the one that is being timed, whatever its thread pools do
-while they wait for work.
+while they wait for work. The processes of a contender that has several are not stopped: their libraries take
+one that is silent for dead. They wait for the next request.
 """
 
 from __future__ import annotations
@@ -10,13 +11,18 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+from pace import calibrate
+
 WORKER = Path(__file__).parent / "worker.py"
+#: variables by which libraries are told how many threads to compute in
+THREADS = ("NPROC", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class Failed(Exception):
@@ -35,13 +41,20 @@ class Contender:
         python: the interpreter of the library's environment.
         log: where the worker's standard error is appended.
         environment: variables added to those of this process.
+        stops: whether the process is stopped while it is not asked.
     """
 
     def __init__(
-        self, library: str, python: Path, log: Path, environment: dict[str, str] | None = None
+        self,
+        library: str,
+        python: Path,
+        log: Path,
+        environment: dict[str, str] | None = None,
+        stops: bool = True,
     ) -> None:
         self.library = library
         self.log = log
+        self.stops = stops
         log.parent.mkdir(parents=True, exist_ok=True)
         # Compiled programs that an earlier run left on disk must not shorten a first call.
         self.cache = tempfile.TemporaryDirectory(prefix="bench-cache-")
@@ -66,15 +79,24 @@ class Contender:
 
     def ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]:
         """The answer to a request; the process runs only from the question to the answer."""
+        self.tell(request)
+        return self.hear(timeout)
+
+    def tell(self, request: dict[str, Any]) -> None:
+        """Send a request; the process runs."""
         if self.process.poll() is not None:
             raise Failed(f"the process has ended; see {self.log}")
         self.process.send_signal(signal.SIGCONT)
         try:
             self.process.stdin.write(json.dumps(request).encode() + b"\n")
-            reply = json.loads(self._line(timeout))
         except BrokenPipeError:
             raise Failed(f"the process has ended; see {self.log}") from None
-        self.process.send_signal(signal.SIGSTOP)
+
+    def hear(self, timeout: float) -> dict[str, Any]:
+        """The answer to the request; the process sleeps."""
+        reply = json.loads(self._line(timeout))
+        if self.stops:
+            self.process.send_signal(signal.SIGSTOP)
         if not reply["ok"]:
             raise Failed(reply["error"], reply["unavailable"])
         return reply
@@ -103,6 +125,73 @@ class Contender:
         self.process.stdin.close()
         self.process.stdout.close()
         self.cache.cleanup()
+
+
+class Ranks:
+    """A contender of several processes, which do every request together; the answers are those of the first.
+
+    The cores are divided among them, as launchers do, unless the variables that say so are set already. Each
+    is told its number and where the first one is by the variables that PyTorch's launcher has made usual,
+    and by mindgrad's own.
+
+    Args:
+        size: the number of processes.
+        cores: those of the machine.
+        library, python, log, environment: as of ``Contender``.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        cores: int,
+        library: str,
+        python: Path,
+        log: Path,
+        environment: dict[str, str] | None = None,
+    ) -> None:
+        address, port = "127.0.0.1", str(_free_port())
+        threads = str(max(1, cores // size))
+        shared = {name: os.environ.get(name, threads) for name in THREADS}
+        shared |= {"WORLD_SIZE": str(size), "MASTER_ADDR": address, "MASTER_PORT": port}
+        shared |= {"MINDGRAD_WORLD_SIZE": str(size), "MINDGRAD_COORDINATOR": f"{address}:{port}"}
+        self.ranks: list[Contender] = []
+        try:
+            for rank in range(size):
+                own = {"RANK": str(rank), "MINDGRAD_RANK": str(rank)}
+                variables = (environment or {}) | shared | own
+                self.ranks.append(Contender(library, python, log, variables, stops=False))
+        except Failed:
+            self.close()
+            raise
+
+    def ask(self, request: dict[str, Any], timeout: float) -> dict[str, Any]:
+        """As ``Contender.ask``. What depends on the clock is decided here, once for all ranks."""
+        if request["do"] == "calibrate":
+            return calibrate(lambda calls: self._elapsed(calls, timeout), request["seconds"])
+        if request["do"] == "warm":
+            raise Failed("contenders of several processes are not warmed up by the clock")
+        for rank in self.ranks:
+            rank.tell(request)
+        try:
+            first, *_ = [rank.hear(timeout) for rank in self.ranks]
+        except Failed:
+            self.close()  # the others wait for the one that failed
+            raise
+        return first
+
+    def _elapsed(self, calls: int, timeout: float) -> float:
+        return self.ask({"do": "run", "calls": calls, "samples": 1, "warm": 0}, timeout)["seconds"][0]
+
+    def close(self) -> None:
+        """End all processes."""
+        for rank in self.ranks:
+            rank.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 class Command:

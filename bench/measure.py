@@ -179,6 +179,8 @@ def _compare(rows: dict[str, Row], task: Task) -> None:
     for row in rows.values():
         if row.result is not None and not row.error:
             wanted = expected[:1] if row.name.removesuffix(CONTROL) in task.only_value else expected
+            if row.name.removesuffix(CONTROL) in task.only_first:
+                wanted, row.result = [wanted[0][:1]], [row.result[0][:1]]
             results = [each for each in (row.result, row.again) if each is not None]
             row.distance = max(difference(each, wanted) for each in results)
             if not row.distance <= task.tolerance:

@@ -54,6 +54,9 @@ FACTS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "error": ("error", lambda value: "" if value is None else f"{value:.1e}"),
     "compile": ("compilation", seconds),
     "first": ("first result", seconds),
+    "messages": ("all-reduces", count),
+    "reduced": ("their bytes / the gradients'", lambda value: "" if value is None else digits(value)),
+    "memory": ("memory of a device", size_of_memory),
     "temporary": ("temporary memory", size_of_memory),
     "peak": ("peak resident memory", size_of_memory),
 }

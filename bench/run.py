@@ -16,7 +16,7 @@ import measure
 import nested
 import report
 import sweep
-from contender import Command, Contender, Failed
+from contender import Command, Contender, Failed, Ranks
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -138,6 +138,7 @@ class Bench:
     def start(self, task: Task, name: str) -> Contender | Command | _OfTask:
         """A process for one contender of one task."""
         library = name.split(":")[0]
+        contender: Contender | Ranks
         try:
             python = environments.python_of(library)
         except environments.NoEnvironment as failure:
@@ -152,7 +153,10 @@ class Bench:
             what = "pass" if library == "python" else f"import {library}"
             return Command([str(python), "-c", what], variables)
         log = environments.HOME / "logs" / f"{library}.log"
-        contender = Contender(library, python, log, variables)
+        if task.processes > 1:
+            contender = Ranks(task.processes, machine.cores(), library, python, log, variables)
+        else:
+            contender = Contender(library, python, log, variables)
         try:
             self.versions.update(contender.ask({"do": "describe"}, 60)["versions"])
         except Failed:
@@ -244,7 +248,7 @@ def must_work(task: Task, name: str) -> bool:
 class _OfTask:
     """A contender's process with the task filled in."""
 
-    def __init__(self, contender: Contender, task: Task) -> None:
+    def __init__(self, contender: Contender | Ranks, task: Task) -> None:
         self.contender, self.task = contender, task
 
     def ask(self, request: dict, timeout: float) -> dict:

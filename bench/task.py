@@ -46,6 +46,8 @@ class Task:
         reference: the contender that results are compared with; the baseline where empty.
         only_value: contenders without a gradient: their result is compared with the first array
             of the reference's.
+        only_first: contenders that go another way from the second number on: the first number of their result
+            is compared.
         orders: for the nested task, the orders of the derivative.
         size: what the sizes count; the name of the option that the contenders get.
         sizes: the task is done once for each.
@@ -54,6 +56,7 @@ class Task:
         program: the task whose program it is, where that is another's.
         warm: contenders run before they are timed until nothing is compiled in the background any more, and
             every call is awaited.
+        processes: each contender is so many processes that compute together.
     """
 
     name: str
@@ -64,6 +67,7 @@ class Task:
     tolerance: float = 1e-3
     reference: str = ""
     only_value: tuple[str, ...] = ()
+    only_first: tuple[str, ...] = ()
     orders: tuple[int, ...] = ()
     size: str = ""
     sizes: tuple[int, ...] = ()
@@ -71,6 +75,7 @@ class Task:
     most_rounds: int | None = None
     program: str = ""
     warm: bool = False
+    processes: int = 1
 
     @property
     def compared_with(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import eager_tasks
+import scale_tasks
 from problems import GMM_CENTRES, GMM_DIMENSIONS
 from task import Goal, Task
 
@@ -507,7 +508,11 @@ TASKS = (
         (Goal("mindgrad:graph", 3.0, ("jax:jit",)),),
     ),
     *eager_tasks.TASKS,
+    *scale_tasks.TASKS,
 )
 
 #: names for several tasks at once
-GROUPS = {"eager": tuple(task.name for task in eager_tasks.TASKS)}
+GROUPS = {
+    "eager": tuple(task.name for task in eager_tasks.TASKS),
+    "scale": tuple(task.name for task in scale_tasks.TASKS),
+}

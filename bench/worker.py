@@ -30,6 +30,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent / "contend
 
 import numpy as np  # noqa: E402
 from job import Job, Unavailable  # noqa: E402
+from pace import calibrate  # noqa: E402
 
 WHOLE_RESULT_UP_TO = 64
 PR_SET_PDEATHSIG = 1
@@ -152,11 +153,7 @@ class Worker:
         }
 
     def calibrate(self, request: dict[str, Any]) -> dict[str, Any]:
-        calls, seconds = 1, self.elapsed(1)
-        while calls * seconds < request["seconds"] and calls < 1_000_000:
-            calls = max(calls + 1, min(10 * calls, round(1.2 * request["seconds"] / seconds)))
-            seconds = self.elapsed(calls)
-        return {"calls": calls, "seconds": seconds}
+        return calibrate(self.elapsed, request["seconds"])
 
     def elapsed(self, calls: int) -> float:
         """Seconds that a call takes, whatever a job that is timed by itself counts of them."""

@@ -135,9 +135,18 @@ def channels_last(array: np.ndarray, axes: tuple[int, ...]) -> jax.Array:
     return jnp.asarray(array.transpose(axes) if array.ndim == 4 else array)
 
 
+def cross_entropy(
+    network: Callable[..., tuple[jax.Array, list]], weights: PyTree, running: list, x: jax.Array, y: jax.Array
+) -> tuple[jax.Array, list]:
+    """The mean over all labels, and the running statistics afterwards."""
+    logits, running = network(iter(weights), x, running)
+    logarithms = jax.nn.log_softmax(logits.reshape(-1, logits.shape[-1]))
+    return -jnp.take_along_axis(logarithms, y.reshape(-1, 1), 1).mean(), running
+
+
 def train(name: str, variant: str) -> Job:
     problem, network = training_problems.LEARNING[name](), NETWORKS[name]
-    inputs, labels = channels_last(problem.inputs, (0, 2, 3, 1)), jnp.asarray(problem.labels.ravel())
+    inputs, labels = channels_last(problem.inputs, (0, 2, 3, 1)), jnp.asarray(problem.labels)
     state: list[PyTree] = []
 
     def restart() -> None:
@@ -146,10 +155,7 @@ def train(name: str, variant: str) -> Job:
         running = [(jnp.zeros(size), jnp.ones(size)) for size in sizes]
         state[:] = [weights, first_moments(weights), running]
 
-    def loss_of(weights: PyTree, running: list, x: jax.Array, y: jax.Array) -> tuple[jax.Array, list]:
-        logits, running = network(iter(weights), x, running)
-        logarithms = jax.nn.log_softmax(logits.reshape(-1, logits.shape[-1]))
-        return -jnp.take_along_axis(logarithms, y[:, None], 1).mean(), running
+    loss_of = partial(cross_entropy, network)
 
     @partial(jax.jit, donate_argnums=(0, 1, 2))
     def change(weights: PyTree, moments: PyTree, running: list, x: jax.Array, y: jax.Array) -> tuple:

@@ -178,6 +178,32 @@ NETWORKS = {
 }
 
 
+class Classifier(NamedTuple):
+    """A network with its first weights, its loss as a function of the arguments, and these."""
+
+    network: nn.Cell
+    forward: Callable[..., Tensor]
+    arguments: tuple[Tensor, Tensor]
+
+
+def classifier(name: str, rows: slice = slice(None)) -> Classifier:
+    """The network of that name with the task's numbers; ``rows`` are those of the batch that it gets."""
+    problem = training_problems.LEARNING[name]()
+    network = NETWORKS[name]()
+    network.set_train()
+    for parameter, weight in zip(network.trainable_params(), problem.weights, strict=True):
+        if tuple(parameter.shape) != weight.shape:
+            raise ValueError(f"{parameter.name} is {parameter.shape}, its first value {weight.shape}")
+        parameter.set_data(Tensor(weight))
+    loss_of = nn.CrossEntropyLoss()
+
+    def forward(inputs, labels):
+        logits = network(inputs)
+        return loss_of(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1))
+
+    return Classifier(network, forward, (Tensor(problem.inputs[rows]), Tensor(problem.labels[rows])))
+
+
 class Program(NamedTuple):
     """A step that returns the loss, its arguments, and what it changes."""
 
@@ -189,20 +215,8 @@ class Program(NamedTuple):
 
 def program(name: str, compiled: bool = False) -> Program:
     """A training step of the network of that name with the task's numbers, decorated with ``jit`` or not."""
-    problem = training_problems.LEARNING[name]()
-    network = NETWORKS[name]()
-    network.set_train()
-    for parameter, weight in zip(network.trainable_params(), problem.weights, strict=True):
-        if tuple(parameter.shape) != weight.shape:
-            raise ValueError(f"{parameter.name} is {parameter.shape}, its first value {weight.shape}")
-        parameter.set_data(Tensor(weight))
-    loss_of = nn.CrossEntropyLoss()
+    network, forward, arguments = classifier(name)
     optimizer = nn.Adam(network.trainable_params(), learning_rate=training_problems.RATE)
-
-    def forward(inputs, labels):
-        logits = network(inputs)
-        return loss_of(logits.reshape(-1, logits.shape[-1]), labels.reshape(-1))
-
     value_and_gradients = ms.value_and_grad(forward, None, optimizer.parameters)
 
     def step(inputs, labels):
@@ -210,13 +224,17 @@ def program(name: str, compiled: bool = False) -> Program:
         optimizer(gradients)
         return loss
 
-    arguments = Tensor(problem.inputs), Tensor(problem.labels)
     return Program(ms.jit(step) if compiled else step, arguments, network, optimizer)
 
 
 def train(name: str, variant: str) -> Job:
     """Steps of the program; in the mode "graph" decorated with ``jit``."""
-    step, arguments, network, optimizer = program(name, compiled=variant.startswith("graph"))
+    return steps(program(name, compiled=variant.startswith("graph")))
+
+
+def steps(program: Program) -> Job:
+    """Steps of a program, from its first weights and moments."""
+    step, arguments, network, optimizer = program
     state = list(
         {id(each): each for each in [*network.get_parameters(), *optimizer.get_parameters()]}.values()
     )

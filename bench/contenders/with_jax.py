@@ -12,6 +12,7 @@ import jax_control
 import jax_layout
 import jax_mixture
 import jax_operators
+import jax_scale
 import jax_sparse
 import jax_training
 import problems
@@ -213,6 +214,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     **jax_operators.TASKS,
     **jax_sparse.TASKS,
     **jax_training.TASKS,
+    **jax_scale.tasks(burgers_loss("jvp of jvp")),
     "layout": jax_layout.layout,
     **{f"gmm-{d}": partial(jax_mixture.gmm, dimensions=d) for d in problems.GMM_DIMENSIONS},
 }

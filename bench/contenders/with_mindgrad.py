@@ -19,6 +19,7 @@ mindgrad.install()
 
 import mindgrad_first  # noqa: E402
 import mindgrad_operators  # noqa: E402
+import mindgrad_scale  # noqa: E402
 import mindgrad_sparse  # noqa: E402
 import mindspore_control  # noqa: E402  (their `import mindspore` must mean mindgrad)
 import mindspore_programs  # noqa: E402
@@ -148,6 +149,7 @@ TASKS = {
     **mindgrad_sparse.TASKS,
     **mindgrad_operators.TASKS,
     **mindgrad_first.TASKS,
+    **mindgrad_scale.TASKS,
     "nested": nested,
     "first-result": first_result,
     **{task: partial(loop, task) for task in mindspore_control.FLOWS},

@@ -10,6 +10,7 @@ import numpy as np
 import problems
 import torch
 import torch_problems
+import torch_scale
 import torch_training
 from job import Job, Unavailable
 
@@ -214,6 +215,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     **{f"gmm-{d}": partial(gmm, dimensions=d) for d in problems.GMM_DIMENSIONS},
     **torch_problems.TASKS,
     **torch_training.TASKS,
+    **torch_scale.TASKS,
 }
 
 

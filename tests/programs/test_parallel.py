@@ -60,6 +60,13 @@ def test_steps_of_the_benchmark_are_those_of_one_process(workers, names):
     assert lines == dict.fromkeys(range(workers), names)
 
 
+def test_parameters_stay_on_the_mesh_from_step_to_step():
+    ran, lines = job("kept_parameters.py", 2)
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    for printed in lines.values():
+        assert printed == ["in_place", "holders", "programs_without_collectives", "checkpoints"]
+
+
 def test_programs_that_differ_are_an_error():
     ran, _ = job("differing.py", 2)
     assert ran.returncode != 0

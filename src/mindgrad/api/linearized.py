@@ -23,6 +23,7 @@ from mindgrad.execution.pullback import forward_rule, reverse_rule
 from mindgrad.execution.record import Recorded, inline_here, transformed
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph, without_effects
+from mindgrad.ir.pending import resolved
 from mindgrad.ir.scope import GraphScope, as_it_is, open_scopes
 from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
@@ -156,7 +157,7 @@ class _Second:
 
 def _stored(tensor: Tensor) -> Any:
     """The array of ``tensor`` where it is: on the device once a program has made it."""
-    array = tensor._array
+    array = resolved(tensor._array)
     return tensor.host_array() if isinstance(array, (np.ndarray, np.generic)) else array
 
 

@@ -42,9 +42,10 @@ class Executable:
         may_take_long: whether it has loops that may run very often.
         layouts: of a program for several devices jax's sharding of each input; else ``None``.
         compiled: jax's compiled program.
+        takes_parts: whether operands may be parts of arrays over the mesh of processes.
     """
 
-    __slots__ = ("__weakref__", "compiled", "extra", "layouts", "may_take_long", "run")
+    __slots__ = ("__weakref__", "compiled", "extra", "layouts", "may_take_long", "run", "takes_parts")
 
     def __init__(
         self,
@@ -57,6 +58,7 @@ class Executable:
         self.extra = extra
         self.layouts = layouts
         self.compiled: Any = run
+        self.takes_parts = False
         self.may_take_long = may_take_long
         finished = _to_end if has_effect else _as_it_is
         self.run = _LongRun(run, finished) if may_take_long else finished(run)

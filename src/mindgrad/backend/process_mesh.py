@@ -3,7 +3,9 @@
     program(x)_r = body(x_r)        on every rank r, where collectives join the x_r
 
 The arrays of a process stay its own: each is handed to XLA, without a copy, as this rank's part of an array
-over the mesh, and what comes back are this rank's parts. The body is lowered by ``jax.shard_map``, where the
+over the mesh, and what comes back are this rank's parts. New values of Parameters stay arrays over the mesh
+until somebody asks for this rank's part (:class:`PartOnRequest`), so that one training step hands them to the
+next as they are. The body is lowered by ``jax.shard_map``, where the
 axis ``ranks`` is what collectives reduce over (``rows.collectives``).
 
 Before such a program runs for the first time its members compare what it sends (``set_agreement``): ranks
@@ -14,6 +16,8 @@ which XLA alone does not promise: where no data says so, an operand is made to d
 from __future__ import annotations
 
 import os
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import lru_cache
@@ -24,9 +28,14 @@ import numpy as np
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.processes import entered, left
 from mindgrad.ir.graph import Graph, is_communication
+from mindgrad.ir.pending import PendingArray
+from mindgrad.ir.types import TensorType
 from mindgrad.rows.collectives import AXIS, world_of
 
-__all__ = ["ProcessMesh", "after", "agree", "forget_mesh", "mesh_of", "set_agreement", "use_devices"]
+__all__ = [
+    "PartOnRequest", "ProcessMesh", "after", "agree", "forget_mesh", "is_part", "mesh_of", "set_agreement",
+    "use_devices",
+]  # fmt: skip
 
 #: compares a program with those of the other ranks, before it first runs
 _agreement: Callable[[Graph], None] | None = None
@@ -143,10 +152,17 @@ class ProcessMesh:
         )
         return function, outer
 
-    def joining(self, compiled: Any, graph: Graph) -> Any:
-        """``compiled`` as a function of this rank's arrays, to this rank's results."""
+    def joining(self, compiled: Any, graph: Graph, kept: int = 0) -> Any:
+        """``compiled`` as a function of this rank's arrays, to this rank's results.
+
+        Args:
+            compiled: jax's compiled program over the mesh.
+            graph: the program of one rank.
+            kept: so many results, the first ones, are pending arrays that stay on the mesh.
+        """
         kind = _OnThisRank if _devices is None else _OnAllRanks
-        return kind(self, compiled, _title(graph), len(graph.outputs))
+        types = [y.type for y in graph.outputs[:kept]]
+        return kind(self, compiled, _title(graph), types, len(graph.outputs))
 
     def joined(self, parts: Sequence[Any]) -> Any:
         """The arrays of the ranks of this process as an array over the mesh."""
@@ -157,9 +173,53 @@ class ProcessMesh:
 
     def part(self, array: Any) -> Any:
         """An array of this rank as its part of one over the mesh."""
+        if type(array) is PendingArray:
+            return array.deferral.joined
         if isinstance(array, (np.ndarray, np.generic)) or array.sharding.device_set != {self._own}:
             array = _on(self._own, array)
         return self.joined([array])
+
+
+class PartOnRequest:
+    """What a pending array belongs to that stands for this rank's part of an array over the mesh.
+
+    Taking a part, and handing it over again, costs some 20 µs, for each of hundreds of weights and moments.
+
+    Attributes:
+        joined: the array over the mesh.
+    """
+
+    __slots__ = ("_holders", "joined")
+
+    def __init__(self, joined: Any) -> None:
+        self.joined = joined
+        self._holders = 0
+
+    def requested(self, pending: PendingArray) -> Any:
+        """The part, which uses the memory of ``joined``."""
+        with _taking:
+            if pending.value is None:
+                part = self.joined.addressable_data(0)
+                self._holders = sys.getrefcount(part)
+                pending.value = part
+        return pending.value
+
+    def is_alone(self, pending: PendingArray) -> bool:
+        """Whether nobody else holds the part: neither of ``pending`` nor of ``joined``, which may hold it."""
+        return pending.value is None or sys.getrefcount(pending.value) <= self._holders
+
+    def is_deleted(self) -> bool:
+        """Whether a program has taken the memory over."""
+        return bool(self.joined.is_deleted())
+
+
+#: held while a part is taken, of which two threads would each count the other as a holder
+_taking = threading.Lock()
+
+
+def is_part(array: Any) -> bool:
+    """Whether ``array`` stands for a part that has not been taken, or can be given back, to the mesh."""
+    return type(array) is PendingArray and type(array.deferral) is PartOnRequest
 
 
 def _on(device: Any, array: Any) -> Any:
@@ -183,10 +243,12 @@ class _OnThisRank:
         compiled: jax's compiled program.
     """
 
-    __slots__ = ("_count", "_mesh", "_title", "compiled")
+    __slots__ = ("_count", "_kept", "_mesh", "_title", "compiled")
 
-    def __init__(self, mesh: ProcessMesh, compiled: Any, title: str, count: int) -> None:
-        self._mesh, self.compiled, self._title = mesh, compiled, title
+    def __init__(
+        self, mesh: ProcessMesh, compiled: Any, title: str, kept: Sequence[TensorType], count: int
+    ) -> None:
+        self._mesh, self.compiled, self._title, self._kept = mesh, compiled, title, kept
         self._count = count  # of results, without what only keeps collectives alive
 
     def __call__(self, *groups: Sequence[Any]) -> list[Any]:
@@ -197,10 +259,12 @@ class _OnThisRank:
             results = self.compiled(*[[part(x) for x in group] for group in groups])
         finally:
             left(results)
-        return [result.addressable_data(0) for result in results[: self._count]]
+        kept = self._kept
+        parts = [PendingArray(PartOnRequest(x), 0, type_) for x, type_ in zip(results, kept, strict=False)]
+        return [*parts, *[result.addressable_data(0) for result in results[len(kept) : self._count]]]
 
     def __copy__(self) -> _OnThisRank:
-        return type(self)(self._mesh, copy(self.compiled), self._title, self._count)
+        return type(self)(self._mesh, copy(self.compiled), self._title, self._kept, self._count)
 
 
 class _OnAllRanks(_OnThisRank):

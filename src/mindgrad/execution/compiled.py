@@ -51,7 +51,6 @@ from mindgrad.trace.tracing import DATA, NUMBER, TENSOR, Trace, kind_held, kind_
 
 __all__ = ["Compiled", "call_signature", "trace"]
 
-
 #: programs kept per signature, for different states of the Cells and variables that they were traced with
 _KEPT = 8
 
@@ -133,7 +132,8 @@ class _Program:
         self.dependencies.close([*parameters, *written])
         placement = None if partition is None else placement_of(graph, partition, parameters, written)
         donated_inputs = [count + k for k, may_donate in enumerate(is_given) if may_donate]
-        self.executable = compile_ahead(graph, donated_inputs, placement=placement)
+        kept = 0 if is_checking else len(written)
+        self.executable = compile_ahead(graph, donated_inputs, placement=placement, kept=kept)
         self._divided = None if placement is None else parameters
         if placement is not None:
             stay(placement, parameters, written)

@@ -25,6 +25,7 @@ import numpy as np
 
 from mindgrad._base.signals import Deferred
 from mindgrad.backend.executable import Executable, array_type, copy_on_device
+from mindgrad.backend.process_mesh import is_part
 from mindgrad.backend.xla import to_device
 from mindgrad.ir.pending import PendingArray, resolved
 
@@ -65,7 +66,7 @@ class Taken:
         return np.array(self.wait(), dtype, copy=copy)
 
     def __jax_array__(self) -> Any:
-        return self.wait()
+        return settled(self)
 
     @property
     def dtype(self) -> Any:
@@ -80,7 +81,7 @@ class Taken:
 
 def settled(array: Any) -> Any:
     """``array`` itself, or what a :class:`Taken` or a pending array stands for."""
-    return array.wait() if type(array) is Taken else resolved(array)
+    return resolved(array.wait() if type(array) is Taken else array)
 
 
 def _counts(arrays: list[Any]) -> list[int]:
@@ -98,13 +99,16 @@ def donatable(arrays: list[Any], types: Sequence[Any]) -> list[Any]:
     if max(counts, default=0) <= _ALONE and set(map(type, arrays)) == {usual}:
         return arrays
     return [
-        array if count <= _ALONE and type(array) is usual else _copy(array, type_)
+        array
+        if count <= _ALONE and (type(array) is usual or (is_part(array) and array.deferral.is_alone(array)))
+        else _copy(array, type_)
         for array, type_, count in zip(arrays, types, counts, strict=True)
     ]
 
 
 def _copy(array: Any, type_: Any) -> Any:
     """A copy on the device, of the type's shape."""
+    array = resolved(array)
     if type(array) is array_type():
         return copy_on_device(array)
     # NumPy's, or one element that is seen everywhere. A copy, for jax may use the memory as it is
@@ -127,15 +131,17 @@ class Donation:
         self.types = [parameter.type for parameter in parameters]
         self.stand_ins = list(map(Taken, parameters))
 
-    def arrays(self) -> list[Any]:
-        """Values of the Parameters."""
+    def arrays(self, takes_parts: bool = False) -> list[Any]:
+        """Values of the Parameters; those that are parts of arrays over processes as they are, if wanted."""
         originals = [parameter._array for parameter in self.parameters]
         kinds = set(map(type, originals))
-        return list(map(settled, originals)) if Taken in kinds or PendingArray in kinds else originals
+        if Taken not in kinds and PendingArray not in kinds:
+            return originals
+        return [array if takes_parts and is_part(array) else settled(array) for array in originals]
 
     def run(self, executable: Executable, arrays: Sequence[Any]) -> list[Any]:
         """The program's results; if it fails before it starts, the Parameters are as they were."""
-        originals = self.arrays()
+        originals = self.arrays(executable.takes_parts)
         run = executable.run_uninterrupted if executable.may_take_long else executable.run
         try:
             _set_arrays(self.parameters, self.stand_ins)
@@ -188,4 +194,6 @@ def _set_arrays(parameters: Sequence[Any], arrays: Sequence[Any]) -> None:
 
 
 def _is_gone(array: Any) -> bool:
-    return not isinstance(array, (np.ndarray, np.generic)) and array.is_deleted()
+    if isinstance(array, (np.ndarray, np.generic)):
+        return False
+    return bool((array.deferral if is_part(array) else array).is_deleted())

@@ -29,6 +29,7 @@ from mindgrad.backend.xla import mesh_devices
 from mindgrad.communication.management import get_group_size, get_rank
 from mindgrad.communication.session import store
 from mindgrad.ir.dtype import as_dtype
+from mindgrad.ir.pending import resolved
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.train import safetensors
 from mindgrad.train.sliced_arrays import Entry, Slice, SlicedArrays
@@ -146,7 +147,7 @@ def _parts_written(target: Path, token: str, entries: Iterable[tuple[str, Any]])
 
 def _slices_to_write(tensor: Tensor) -> Iterable[tuple[int, tuple[int, ...], np.ndarray]]:
     """The slices of a tensor that this process writes: number of the device, start and values."""
-    array: Any = tensor._array
+    array: Any = resolved(tensor._array)
     if is_divided(array):
         numbers = {
             device: number for number, device in enumerate(mesh_devices(len(array.sharding.device_set)))
