@@ -34,11 +34,15 @@ def is_sample(test: str) -> bool:
 
 
 def evaluated_ahead(
-    graph: Graph, donated: Sequence[int] = (), is_exact: bool = False, placement: Placement | None = None
+    graph: Graph,
+    donated: Sequence[int] = (),
+    is_exact: bool = False,
+    placement: Placement | None = None,
+    pending_results: int = 0,
 ) -> Executable:
     """What ``compile_ahead`` gives, run by the kernels of the rows; XLA gets programs with effects or several devices."""
     if graph.has_effect or placement is not None:
-        return compile_ahead(graph, donated, is_exact, placement)
+        return compile_ahead(graph, donated, is_exact, placement, pending_results)
     places = [*[k for k in range(len(graph.inputs)) if k not in donated], *donated]
 
     def run(arrays: Sequence[Any], given: Sequence[Any], _: Sequence[Any]) -> list[Any]:

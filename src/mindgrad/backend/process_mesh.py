@@ -152,16 +152,16 @@ class ProcessMesh:
         )
         return function, outer
 
-    def joining(self, compiled: Any, graph: Graph, kept: int = 0) -> Any:
+    def joining(self, compiled: Any, graph: Graph, pending_results: int = 0) -> Any:
         """``compiled`` as a function of this rank's arrays, to this rank's results.
 
         Args:
             compiled: jax's compiled program over the mesh.
             graph: the program of one rank.
-            kept: so many results, the first ones, are pending arrays that stay on the mesh.
+            pending_results: so many results, the first ones, are pending arrays that stay on the mesh.
         """
         kind = _OnThisRank if _devices is None else _OnAllRanks
-        types = [y.type for y in graph.outputs[:kept]]
+        types = [y.type for y in graph.outputs[:pending_results]]
         return kind(self, compiled, _title(graph), types, len(graph.outputs))
 
     def joined(self, parts: Sequence[Any]) -> Any:
@@ -181,7 +181,7 @@ class ProcessMesh:
 
 
 class PartOnRequest:
-    """What a pending array belongs to that stands for this rank's part of an array over the mesh.
+    """The owner of a pending array that stands for this rank's part of an array over the mesh.
 
     Taking a part, and handing it over again, costs some 20 µs, for each of hundreds of weights and moments.
 
@@ -243,12 +243,12 @@ class _OnThisRank:
         compiled: jax's compiled program.
     """
 
-    __slots__ = ("_count", "_kept", "_mesh", "_title", "compiled")
+    __slots__ = ("_count", "_mesh", "_pending", "_title", "compiled")
 
     def __init__(
-        self, mesh: ProcessMesh, compiled: Any, title: str, kept: Sequence[TensorType], count: int
+        self, mesh: ProcessMesh, compiled: Any, title: str, pending: Sequence[TensorType], count: int
     ) -> None:
-        self._mesh, self.compiled, self._title, self._kept = mesh, compiled, title, kept
+        self._mesh, self.compiled, self._title, self._pending = mesh, compiled, title, pending
         self._count = count  # of results, without what only keeps collectives alive
 
     def __call__(self, *groups: Sequence[Any]) -> list[Any]:
@@ -259,12 +259,12 @@ class _OnThisRank:
             results = self.compiled(*[[part(x) for x in group] for group in groups])
         finally:
             left(results)
-        kept = self._kept
-        parts = [PendingArray(PartOnRequest(x), 0, type_) for x, type_ in zip(results, kept, strict=False)]
-        return [*parts, *[result.addressable_data(0) for result in results[len(kept) : self._count]]]
+        types = self._pending
+        parts = [PendingArray(PartOnRequest(x), 0, type_) for x, type_ in zip(results, types, strict=False)]
+        return [*parts, *[result.addressable_data(0) for result in results[len(types) : self._count]]]
 
     def __copy__(self) -> _OnThisRank:
-        return type(self)(self._mesh, copy(self.compiled), self._title, self._kept, self._count)
+        return type(self)(self._mesh, copy(self.compiled), self._title, self._pending, self._count)
 
 
 class _OnAllRanks(_OnThisRank):
