@@ -143,16 +143,16 @@ class ProcessMesh:
         )
         return function, outer
 
-    def joining(self, compiled: Any, graph: Graph, kept: int = 0) -> Any:
+    def joining(self, compiled: Any, graph: Graph, pending_results: int = 0) -> Any:
         """``compiled`` as a function of this rank's arrays, to this rank's results.
 
         Args:
             compiled: jax's compiled program over the mesh.
             graph: the program of one rank.
-            kept: so many results, the first ones, are pending arrays that stay on the mesh.
+            pending_results: so many results, the first ones, are pending arrays that stay on the mesh.
         """
         kind = _OnThisRank if _devices is None else _OnAllRanks
-        return kind(self, compiled, _title(graph), [y.type for y in graph.outputs[:kept]])
+        return kind(self, compiled, _title(graph), [y.type for y in graph.outputs[:pending_results]])
 
     def joined(self, parts: Sequence[Any]) -> Any:
         """The arrays of the ranks of this process as an array over the mesh."""
@@ -171,7 +171,7 @@ class ProcessMesh:
 
 
 class PartOnRequest:
-    """What a pending array belongs to that stands for this rank's part of an array over the mesh.
+    """The owner of a pending array that stands for this rank's part of an array over the mesh.
 
     Taking a part, and handing it over again, costs some 20 µs, for each of hundreds of weights and moments.
 
@@ -233,10 +233,10 @@ class _OnThisRank:
         compiled: jax's compiled program.
     """
 
-    __slots__ = ("_kept", "_mesh", "_title", "compiled")
+    __slots__ = ("_mesh", "_pending", "_title", "compiled")
 
-    def __init__(self, mesh: ProcessMesh, compiled: Any, title: str, kept: Sequence[TensorType]) -> None:
-        self._mesh, self.compiled, self._title, self._kept = mesh, compiled, title, kept
+    def __init__(self, mesh: ProcessMesh, compiled: Any, title: str, pending: Sequence[TensorType]) -> None:
+        self._mesh, self.compiled, self._title, self._pending = mesh, compiled, title, pending
 
     def __call__(self, *groups: Sequence[Any]) -> list[Any]:
         part = self._mesh.part
@@ -246,12 +246,12 @@ class _OnThisRank:
             results = self.compiled(*[[part(x) for x in group] for group in groups])
         finally:
             left(results)
-        kept = self._kept
-        parts = [PendingArray(PartOnRequest(x), 0, type_) for x, type_ in zip(results, kept, strict=False)]
-        return [*parts, *[result.addressable_data(0) for result in results[len(kept) :]]]
+        types = self._pending
+        parts = [PendingArray(PartOnRequest(x), 0, type_) for x, type_ in zip(results, types, strict=False)]
+        return [*parts, *[result.addressable_data(0) for result in results[len(types) :]]]
 
     def __copy__(self) -> _OnThisRank:
-        return type(self)(self._mesh, copy(self.compiled), self._title, self._kept)
+        return type(self)(self._mesh, copy(self.compiled), self._title, self._pending)
 
 
 class _OnAllRanks(_OnThisRank):

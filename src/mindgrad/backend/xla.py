@@ -212,7 +212,7 @@ def compile_ahead(
     donated: Sequence[int] = (),
     is_exact: bool = False,
     placement: Placement | None = None,
-    kept: int = 0,
+    pending_results: int = 0,
 ) -> Executable:
     """Compile ``graph`` now, for operands that are on the device, or load it from the disk.
 
@@ -221,8 +221,8 @@ def compile_ahead(
         donated: the positions of inputs whose arrays the program takes over.
         is_exact: whether values of half precision are rounded, and overflow, as operators do one by one.
         placement: the devices that it is divided among, and the layouts of its arrays; ``None``: one device.
-        kept: so many results, the first ones, may be pending: of a program of several processes each may be
-            a part that stays on the mesh, which such programs take as it is.
+        pending_results: so many results, the first ones, may be pending: of a program of several processes
+            each may be a part that stays on the mesh, which such programs take as it is.
     """
     jax = jax_module()
     hoisted = _hoisted(graph)
@@ -267,8 +267,8 @@ def compile_ahead(
     constants = list(map(to_device, extra)) if placement is None else constants_of(compiled, extra, to_device)
     may_take_long = _may_take_long(graph)
     if graph.has_effect or may_take_long:
-        kept = 0  # such a program's results are awaited
-    run_compiled = compiled if mesh is None else mesh.joining(compiled, graph, kept)
+        pending_results = 0  # such a program's results are awaited
+    run_compiled = compiled if mesh is None else mesh.joining(compiled, graph, pending_results)
     executable = Executable(run_compiled, constants, graph.has_effect, may_take_long, layouts)
     executable.compiled, executable.takes_parts = compiled, mesh is not None
     return executable

@@ -134,8 +134,8 @@ class _Program:
         self.dependencies.close([*parameters, *written])
         placement = None if partition is None else placement_of(graph, partition, parameters, written)
         donated_inputs = [count + k for k, may_donate in enumerate(is_given) if may_donate]
-        kept = 0 if is_checking else len(written)
-        self.executable = compile_ahead(graph, donated_inputs, placement=placement, kept=kept)
+        pending = 0 if is_checking else len(written)
+        self.executable = compile_ahead(graph, donated_inputs, placement=placement, pending_results=pending)
         self._divided = None if placement is None else parameters
         if placement is not None:
             stay(placement, parameters, written)
