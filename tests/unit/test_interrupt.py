@@ -36,10 +36,12 @@ PROGRAM = textwrap.dedent(
     signal.signal(signal.SIGALRM, interrupt)
 
     def interrupted(call, seconds=0.2):
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        # again and again: Python ignores an exception that is raised while it runs a finaliser
+        signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
         try:
             call()
         except Interrupted:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             return
         raise AssertionError("not interrupted")
 
