@@ -288,12 +288,15 @@ def test_a_second_interrupt_does_not_wait(started):
 # --- machines -------------------------------------------------------------------------------------------
 
 
+#: pairs of ports below those that the system gives to others, for each worker of the tests its own
+PORTS = iter(range(20000 + 1000 * (int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 10), 32000, 2))
+
+
 def free_port():
-    for _ in range(100):
+    for port in PORTS:
         with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port = first.getsockname()[1]
             try:
+                first.bind(("127.0.0.1", port))
                 second.bind(("127.0.0.1", port + 1))
             except OSError:
                 continue
