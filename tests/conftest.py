@@ -60,6 +60,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: "smoke" not in item.keywords and item.path.parent != SMOKE)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None):
+    """Behind the last test of a file, let the garbage collector leave alone what is still there: caches, mostly."""
+    result = yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect(1)
+        gc.freeze()
+    return result
+
+
 def pytest_collection_finish() -> None:
     """Let the garbage collector begin behind the collected tests."""
     gc.freeze()

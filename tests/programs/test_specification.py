@@ -1,4 +1,4 @@
-"""Every program of MindSpore's own guide, unmodified, through the launcher and in both modes.
+"""Every program of MindSpore's own guide, unmodified and in both modes; some through the launcher as a process.
 
 The guide (`grad_operation.md` of r1.5 and r1.6) is not part of this repository. It is looked for in
 the folder that MINDGRAD_SPEC names, else in `shared/spec` beside the repository or further up;
@@ -26,6 +26,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+from mindgrad import context
 
 ROOT = Path(__file__).parents[2]
 STOP = "        out2 = stop_gradient(out2)\n"
@@ -152,6 +154,12 @@ CASES = [
     for program in PROGRAMS.values()
     for mode in MODES
 ]
+#: two of the programs that set the mode and two that do not, each in both modes: a process of its own takes a second
+LAUNCHED = [
+    case
+    for sets in (True, False)
+    for case in [c for c in CASES if ("set_context" in c.values[0].source) is sets][:4]
+]
 
 
 def test_the_guides_are_read_completely():
@@ -177,16 +185,36 @@ def test_a_guide_without_line_ends_holds_the_programs_of_its_sister(flat):
     assert here == there[: len(here)]
 
 
+def in_mode(program, mode):
+    """The source, in which the one word that sets the mode is the other one, if there is one."""
+    if "set_context" not in program.source:
+        return program.source
+    assert program.source.count("context.GRAPH_MODE") == 1
+    return program.source.replace("context.GRAPH_MODE", f"context.{mode}")
+
+
+def check(program, printed, compare):
+    for expected in program.expected:
+        # A text with commas but no Tensor( is not what print() prints: rounded and laid out by hand.
+        by_hand = "," in expected and "Tensor(" not in expected
+        bare = re.sub(r"Tensor\(shape=\[[^]]*\], dtype=\w+, value=", "", printed) if by_hand else printed
+        compare(bare, expected, layout="none", rounded=by_hand, structure=not by_hand)
+
+
 @pytest.mark.parametrize(("program", "mode"), CASES)
-def test_a_program_of_the_guide_prints_what_the_guide_says(program, mode, tmp_path, launch, compare):
+def test_a_program_of_the_guide_prints_what_the_guide_says(program, mode, tmp_path, run_here, compare):
     script = tmp_path / "program.py"
+    script.write_text(in_mode(program, mode), encoding="utf-8")
+    check(program, run_here(script, getattr(context, mode)), compare)
+
+
+@pytest.mark.parametrize(("program", "mode"), LAUNCHED)
+def test_the_launcher_runs_a_program_of_the_guide(program, mode, tmp_path, launch, compare):
+    script = tmp_path / "program.py"
+    script.write_text(in_mode(program, mode), encoding="utf-8")
     if "set_context" in program.source:
-        assert program.source.count("context.GRAPH_MODE") == 1
-        source = program.source.replace("context.GRAPH_MODE", f"context.{mode}")
-        script.write_text(source, encoding="utf-8")
         done = launch(script)
     else:
-        script.write_text(program.source, encoding="utf-8")
         start = (
             "import runpy, sys, mindspore.context as context; "
             f"context.set_context(mode=context.{mode}); "
@@ -196,10 +224,4 @@ def test_a_program_of_the_guide_prints_what_the_guide_says(program, mode, tmp_pa
     assert done.returncode == 0, done.stderr
     # Where there is no GPU, one line says that the program runs on the CPU; nothing else is said.
     assert done.stderr.count("\n") <= ('device_target="GPU"' in program.source), done.stderr
-    for expected in program.expected:
-        # A text with commas but no Tensor( is not what print() prints: rounded and laid out by hand.
-        by_hand = "," in expected and "Tensor(" not in expected
-        printed = done.stdout
-        if by_hand:
-            printed = re.sub(r"Tensor\(shape=\[[^]]*\], dtype=\w+, value=", "", printed)
-        compare(printed, expected, layout="none", rounded=by_hand, structure=not by_hand)
+    check(program, done.stdout, compare)

@@ -316,8 +316,8 @@ class GaussianBlur(ImageTransform):
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
-    >>> vision.GaussianBlur(3)(np.full((3, 3), 7.0))[0, 0].item()
-    7.0
+    >>> print(f"{vision.GaussianBlur(3)(np.full((3, 3), 7.0))[0, 0]:.6f}")
+    7.000000
     """
 
     takes_one = True
