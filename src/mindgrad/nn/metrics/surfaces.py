@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.scipy_modules import scipy_module
 from mindgrad._checkparam import check_string, check_value_type
-from mindgrad.backend.matrices import scipy_ndimage
 from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
 
 __all__ = ["HausdorffDistance", "MeanSurfaceDistance", "RootMeanSquareDistance"]
@@ -17,7 +17,7 @@ _DISTANCES = ("euclidean", "chessboard", "taxicab")
 
 def _outline(region: np.ndarray) -> np.ndarray:
     """The elements of a region that touch its outside."""
-    return region ^ scipy_ndimage().binary_erosion(region)
+    return region ^ scipy_module("ndimage").binary_erosion(region)
 
 
 def _cropped(*regions: np.ndarray) -> list[np.ndarray]:
@@ -34,8 +34,10 @@ def _distances(outline: np.ndarray, other: np.ndarray, metric: str) -> np.ndarra
     if not other.any():
         return np.full(np.count_nonzero(outline), np.inf)
     if metric == "euclidean":
-        return np.asarray(scipy_ndimage().distance_transform_edt(~other)[outline])
-    return np.asarray(scipy_ndimage().distance_transform_cdt(~other, metric=metric)[outline], np.float64)
+        return np.asarray(scipy_module("ndimage").distance_transform_edt(~other)[outline])
+    return np.asarray(
+        scipy_module("ndimage").distance_transform_cdt(~other, metric=metric)[outline], np.float64
+    )
 
 
 class _SurfaceMetric(Metric):
