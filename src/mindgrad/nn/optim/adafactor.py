@@ -9,12 +9,13 @@ from mindgrad.common import dtype
 from mindgrad.common.initializer import initializer
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.nn.hyperparameters import boolean, fraction, non_negative
-from mindgrad.nn.optim.optimizer import Optimizer
+from mindgrad.nn.optim.optimizer import Optimizer, documented
 from mindgrad.ops import updates
 
 __all__ = ["AdaFactor"]
 
 
+@documented
 class AdaFactor(Optimizer):
     """Adafactor (Shazeer and Stern 2018).
 
@@ -30,7 +31,6 @@ class AdaFactor(Optimizer):
     max(eps[1], RMS(w)) with ``scale_parameter``.
 
     Args:
-        params: Parameters or groups of them, see :class:`Optimizer`.
         learning_rate: see :class:`Optimizer`; ``None`` with ``relative_step``.
         eps: what is added to squares of gradients, and the least scale.
         clip_threshold: the largest root mean square of u.
@@ -42,13 +42,6 @@ class AdaFactor(Optimizer):
         relative_step: whether the rate is computed from the number of steps.
         warmup_init: whether it is 10⁻⁶ t at most, instead of 0.01.
         compression: whether the averages of the Parameters of one axis have the type Float16.
-        loss_scale: what gradients are divided by.
-
-    Inputs:
-        ``gradients``: a tuple of Tensors, one for each Parameter.
-
-    Outputs:
-        ``True``.
 
     Raises:
         TypeError, KeyError, RuntimeError: see :class:`Optimizer`.
