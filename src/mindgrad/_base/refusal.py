@@ -25,15 +25,9 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 from mindgrad._base.location import PACKAGE, user_frame
 
 __all__ = [
-    "HELPER",
-    "CompileError",
-    "SourceLocation",
-    "keeps_own_frames",
-    "located_text",
-    "location_of",
-    "refuse",
+    "HELPER", "CompileError", "SourceLocation", "keeps_own_frames", "located_text", "location_of", "refuse",
     "without_own_frames",
-]
+]  # fmt: skip
 
 #: the end of ``co_qualname`` of a helper that the front end made of a part of a user's function
 HELPER = ".<part>"

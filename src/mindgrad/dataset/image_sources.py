@@ -19,13 +19,8 @@ from mindgrad.dataset.samplers import PKSampler
 from mindgrad.dataset.sources import GeneratorDataset
 
 __all__ = [
-    "CelebADataset",
-    "Cifar10Dataset",
-    "Cifar100Dataset",
-    "FashionMnistDataset",
-    "ImageFolderDataset",
-    "KMnistDataset",
-    "MnistDataset",
+    "CelebADataset", "Cifar10Dataset", "Cifar100Dataset", "FashionMnistDataset", "ImageFolderDataset",
+    "KMnistDataset", "MnistDataset",
 ]  # fmt: skip
 
 _Folder = str | os.PathLike[str]

@@ -9,13 +9,7 @@ import numpy as np
 from mindgrad.nn.metrics.metric import EvaluationBase, Metric, rearrange_inputs
 
 __all__ = [
-    "F1",
-    "Accuracy",
-    "Fbeta",
-    "Precision",
-    "Recall",
-    "Top1CategoricalAccuracy",
-    "Top5CategoricalAccuracy",
+    "F1", "Accuracy", "Fbeta", "Precision", "Recall", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
     "TopKCategoricalAccuracy",
 ]  # fmt: skip
 
