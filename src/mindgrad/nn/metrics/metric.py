@@ -11,7 +11,7 @@ import numpy as np
 
 from mindgrad.ir.tensor import Tensor
 
-__all__ = ["EvaluationBase", "Metric", "rearrange_inputs"]
+__all__ = ["EvaluationBase", "MeanMetric", "Metric", "rearrange_inputs"]
 
 
 def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -127,6 +127,27 @@ class Metric(metaclass=ABCMeta):
         self.clear()
         self.update(*inputs)
         return self.eval()
+
+
+class MeanMetric(Metric):
+    """Base class of metrics that are a total over all batches, divided by a count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._total, self._count = 0.0, 0
+
+    def eval(self) -> float:
+        """The mean since :meth:`clear`.
+
+        Raises:
+            RuntimeError: there was no sample.
+        """
+        self._refuse_empty(self._count == 0)
+        return self._total / self._count
 
 
 class EvaluationBase(Metric):
