@@ -11,7 +11,7 @@ import numpy as np
 
 from mindgrad.ir.tensor import Tensor
 
-__all__ = ["EvaluationBase", "MeanMetric", "Metric", "rearrange_inputs"]
+__all__ = ["EvaluationBase", "Metric", "rearrange_inputs"]
 
 
 def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:

@@ -25,7 +25,7 @@ from mindgrad.nn.optim.groups import members
 from mindgrad.nn.optim.rates import ConstantRate, ListedRate, checked_rate, held_rate
 from mindgrad.trace import state
 
-__all__ = ["Optimizer", "documented", "opt_init_args_register"]
+__all__ = ["Optimizer", "opt_init_args_register"]
 
 #: what optimisers have in common in their documentation
 documented = SharedSections("""
