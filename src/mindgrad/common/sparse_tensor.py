@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import of_type
 from mindgrad.ir.dtype import DType, bool_, int32
 from mindgrad.ir.tensor import Tensor
 
@@ -31,8 +32,7 @@ def _integers(owner: str, name: str, value: Any, rank: int) -> Any:
 
 
 def _tensor(owner: str, name: str, value: Any) -> Any:
-    if not isinstance(value, Tensor):
-        raise TypeError(f"For '{owner}', the '{name}' must be a Tensor, but got {type(value).__name__}.")
+    of_type(value, Tensor, owner, name)
     return value
 
 
@@ -173,8 +173,7 @@ class COOTensor(_Stored):
             ValueError: its shape is another.
             CompileError: the places are not known because a program is being compiled.
         """
-        if not isinstance(other, COOTensor):
-            raise TypeError(f"For 'add', the 'other' must be a COOTensor, but got {type(other).__name__}.")
+        of_type(other, COOTensor, "add", "other")
         if other.shape != self.shape:
             raise ValueError(f"For 'add', the shapes must be equal, but are {self.shape} and {other.shape}.")
         own, count = self.values.astype((self.values[:0].sum() + other.values[:0].sum()).dtype), self.size

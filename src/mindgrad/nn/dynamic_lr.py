@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad._base.shared_docs import SharedSections
 from mindgrad.nn.hyperparameters import boolean, non_negative, positive, positive_int
 
@@ -53,8 +54,7 @@ def piecewise_constant_lr(milestone: list[int], learning_rates: list[float]) -> 
     """
     owner = "piecewise_constant_lr"
     for name, value in (("milestone", milestone), ("learning_rates", learning_rates)):
-        if not isinstance(value, (list, tuple)):
-            raise TypeError(f"For '{owner}', the '{name}' must be a list, but got {type(value).__name__}.")
+        of_type(value, (list, tuple), owner, name, "a list")
     if len(milestone) != len(learning_rates) or not milestone:
         raise ValueError(
             f"For '{owner}', the 'milestone' and the 'learning_rates' must have the same length, at least 1, "

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindgrad._base.checks import of_type
 from mindgrad._base.scipy_modules import scipy_module
 from mindgrad.api.gradient import value_and_grad
 from mindgrad.ir.tensor import Tensor
@@ -169,8 +170,7 @@ def _checked(
         raise TypeError(f"For 'minimize', the 'x0' must be a Tensor of floats, but got {kind}.")
     if x0.ndim != 1 or x0.size == 0:
         raise ValueError(f"For 'minimize', the 'x0' must be a vector, but its shape is {x0.shape}.")
-    if not isinstance(args, tuple):
-        raise TypeError(f"For 'minimize', the 'args' must be a tuple, but got {type(args).__name__}.")
+    of_type(args, tuple, "minimize", "args")
     if not isinstance(method, str) or method.lower().replace("-", "") not in ("bfgs", "lbfgs"):
         raise ValueError(f"For 'minimize', the 'method' must be 'BFGS' or 'LBFGS', but got {method!r}.")
     for name, value in zip(("hess", "hessp", "bounds", "constraints"), unknown, strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad import ops
+from mindgrad._base.checks import of_type
 from mindgrad.common import dtype
 from mindgrad.common.initializer import initializer
 from mindgrad.common.parameter import Parameter, ParameterTuple
@@ -83,8 +84,7 @@ class AdaFactor(Optimizer):
         if warmup_init and not relative_step:
             raise ValueError(f"For '{owner}', 'warmup_init' needs relative_step=True.")
         super().__init__(0.0 if learning_rate is None else learning_rate, params, weight_decay, loss_scale)
-        if not isinstance(eps, (tuple, list)):
-            raise TypeError(f"For '{owner}', the 'eps' must be a tuple, but got {type(eps).__name__}.")
+        of_type(eps, (tuple, list), owner, "eps", "a tuple")
         if len(eps) != 2:
             raise ValueError(f"For '{owner}', the 'eps' must be two numbers, but got {len(eps)}.")
         self.eps = tuple(non_negative(owner, f"eps[{k}]", each) for k, each in enumerate(eps))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad import ops
+from mindgrad._base.checks import of_type
 from mindgrad._base.html import captioned
 from mindgrad._base.shared_docs import SharedSections
 from mindgrad.common import dtype
@@ -372,11 +373,7 @@ class Optimizer(Cell):
         """
         if isinstance(param, (list, tuple)):
             return [self.get_lr_parameter(parameter) for parameter in param]
-        if not isinstance(param, Parameter):
-            raise TypeError(
-                f"For 'get_lr_parameter', the 'param' must be a Parameter or a list of them, but got "
-                f"{type(param).__name__}."
-            )
+        of_type(param, Parameter, "get_lr_parameter", "param", "a Parameter or a list of them")
         for parameter, rate in zip(self.parameters, self._held_rates(), strict=True):
             if parameter is param:
                 return getattr(rate, "learning_rate", rate) if _is_own(rate) else rate

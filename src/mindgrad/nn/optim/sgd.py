@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad import ops
+from mindgrad._base.checks import of_type
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.ir.tensor import Tensor
@@ -236,8 +237,7 @@ class Rprop(Optimizer):
     ) -> None:
         super().__init__(learning_rate, params, weight_decay)
         for name, value in (("etas", etas), ("step_sizes", step_sizes)):
-            if not isinstance(value, tuple):
-                raise TypeError(f"For 'Rprop', the '{name}' must be a tuple, but got {type(value).__name__}.")
+            of_type(value, tuple, "Rprop", name)
             if len(value) != 2:
                 raise ValueError(f"For 'Rprop', the '{name}' must be two numbers, but got {len(value)}.")
         self.etaminus, self.etaplus = fraction("Rprop", "etas[0]", etas[0]), real("Rprop", "etas[1]", etas[1])
