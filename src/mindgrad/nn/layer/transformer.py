@@ -37,6 +37,7 @@ def _called(activation: Any, owner: str) -> Any:
 class _Block(Cell):
     """Base of the layers of encoder and decoder: attentions, two dense layers, and residual connections."""
 
+    norm_first = False
     _attentions: tuple[str, ...] = ("self_attn",)
 
     def __init__(
