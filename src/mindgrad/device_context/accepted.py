@@ -1,4 +1,4 @@
-"""Functions that the modules of devices share: they accept options, which change nothing, and count devices."""
+"""Functions that modules of devices share: they accept options, which change nothing, and count devices."""
 
 from __future__ import annotations
 
