@@ -18,22 +18,9 @@ from mindgrad.api.autograd_function import AutogradFunction as _Function  # noqa
 from mindgrad.api.gradient import get_grad, grad, value_and_grad
 from mindgrad.api.hessian import ggnvp, hessian, hvp, vhp
 from mindgrad.api.jacobian import jacfwd, jacobian, jacrev
-from mindgrad.api.jit import (
-    JitConfig,
-    jit,
-    jit_class,
-    lazy_inline,
-    ms_function,
-    no_inline,
-)
+from mindgrad.api.jit import JitConfig, jit, jit_class, lazy_inline, ms_function, no_inline
 from mindgrad.api.jvp import jvp, linearize
-from mindgrad.api.laplacian import (
-    biharmonic,
-    directional_derivative,
-    divergence,
-    laplacian,
-    second_order,
-)
+from mindgrad.api.laplacian import biharmonic, directional_derivative, divergence, laplacian, second_order
 from mindgrad.api.recompute import recompute
 from mindgrad.api.taylor import derivative, jet, taylor
 from mindgrad.api.vjp import vjp
@@ -143,13 +130,7 @@ if _TYPE_CHECKING:
         shard,
     )
     from mindgrad.profiler import Profiler  # noqa: F401
-    from mindgrad.solvers.implicit import (
-        SolverInfo,
-        argmin,
-        custom_linear_solve,
-        custom_root,
-        fixed_point,
-    )
+    from mindgrad.solvers.implicit import SolverInfo, argmin, custom_linear_solve, custom_root, fixed_point
     from mindgrad.solvers.ode import OdeInfo, odeint
     from mindgrad.tools.check_finite import check_finite
     from mindgrad.tools.check_grad import check_grad

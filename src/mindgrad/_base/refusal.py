@@ -85,11 +85,7 @@ def _characters(text: str, column: int | None) -> int | None:
 
 
 def refuse(
-    reason: str,
-    instead: str = "",
-    *,
-    frame: Any = None,
-    at: SourceLocation | tuple[Any, ...] | None = None,
+    reason: str, instead: str = "", *, frame: Any = None, at: SourceLocation | tuple[Any, ...] | None = None
 ) -> NoReturn:
     """Raise a :class:`CompileError` that says where, why, and what to write instead.
 

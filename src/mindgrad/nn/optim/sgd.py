@@ -82,8 +82,7 @@ class SGD(Optimizer):
             if self.has_momentum:
                 damped = gradient * (1.0 - self.dampening) if self.dampening else gradient
                 moved = ops.assign(
-                    accumulated,
-                    ops.select(ops.greater(first, 0), gradient, accumulated * momentum + damped),
+                    accumulated, ops.select(ops.greater(first, 0), gradient, accumulated * momentum + damped)
                 )
                 ops.assign(first, ops.zeros_like(first))
                 gradient = gradient + moved * momentum if self.nesterov else moved
