@@ -5,11 +5,7 @@ Gradient accumulation needs no Ascend: it works.
 
 from mindgrad._base.absent import absent as _absent
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.nn.wrap.accumulation import (
-    GradientAccumulation,
-    gradient_accumulation_op,
-    gradient_clear_op,
-)
+from mindgrad.nn.wrap.accumulation import GradientAccumulation, gradient_accumulation_op, gradient_clear_op
 
 _STEP = "Use nn.TrainOneStepCell."
 _NET = "Use the net as it is."

@@ -21,14 +21,7 @@ from typing import NamedTuple
 from mindgrad._base import missing
 from mindgrad._base.ending import tell_end
 from mindgrad._base.foreign_names import MODULES, advice
-from mindgrad._base.missing import (
-    PACKAGE,
-    explain_missing_names,
-    is_divided,
-    is_own,
-    nearest,
-    public_modules,
-)
+from mindgrad._base.missing import PACKAGE, explain_missing_names, is_divided, is_own, nearest, public_modules
 from mindgrad._base.module_names import loaded_second_names, own_name
 from mindgrad.context import set_context
 

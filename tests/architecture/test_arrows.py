@@ -26,12 +26,13 @@ ENGINE = {room for group in ORDER[:12] for room in group}
 STRANGERS = {("trace", "backend"), ("backend", "trace")}
 # The two packages that load a part of themselves when it is first asked for (docs/decisions/0010-import.md),
 # and what finds modules for a living; everybody else's imports stand at the top of the file.
-# matplotlib, of a plot, is optional, and takes longer to load than the check whose result is drawn.
+# SciPy serves few programs; matplotlib, of a plot, is optional, and takes longer to load than the check whose result is drawn.
 MAY_IMPORT_LATER = {
     "__init__.py",
     "ops/__init__.py",
     "cli.py",
     "_base/progress.py",
+    "_base/scipy_modules.py",
     "tools/gradient_check.py",
     "tools/draw.py",
     "tools/explanation.py",

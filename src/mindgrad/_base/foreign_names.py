@@ -16,17 +16,9 @@ from mindgrad._base.boundary import before_trimming, enclose
 from mindgrad._base.nearest import nearest
 
 __all__ = [
-    "CELLS",
-    "KEYWORDS",
-    "MODULES",
-    "REMEDIES",
-    "TENSORS",
-    "Unavailable",
-    "accepted_names",
-    "advice",
-    "check_keywords",
-    "refuse_attributes",
-]
+    "CELLS", "KEYWORDS", "MODULES", "REMEDIES", "TENSORS", "Unavailable", "accepted_names", "advice",
+    "check_keywords", "refuse_attributes",
+]  # fmt: skip
 
 _GRADIENT = "ms.grad(fn)(x), or ms.value_and_grad(fn, None, weights)(x) for Parameters, returns the gradients"
 _NO_TAPE = "nothing is recorded outside of ms.grad(...): leave it out; ops.stop_gradient(x) is a constant"

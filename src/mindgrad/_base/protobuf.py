@@ -13,16 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 __all__ = [
-    "BYTES",
-    "VARINT",
-    "Malformed",
-    "bytes_head",
-    "read_fields",
-    "signed",
-    "varint",
-    "varints",
-    "wire_name",
-]
+    "BYTES", "VARINT", "Malformed", "bytes_head", "read_fields", "signed", "varint", "varints", "wire_name",
+]  # fmt: skip
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _WIRE_NAMES = {VARINT: "a number", FIXED64: "eight bytes", BYTES: "bytes", FIXED32: "four bytes"}

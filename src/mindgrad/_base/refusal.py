@@ -25,15 +25,9 @@ from typing import Any, NamedTuple, NoReturn, TypeVar
 from mindgrad._base.location import PACKAGE, user_frame
 
 __all__ = [
-    "HELPER",
-    "CompileError",
-    "SourceLocation",
-    "keeps_own_frames",
-    "located_text",
-    "location_of",
-    "refuse",
+    "HELPER", "CompileError", "SourceLocation", "keeps_own_frames", "located_text", "location_of", "refuse",
     "without_own_frames",
-]
+]  # fmt: skip
 
 #: the end of ``co_qualname`` of a helper that the front end made of a part of a user's function
 HELPER = ".<part>"
@@ -91,11 +85,7 @@ def _characters(text: str, column: int | None) -> int | None:
 
 
 def refuse(
-    reason: str,
-    instead: str = "",
-    *,
-    frame: Any = None,
-    at: SourceLocation | tuple[Any, ...] | None = None,
+    reason: str, instead: str = "", *, frame: Any = None, at: SourceLocation | tuple[Any, ...] | None = None
 ) -> NoReturn:
     """Raise a :class:`CompileError` that says where, why, and what to write instead.
 

@@ -16,15 +16,8 @@ from functools import lru_cache
 from typing import Any
 
 __all__ = [
-    "attributes_of",
-    "differences",
-    "flatten",
-    "is_record",
-    "map_leaves",
-    "paths",
-    "record_of",
-    "unflatten",
-]
+    "attributes_of", "differences", "flatten", "is_record", "map_leaves", "paths", "record_of", "unflatten",
+]  # fmt: skip
 
 _LEAF = object()
 

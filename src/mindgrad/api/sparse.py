@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.location import warn_user
+from mindgrad._base.scipy_modules import scipy_module
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.argnums import Request
 from mindgrad.api.callables import arity, describe, differentiates, is_compiled, name_derivative
 from mindgrad.api.vjp_call import Call, Inputs, Run, further
-from mindgrad.backend.matrices import scipy_sparse
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.record import transformed
 from mindgrad.ir.graph import Constant, Graph
@@ -125,8 +125,8 @@ class _Rule:
             {builder.inputs[place]: array for place, array in held.items()}
             for held in (self.given, self.constants)
         )
-        known = Known(values, constants)
-        data, structure = compressed(scipy_sparse(), builder, xs, ys, known, self._second, self._compiled)
+        known, sparse = Known(values, constants), scipy_module("sparse")
+        data, structure = compressed(sparse, builder, xs, ys, known, self._second, self._compiled)
         if known.is_asked:
             self.snapshot = [_Seen(each) for each in self.integers]
         self.structures.append(structure)

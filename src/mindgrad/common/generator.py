@@ -12,6 +12,7 @@ import weakref
 from collections import Counter
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad.common import seed as _seeds
 from mindgrad.common.forking import restart_count
 from mindgrad.common.parameter import Parameter
@@ -191,9 +192,5 @@ def state_of_generator(generator: Any, operator: str) -> Parameter:
     """
     if generator is None:
         return RANDOM_STATE
-    if not isinstance(generator, Generator):
-        raise TypeError(
-            f"For '{operator}', the 'generator' must be a mindspore.Generator or None, but got "
-            f"{type(generator).__name__}."
-        )
+    of_type(generator, Generator, operator, "generator", "a mindspore.Generator or None")
     return generator.state

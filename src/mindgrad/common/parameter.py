@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad._base.foreign_names import check_keywords
 from mindgrad._base.text import parameter_repr
 from mindgrad.common.initializer import initializer
@@ -103,10 +104,7 @@ class Parameter(Tensor):
     def name(self, name: str | None) -> None:
         if name is None:
             name = DEFAULT_NAME
-        if not isinstance(name, str):
-            raise TypeError(
-                f"For 'Parameter', the 'name' must be a string or None, but got {type(name).__name__}."
-            )
+        of_type(name, str, "Parameter", "name", "a string or None")
         if not name:
             raise ValueError("For 'Parameter', the 'name' must not be empty; leave it out or give one.")
         self._name = name

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import of_type
 from mindgrad.ir.dtype import DType, bool_, int32
 from mindgrad.ir.tensor import Tensor
 
@@ -20,19 +21,13 @@ __all__ = ["COOTensor", "CSRTensor", "RowTensor", "SparseTensor"]
 
 
 def _integers(owner: str, name: str, value: Any, rank: int) -> Any:
-    _tensor(owner, name, value)
+    of_type(value, Tensor, owner, name)
     if value.dtype.kind not in ("int", "uint"):
         raise TypeError(f"For '{owner}', the '{name}' must hold integers, but its type is {value.dtype}.")
     if value.ndim != rank:
         raise ValueError(
             f"For '{owner}', the '{name}' must have {rank} axes, but its shape is {value.shape}."
         )
-    return value
-
-
-def _tensor(owner: str, name: str, value: Any) -> Any:
-    if not isinstance(value, Tensor):
-        raise TypeError(f"For '{owner}', the '{name}' must be a Tensor, but got {type(value).__name__}.")
     return value
 
 
@@ -119,7 +114,7 @@ class COOTensor(_Stored):
         if coo_tensor is not None:
             indices, values, shape = coo_tensor.indices, coo_tensor.values, coo_tensor.shape
         self.indices = _integers("COOTensor", "indices", indices, 2)
-        self.values, self.shape = _tensor("COOTensor", "values", values), _sizes("COOTensor", shape)
+        self.values, self.shape = of_type(values, Tensor, "COOTensor", "values"), _sizes("COOTensor", shape)
         if self.values.ndim != 1 or self.indices.shape != (self.values.shape[0], len(self.shape)):
             raise ValueError(
                 f"For 'COOTensor', 'indices' of shape {self.indices.shape} and 'values' of shape "
@@ -173,8 +168,7 @@ class COOTensor(_Stored):
             ValueError: its shape is another.
             CompileError: the places are not known because a program is being compiled.
         """
-        if not isinstance(other, COOTensor):
-            raise TypeError(f"For 'add', the 'other' must be a COOTensor, but got {type(other).__name__}.")
+        of_type(other, COOTensor, "add", "other")
         if other.shape != self.shape:
             raise ValueError(f"For 'add', the shapes must be equal, but are {self.shape} and {other.shape}.")
         own, count = self.values.astype((self.values[:0].sum() + other.values[:0].sum()).dtype), self.size
@@ -255,7 +249,7 @@ class CSRTensor(_Stored):
             values, shape = csr_tensor.values, csr_tensor.shape
         self.indptr = _integers("CSRTensor", "indptr", indptr, 1)
         self.indices = _integers("CSRTensor", "indices", indices, 1)
-        self.values, self.shape = _tensor("CSRTensor", "values", values), _sizes("CSRTensor", shape)
+        self.values, self.shape = of_type(values, Tensor, "CSRTensor", "values"), _sizes("CSRTensor", shape)
         fits = len(self.shape) == 2 and self.indptr.shape[0] == self.shape[0] + 1
         if not fits or self.values.shape != self.indices.shape:
             raise ValueError(
@@ -377,7 +371,10 @@ class RowTensor:
         if row_tensor is not None:
             indices, values, shape = row_tensor.indices, row_tensor.values, row_tensor.dense_shape
         self.indices = _integers("RowTensor", "indices", indices, 1)
-        self.values, self.dense_shape = _tensor("RowTensor", "values", values), _sizes("RowTensor", shape)
+        self.values, self.dense_shape = (
+            of_type(values, Tensor, "RowTensor", "values"),
+            _sizes("RowTensor", shape),
+        )
         if self.values.shape != (self.indices.shape[0], *self.dense_shape[1:]):
             raise ValueError(
                 f"For 'RowTensor', 'indices' of shape {self.indices.shape} and 'values' of shape "

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad._base.waiting import computed
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks
 from mindgrad.ir.dtype import float32
@@ -192,8 +193,7 @@ def all_to_all_with_output_shape(
         ("output_shape_list", output_shape_list),
         ("input_tensor_list", input_tensor_list),
     ):
-        if not isinstance(value, (tuple, list)):
-            raise TypeError(f"For '{name}', the '{argument}' must be a list, but got {type(value).__name__}.")
+        of_type(value, (tuple, list), name, argument, "a list")
         if len(value) != len(ranks):
             raise ValueError(
                 f"For '{name}', the '{argument}' must have an element for each of {len(ranks)} processes, "
@@ -240,8 +240,7 @@ def all_to_all_v_c(
     [1. 2.]
     """
     name = "all_to_all_v_c"
-    if not isinstance(output, Tensor):
-        raise TypeError(f"For '{name}', the 'output' must be a Tensor, but got {type(output).__name__}.")
+    of_type(output, Tensor, name, "output")
     result = exchanged_by_counts(input, send_count_matrix, group or _WORLD, operator=name)
     if result.size != output.size and (result.ndim or output.size):
         raise ValueError(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from mindgrad._base.checks import of_type
+
 __all__ = ["WORLD_GROUPS", "World", "create", "destroy", "enter_world", "members", "own_position", "world"]
 
 #: names of the group of all processes
@@ -56,8 +58,7 @@ def members(group: str, caller: str) -> tuple[int, ...]:
         TypeError: ``group`` is no string.
         ValueError: there is no such group.
     """
-    if not isinstance(group, str):
-        raise TypeError(f"For '{caller}', the 'group' must be a string, but got {type(group).__name__}.")
+    of_type(group, str, caller, "group", "a string")
     if group in WORLD_GROUPS:
         return tuple(range(_world.size))
     if group in _groups:
@@ -93,8 +94,7 @@ def create(group: str, rank_ids: Any) -> None:
         TypeError: ``group`` is no string, or ``rank_ids`` no list of integers.
         ValueError: there are no such processes, one is named twice, or the group exists with others.
     """
-    if not isinstance(group, str):
-        raise TypeError(f"For 'create_group', the 'group' must be a string, but got {type(group).__name__}.")
+    of_type(group, str, "create_group", "group", "a string")
     if not isinstance(rank_ids, Sequence | range) or not all(type(rank) is int for rank in rank_ids):
         raise TypeError(
             f"For 'create_group', the 'rank_ids' must be a list of integers, but got {rank_ids!r}."

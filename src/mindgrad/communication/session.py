@@ -74,21 +74,21 @@ def begin(job: Job) -> None:
         link = Store(job.store, job.secret, job.rank, job.size, job.attempt, float(job.timeout))
         server = None
         _exchange_facts(link, job)
-        start(
-            job.rank,
-            job.size,
-            job.coordinator,
-            bind=job.bind or None,
-            device=job.local_rank,
-            heartbeat=job.heartbeat,
-            timeout=job.timeout,
-        )
+        _start(job)
     machines = tuple(_exchange_facts(link, job))
     enter_world(World(job.rank, machines))
     join_job(job.rank, job.attempt, is_prefixed=bool(job.store))
     connect(link)
     _session = _Session(link, server, bool(job.store))
     _watch_program(_session)
+
+
+def _start(job: Job) -> None:
+    """Start jax's part in the job."""
+    start(
+        job.rank, job.size, job.coordinator, bind=job.bind or None, device=job.local_rank,
+        heartbeat=job.heartbeat, timeout=job.timeout,
+    )  # fmt: skip
 
 
 def _exchange_facts(link: Store, job: Job) -> list[str]:
@@ -107,15 +107,7 @@ def _begun_without_launcher(job: Job) -> tuple[Job, Store, StoreServer | None]:
         rank, size = start_in_cluster(job.cluster, job.heartbeat, job.timeout)
         job = job._replace(rank=rank, size=size)
     else:
-        start(
-            job.rank,
-            job.size,
-            job.coordinator,
-            bind=job.bind or None,
-            device=job.local_rank,
-            heartbeat=job.heartbeat,
-            timeout=job.timeout,
-        )
+        _start(job)
     server, told = None, b""
     if job.rank == 0:
         host, listens = _hosts_of(job)

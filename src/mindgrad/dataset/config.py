@@ -15,24 +15,10 @@ import numpy as np
 from mindgrad.common import seed as common_seed
 
 __all__ = [
-    "Draw",
-    "RandomStep",
-    "get_auto_num_workers",
-    "get_enable_shared_mem",
-    "get_num_parallel_workers",
-    "get_numa_enable",
-    "get_prefetch_size",
-    "get_seed",
-    "seed_in_force",
-    "set_auto_num_workers",
-    "set_enable_autotune",
-    "set_enable_shared_mem",
-    "set_enable_watchdog",
-    "set_num_parallel_workers",
-    "set_numa_enable",
-    "set_prefetch_size",
-    "set_seed",
-    "times_seeded",
+    "Draw", "RandomStep", "get_auto_num_workers", "get_enable_shared_mem", "get_num_parallel_workers",
+    "get_numa_enable", "get_prefetch_size", "get_seed", "seed_in_force", "set_auto_num_workers",
+    "set_enable_autotune", "set_enable_shared_mem", "set_enable_watchdog", "set_num_parallel_workers",
+    "set_numa_enable", "set_prefetch_size", "set_seed", "times_seeded",
 ]  # fmt: skip
 
 #: what MindSpore answers when no seed was set; nothing is drawn from it

@@ -16,16 +16,11 @@ import numpy as np
 from mindgrad.dataset import pillow
 from mindgrad.dataset.rows import Row, listed
 from mindgrad.dataset.samplers import PKSampler
-from mindgrad.dataset.sources import GeneratorDataset
+from mindgrad.dataset.sources import GeneratorDataset, documented_source
 
 __all__ = [
-    "CelebADataset",
-    "Cifar10Dataset",
-    "Cifar100Dataset",
-    "FashionMnistDataset",
-    "ImageFolderDataset",
-    "KMnistDataset",
-    "MnistDataset",
+    "CelebADataset", "Cifar10Dataset", "Cifar100Dataset", "FashionMnistDataset", "ImageFolderDataset",
+    "KMnistDataset", "MnistDataset",
 ]  # fmt: skip
 
 _Folder = str | os.PathLike[str]
@@ -124,21 +119,11 @@ def _read_idx(file: Path, axes: int, name: str) -> np.ndarray:
     return data[len(head) :].reshape(shape)
 
 
+@documented_source
 class MnistDataset(_FileDataset):
     """The handwritten digits of MNIST, from the unpacked IDX files (``train-images-idx3-ubyte`` and so on).
 
     Columns: ``image`` of shape (28, 28, 1) of uint8, ``label`` of uint32.
-
-    Args:
-        dataset_dir: the folder of the files.
-        usage: ``"train"``, ``"test"`` or ``"all"``, which is the default: those whose files are there.
-        num_samples: how many rows at most.
-        num_parallel_workers: accepted for compatibility.
-        shuffle: whether each pass has another random order; true by default.
-        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
-        cache: accepted for compatibility.
 
     Raises:
         ValueError: a file is missing or is none of MNIST.
@@ -204,21 +189,11 @@ def _read_cifar(files: Sequence[Path], labels: int, name: str) -> tuple[np.ndarr
     return np.ascontiguousarray(images), rows[:, :labels].astype(np.uint32)
 
 
+@documented_source
 class Cifar10Dataset(_FileDataset):
     """The images of CIFAR-10, from the binary version (``data_batch_1.bin``, ..., ``test_batch.bin``).
 
     Columns: ``image`` of shape (32, 32, 3) of uint8, ``label`` of uint32.
-
-    Args:
-        dataset_dir: the folder of the files.
-        usage: ``"train"``, ``"test"`` or ``"all"``, which is the default: those whose files are there.
-        num_samples: how many rows at most.
-        num_parallel_workers: accepted for compatibility.
-        shuffle: whether each pass has another random order; true by default.
-        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
-        cache: accepted for compatibility.
 
     Raises:
         ValueError: a file is missing or is none of CIFAR-10.
@@ -287,6 +262,7 @@ class _ImageFiles:
         return (image, *(np.asarray(array[index]) for array in self.arrays))
 
 
+@documented_source
 class ImageFolderDataset(_FileDataset):
     """Image files in one folder for each class, whose name is that of the class.
 
@@ -295,19 +271,10 @@ class ImageFolderDataset(_FileDataset):
 
     Args:
         dataset_dir: the folder of the folders.
-        num_samples: how many rows at most.
-        num_parallel_workers: accepted for compatibility.
-        shuffle: whether each pass has another random order; true by default.
-        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
         extensions: the extensions of the files that are read, in small letters with their point; those of
             common image formats by default.
         class_indexing: the labels, from names of folders; other folders are left out. By default 0, 1, … in
             the order of the names.
-        decode: whether the images are decoded, for which Pillow is needed.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
-        cache: accepted for compatibility.
-        decrypt: a function from the name of a file to its bytes.
 
     Raises:
         ValueError: there is no such folder, or no file in it.
@@ -377,6 +344,7 @@ class ImageFolderDataset(_FileDataset):
         return len(self.class_indexing)
 
 
+@documented_source
 class CelebADataset(_FileDataset):
     """The faces of CelebA: ``list_attr_celeba.txt`` beside the image files, or these in ``img_align_celeba``.
 
@@ -384,18 +352,8 @@ class CelebADataset(_FileDataset):
     of shape (40,) of uint32, 1 where the face has the attribute.
 
     Args:
-        dataset_dir: the folder of the files.
-        num_parallel_workers: accepted for compatibility.
-        shuffle: whether each pass has another random order; true by default.
         usage: ``"train"``, ``"valid"`` or ``"test"``, as in ``list_eval_partition.txt``, or ``"all"``.
-        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
-        decode: whether the images are decoded, for which Pillow is needed.
         extensions: the extensions of the files that are read; all by default.
-        num_samples: how many rows at most.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
-        cache: accepted for compatibility.
-        decrypt: a function from the name of a file to its bytes.
 
     Raises:
         ValueError: a file is missing.

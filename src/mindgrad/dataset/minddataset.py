@@ -9,7 +9,7 @@ import numpy as np
 
 from mindgrad.dataset.file_samplers import Shuffle, sampler_of_files
 from mindgrad.dataset.rows import Row
-from mindgrad.dataset.sources import GeneratorDataset
+from mindgrad.dataset.sources import GeneratorDataset, documented_source
 from mindgrad.mindrecord.fields import TYPES
 from mindgrad.mindrecord.filereader import Shards
 from mindgrad.ops.arguments import whole_number
@@ -38,6 +38,7 @@ class _Records:
         return np.asarray(value, TYPES[self.shards.schema[name]["type"]])
 
 
+@documented_source
 class MindDataset(GeneratorDataset):
     """The rows of MindRecord files.
 
@@ -47,15 +48,9 @@ class MindDataset(GeneratorDataset):
     Args:
         dataset_files: a file, which stands for all that were written with it, or a list of files.
         columns_list: the fields that are read.
-        num_parallel_workers: accepted for compatibility.
         shuffle: a truth value or a :class:`Shuffle`.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
-        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
         padded_sample: a row, from names to values, that is added.
         num_padded: how often it is added.
-        num_samples: how many rows at most.
-        cache: accepted for compatibility.
 
     Raises:
         PathNotExistsError: a file is missing.

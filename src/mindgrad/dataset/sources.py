@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.shared_docs import SharedSections
 from mindgrad.dataset import config
 from mindgrad.dataset.columns import names_of
 from mindgrad.dataset.config import Draw, RandomStep
@@ -29,6 +30,23 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
 
 __all__ = ["GeneratorDataset", "NumpySlicesDataset"]
+
+#: what sources of rows have in common in their documentation
+documented_source = SharedSections("""
+    Args:
+        dataset_dir: the folder of the files.
+        dataset_files: one file or several.
+        usage: ``"train"``, ``"test"`` or ``"all"``, which is the default: those whose files are there.
+        num_samples: how many rows at most.
+        num_parallel_workers: accepted for compatibility.
+        shuffle: whether each pass has another random order; true by default.
+        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
+        decode: whether the images are decoded, for which Pillow is needed.
+        num_shards: into how many parts the rows are divided.
+        shard_id: which of them this dataset has.
+        cache: accepted for compatibility.
+        decrypt: a function from the name of a file to its bytes.
+""")
 
 
 class GeneratorDataset(Dataset):
@@ -205,6 +223,7 @@ class GeneratorDataset(Dataset):
         return row
 
 
+@documented_source
 class NumpySlicesDataset(GeneratorDataset):
     """The slices of arrays along their first axis.
 
@@ -212,12 +231,6 @@ class NumpySlicesDataset(GeneratorDataset):
         data: an array or list (one column), a tuple of them (one column each), or a dict from names to them.
             All have the same length.
         column_names: the names; by default those of the dict, or ``column_0``, ``column_1``, …
-        num_samples: how many rows at most.
-        num_parallel_workers: accepted for compatibility.
-        shuffle: whether each pass has another random order; true by default.
-        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
 
     Raises:
         TypeError: a column is no array of numbers, truth values or text.

@@ -12,7 +12,7 @@ import numpy as np
 
 from mindgrad.dataset.file_samplers import Shuffle, file_list, sampler_of_files
 from mindgrad.dataset.rows import Row
-from mindgrad.dataset.sources import GeneratorDataset
+from mindgrad.dataset.sources import GeneratorDataset, documented_source
 
 __all__ = ["CLUEDataset", "CSVDataset", "TextFileDataset"]
 
@@ -48,19 +48,14 @@ class _LinesDataset(GeneratorDataset):
         super().__init__(source, list(columns), sampler=sampler)
 
 
+@documented_source
 class TextFileDataset(_LinesDataset):
     """The lines of text files in UTF-8, without empty ones.
 
     Column: ``text``.
 
     Args:
-        dataset_files: one file or several.
-        num_samples: how many rows at most.
-        num_parallel_workers: accepted for compatibility.
         shuffle: a truth value or a :class:`Shuffle`.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
-        cache: accepted for compatibility.
 
     >>> import pathlib, tempfile
     >>> from mindgrad import dataset as ds
@@ -86,21 +81,16 @@ class TextFileDataset(_LinesDataset):
         super().__init__(rows, ("text",), num_samples, shuffle, num_shards, shard_id)
 
 
+@documented_source
 class CSVDataset(_LinesDataset):
     """The rows of CSV files.
 
     Args:
-        dataset_files: one file or several.
         field_delim: the character between two fields.
         column_defaults: for each column a value of its type, int (Int32), float (Float32) or str, which empty
             fields have; by default all columns are text.
         column_names: the names; by default those in the first row of each file.
-        num_samples: how many rows at most.
-        num_parallel_workers: accepted for compatibility.
         shuffle: a truth value or a :class:`Shuffle`.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
-        cache: accepted for compatibility.
 
     Raises:
         RuntimeError: a row has another number of fields, or a field is no number.
@@ -179,21 +169,16 @@ _CLUE = {
 }  # fmt: skip
 
 
+@documented_source
 class CLUEDataset(_LinesDataset):
     """The sentences of a task of CLUE, from files with one JSON object a line.
 
     Columns: the fields of the task; its words only are text.
 
     Args:
-        dataset_files: one file or several.
         task: AFQMC, CMNLI, CSL, IFLYTEK or TNEWS.
         usage: ``"train"``, ``"eval"``, or ``"test"``, which has no labels.
-        num_samples: how many rows at most.
-        num_parallel_workers: accepted for compatibility.
         shuffle: a truth value or a :class:`Shuffle`.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
-        cache: accepted for compatibility.
 
     Raises:
         ValueError: there is no such task or usage.

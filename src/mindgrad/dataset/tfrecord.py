@@ -20,7 +20,7 @@ from mindgrad._base.protobuf import BYTES, Malformed, read_fields, signed, varin
 from mindgrad.dataset.file_samplers import Shuffle, file_list, sampler_of_files
 from mindgrad.dataset.rows import Row
 from mindgrad.dataset.schema import Schema
-from mindgrad.dataset.sources import GeneratorDataset
+from mindgrad.dataset.sources import GeneratorDataset, documented_source
 
 __all__ = ["TFRecordDataset"]
 
@@ -169,6 +169,7 @@ def _array(values: Any, column: dict[str, Any]) -> np.ndarray:
     return array if shape is None else array.reshape(shape)
 
 
+@documented_source
 class TFRecordDataset(GeneratorDataset):
     """The Examples of TFRecord files.
 
@@ -177,16 +178,10 @@ class TFRecordDataset(GeneratorDataset):
     types and shapes, and ``uint8`` for the bytes themselves.
 
     Args:
-        dataset_files: one file or several.
         schema: a :class:`Schema`, or a file with one.
         columns_list: the features that are read.
-        num_samples: how many rows at most.
-        num_parallel_workers: accepted for compatibility.
         shuffle: a truth value or a :class:`Shuffle`.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
         shard_equal_rows: accepted for compatibility: all parts have as many rows.
-        cache: accepted for compatibility.
         compression_type: ``""``, ``"GZIP"`` or ``"ZLIB"``.
 
     Raises:

@@ -1,11 +1,14 @@
-"""Functions that accept an option of a device, which changes nothing here."""
+"""Functions that modules of devices share: they accept options, which change nothing, and count devices."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["accepting"]
+from mindgrad import hal
+
+__all__ = ["accepting", "counting"]
 
 
 def _accept(*args: Any, **kwargs: Any) -> None:
@@ -19,3 +22,30 @@ def accepting(names: str) -> SimpleNamespace:
     >>> accepting("threads_num").threads_num(4)
     """
     return SimpleNamespace(**dict.fromkeys(names.split(), _accept))
+
+
+def counting(module: str, target: str) -> tuple[Callable[[], int], Callable[[], bool]]:
+    """The functions ``device_count`` and ``is_available`` of a module, for the devices of one kind."""
+    name = module.rpartition(".")[2]
+
+    def device_count() -> int:
+        return hal.device_count(target)
+
+    def is_available() -> bool:
+        return hal.is_available(target)
+
+    device_count.__doc__ = f"""The number of {target} devices.
+
+    >>> from mindgrad.device_context import {name}
+    >>> {name}.device_count() >= 0
+    True
+    """
+    is_available.__doc__ = f"""Whether there is one.
+
+    >>> from mindgrad.device_context import {name}
+    >>> {name}.is_available() == ({name}.device_count() > 0)
+    True
+    """
+    for function in (device_count, is_available):
+        function.__module__, function.__qualname__ = module, function.__name__
+    return device_count, is_available

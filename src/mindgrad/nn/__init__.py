@@ -28,16 +28,9 @@ from mindgrad.nn.sparse import *  # noqa: F403
 from mindgrad.nn.wrap import *  # noqa: F403
 
 __all__ = [
-    "Cell",
-    "CellList",
-    "ForwardValueAndGrad",
-    "GraphCell",
-    "Jvp",
-    "SequentialCell",
-    "Vjp",
-    "no_init_parameters",
-    "probability",
-]
+    "Cell", "CellList", "ForwardValueAndGrad", "GraphCell", "Jvp", "SequentialCell", "Vjp",
+    "no_init_parameters", "probability",
+]  # fmt: skip
 for _part in (dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, sparse, wrap):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
 

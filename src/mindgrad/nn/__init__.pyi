@@ -24,13 +24,13 @@ from mindgrad.nn import sparse as sparse
 from mindgrad.nn import state_dict as state_dict
 from mindgrad.nn import wrap as wrap
 from mindgrad.nn import init_parameters as utils
-from mindgrad.nn.optim.asgd import ASGD as ASGD
+from mindgrad.nn.optim.sgd import ASGD as ASGD
 from mindgrad.nn.metrics.classification import Accuracy as Accuracy
 from mindgrad.nn.optim.adafactor import AdaFactor as AdaFactor
-from mindgrad.nn.optim.adamax import AdaMax as AdaMax
+from mindgrad.nn.optim.adam import AdaMax as AdaMax
 from mindgrad.nn.optim import AdaSumByDeltaWeightWrapCell as AdaSumByDeltaWeightWrapCell
 from mindgrad.nn.optim import AdaSumByGradWrapCell as AdaSumByGradWrapCell
-from mindgrad.nn.optim.adadelta import Adadelta as Adadelta
+from mindgrad.nn.optim.ada_grad import Adadelta as Adadelta
 from mindgrad.nn.optim.ada_grad import Adagrad as Adagrad
 from mindgrad.nn.optim.adam import Adam as Adam
 from mindgrad.nn.optim.adam import AdamOffload as AdamOffload
@@ -91,7 +91,7 @@ from mindgrad.nn.layer.embedding import EmbeddingLookup as EmbeddingLookup
 from mindgrad.nn.metrics.metric import EvaluationBase as EvaluationBase
 from mindgrad.nn.learning_rate_schedule import ExponentialDecayLR as ExponentialDecayLR
 from mindgrad.nn.metrics.classification import F1 as F1
-from mindgrad.nn.optim.ftrl import FTRL as FTRL
+from mindgrad.nn.optim.ada_grad import FTRL as FTRL
 from mindgrad.nn.layer.activation import FastGelu as FastGelu
 from mindgrad.nn.metrics.classification import Fbeta as Fbeta
 from mindgrad.nn.wrap.loss_scale import FixedLossScaleUpdateCell as FixedLossScaleUpdateCell
@@ -130,9 +130,9 @@ from mindgrad.nn.layer.pooling import LPPool2d as LPPool2d
 from mindgrad.nn.layer.activation import LRN as LRN
 from mindgrad.nn.layer.rnns import LSTM as LSTM
 from mindgrad.nn.layer.rnn_cells import LSTMCell as LSTMCell
-from mindgrad.nn.optim.lamb import Lamb as Lamb
+from mindgrad.nn.optim.adam import Lamb as Lamb
 from mindgrad.nn.layer.normalization import LayerNorm as LayerNorm
-from mindgrad.nn.optim.lazyadam import LazyAdam as LazyAdam
+from mindgrad.nn.optim.adam import LazyAdam as LazyAdam
 from mindgrad.nn.layer.activation import LeakyReLU as LeakyReLU
 from mindgrad.nn.learning_rate_schedule import LearningRateSchedule as LearningRateSchedule
 from mindgrad.nn.layer.linear import Linear as Linear
@@ -156,7 +156,7 @@ from mindgrad.nn.metrics.surfaces import MeanSurfaceDistance as MeanSurfaceDista
 from mindgrad.nn.metrics.metric import Metric as Metric
 from mindgrad.nn.layer.activation import Mish as Mish
 from mindgrad.nn.layer.math import Moments as Moments
-from mindgrad.nn.optim.momentum import Momentum as Momentum
+from mindgrad.nn.optim.sgd import Momentum as Momentum
 from mindgrad.nn.loss.overlaps import MultiClassDiceLoss as MultiClassDiceLoss
 from mindgrad.nn.layer.embedding import MultiFieldEmbeddingLookup as MultiFieldEmbeddingLookup
 from mindgrad.nn.loss.loss import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
@@ -179,9 +179,9 @@ from mindgrad.nn.layer.image import PixelUnshuffle as PixelUnshuffle
 from mindgrad.nn.loss.loss import PoissonNLLLoss as PoissonNLLLoss
 from mindgrad.nn.learning_rate_schedule import PolynomialDecayLR as PolynomialDecayLR
 from mindgrad.nn.metrics.classification import Precision as Precision
-from mindgrad.nn.optim.proximal_ada_grad import ProximalAdagrad as ProximalAdagrad
+from mindgrad.nn.optim.ada_grad import ProximalAdagrad as ProximalAdagrad
 from mindgrad.nn.loss.loss import RMSELoss as RMSELoss
-from mindgrad.nn.optim.rmsprop import RMSProp as RMSProp
+from mindgrad.nn.optim.ada_grad import RMSProp as RMSProp
 from mindgrad.nn.layer.rnns import RNN as RNN
 from mindgrad.nn.layer.rnn_cells import RNNCell as RNNCell
 from mindgrad.nn.metrics.curves import ROC as ROC
@@ -200,7 +200,7 @@ from mindgrad.nn.layer.padding import ReplicationPad3d as ReplicationPad3d
 from mindgrad.nn.layer.image import ResizeBilinear as ResizeBilinear
 from mindgrad.nn.layer.basic import Roll as Roll
 from mindgrad.nn.metrics.surfaces import RootMeanSquareDistance as RootMeanSquareDistance
-from mindgrad.nn.optim.rprop import Rprop as Rprop
+from mindgrad.nn.optim.sgd import Rprop as Rprop
 from mindgrad.nn.optim.sgd import SGD as SGD
 from mindgrad.nn.layer.image_quality import SSIM as SSIM
 from mindgrad.nn.layer.activation import SeLU as SeLU

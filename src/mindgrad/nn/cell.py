@@ -86,9 +86,7 @@ class Cell(Hooked):
         if "_params" in self.__dict__:
             hint = f". In mindgrad: {CELLS[name]}" if name in CELLS else ""
             raise AttributeError(
-                f"'{type(self).__name__}' object has no attribute '{name}'{hint}",
-                name=name,
-                obj=self,
+                f"'{type(self).__name__}' object has no attribute '{name}'{hint}", name=name, obj=self
             )
         raise AttributeError(
             f"For '{type(self).__name__}', call super().__init__() before '{name}' is used: it is not set up."

@@ -9,12 +9,29 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.checks import of_type
+from mindgrad._base.shared_docs import SharedSections
 from mindgrad.nn.hyperparameters import boolean, non_negative, positive, positive_int
 
 __all__ = [
     "cosine_decay_lr", "exponential_decay_lr", "inverse_decay_lr", "natural_exp_decay_lr",
     "piecewise_constant_lr", "polynomial_decay_lr", "warmup_lr",
 ]  # fmt: skip
+
+_documented = SharedSections("""
+    Args:
+        learning_rate: the rate of epoch 0, above 0.
+        total_step: how many rates.
+        step_per_epoch: how many steps make an epoch.
+        decay_epoch: the number of epochs between them.
+        is_stair: whether the rate stays for ``decay_epoch`` epochs.
+
+    Returns:
+        ``total_step`` rates.
+
+    Raises:
+        TypeError, ValueError: an argument is of another type or out of its range.
+""")
 
 
 def piecewise_constant_lr(milestone: list[int], learning_rates: list[float]) -> list[float]:
@@ -37,8 +54,7 @@ def piecewise_constant_lr(milestone: list[int], learning_rates: list[float]) -> 
     """
     owner = "piecewise_constant_lr"
     for name, value in (("milestone", milestone), ("learning_rates", learning_rates)):
-        if not isinstance(value, (list, tuple)):
-            raise TypeError(f"For '{owner}', the '{name}' must be a list, but got {type(value).__name__}.")
+        of_type(value, (list, tuple), owner, name, "a list")
     if len(milestone) != len(learning_rates) or not milestone:
         raise ValueError(
             f"For '{owner}', the 'milestone' and the 'learning_rates' must have the same length, at least 1, "
@@ -59,6 +75,7 @@ def _listed(owner: str, total_step: Any, step_per_epoch: Any, rate: Callable[[in
     return [rate(step // per_epoch) for step in range(total)]
 
 
+@_documented
 def exponential_decay_lr(
     learning_rate: float,
     decay_rate: float,
@@ -70,15 +87,8 @@ def exponential_decay_lr(
     """learning_rate · decay_rate^(epoch / decay_epoch); the exponent rounded down if ``is_stair``.
 
     Args:
-        learning_rate: the rate of epoch 0, above 0.
         decay_rate: the factor of ``decay_epoch`` epochs, above 0.
-        total_step: how many rates.
-        step_per_epoch: how many steps make an epoch.
         decay_epoch: the number of epochs that the factor takes.
-        is_stair: whether the rate stays for ``decay_epoch`` epochs.
-
-    Raises:
-        TypeError, ValueError: an argument is of another type or out of its range.
 
     >>> from mindgrad import nn
     >>> nn.exponential_decay_lr(0.5, 0.5, 4, 2, 1)
@@ -90,6 +100,7 @@ def exponential_decay_lr(
     return _listed(owner, total_step, step_per_epoch, lambda epoch: start * factor ** periods(epoch))
 
 
+@_documented
 def natural_exp_decay_lr(
     learning_rate: float,
     decay_rate: float,
@@ -101,15 +112,8 @@ def natural_exp_decay_lr(
     """learning_rate · e^(−decay_rate · epoch); if ``is_stair``, of epoch rounded down to a multiple.
 
     Args:
-        learning_rate: the rate of epoch 0, above 0.
         decay_rate: the decay per epoch, above 0.
-        total_step: how many rates.
-        step_per_epoch: how many steps make an epoch.
         decay_epoch: the number of epochs of one stair; without ``is_stair`` it changes nothing.
-        is_stair: whether the rate stays for ``decay_epoch`` epochs.
-
-    Raises:
-        TypeError, ValueError: an argument is of another type or out of its range.
 
     >>> from mindgrad import nn
     >>> [round(rate, 4) for rate in nn.natural_exp_decay_lr(0.1, 0.9, 4, 2, 1)]
@@ -125,6 +129,7 @@ def natural_exp_decay_lr(
     )
 
 
+@_documented
 def inverse_decay_lr(
     learning_rate: float,
     decay_rate: float,
@@ -136,15 +141,8 @@ def inverse_decay_lr(
     """learning_rate / (1 + decay_rate · epoch / decay_epoch); the quotient rounded down if ``is_stair``.
 
     Args:
-        learning_rate: the rate of epoch 0, above 0.
         decay_rate: how fast it shrinks, above 0.
-        total_step: how many rates.
-        step_per_epoch: how many steps make an epoch.
         decay_epoch: the number of epochs after which the quotient is 1.
-        is_stair: whether the rate stays for ``decay_epoch`` epochs.
-
-    Raises:
-        TypeError, ValueError: an argument is of another type or out of its range.
 
     >>> from mindgrad import nn
     >>> nn.inverse_decay_lr(0.5, 1.0, 4, 2, 1)
@@ -163,6 +161,7 @@ def _periods(owner: str, decay_epoch: Any, is_stair: Any) -> Callable[[int], flo
     return lambda epoch: epoch / length
 
 
+@_documented
 def cosine_decay_lr(
     min_lr: float, max_lr: float, total_step: int, step_per_epoch: int, decay_epoch: int
 ) -> list[float]:
@@ -171,12 +170,6 @@ def cosine_decay_lr(
     Args:
         min_lr: the rate from ``decay_epoch`` on, at least 0.
         max_lr: the rate of epoch 0, above ``min_lr``.
-        total_step: how many rates.
-        step_per_epoch: how many steps make an epoch.
-        decay_epoch: the number of epochs between them.
-
-    Raises:
-        TypeError, ValueError: an argument is of another type or out of its range.
 
     >>> from mindgrad import nn
     >>> nn.cosine_decay_lr(0.0, 0.5, 3, 1, 2)
@@ -196,6 +189,7 @@ def cosine_decay_lr(
     return _listed(owner, total_step, step_per_epoch, rate)
 
 
+@_documented
 def polynomial_decay_lr(
     learning_rate: float,
     end_learning_rate: float,
@@ -211,16 +205,9 @@ def polynomial_decay_lr(
     ``epochs`` is the smallest multiple of ``decay_epoch`` that is not below it.
 
     Args:
-        learning_rate: the rate of epoch 0, above 0.
         end_learning_rate: the rate at the end, at least 0.
-        total_step: how many rates.
-        step_per_epoch: how many steps make an epoch.
-        decay_epoch: the number of epochs between them.
         power: the exponent, above 0.
         update_decay_epoch: whether the decay starts over with longer and longer periods.
-
-    Raises:
-        TypeError, ValueError: an argument is of another type or out of its range.
 
     >>> from mindgrad import nn
     >>> nn.polynomial_decay_lr(0.5, 0.0, 3, 1, 2, 1.0)
@@ -240,17 +227,13 @@ def polynomial_decay_lr(
     return _listed(owner, total_step, step_per_epoch, rate)
 
 
+@_documented
 def warmup_lr(learning_rate: float, total_step: int, step_per_epoch: int, warmup_epoch: int) -> list[float]:
     """learning_rate · min(epoch, warmup_epoch) / warmup_epoch; the rate itself if ``warmup_epoch`` is 0.
 
     Args:
         learning_rate: the rate from ``warmup_epoch`` on, above 0.
-        total_step: how many rates.
-        step_per_epoch: how many steps make an epoch.
         warmup_epoch: the number of epochs until then.
-
-    Raises:
-        TypeError, ValueError: an argument is of another type or out of its range.
 
     >>> from mindgrad import nn
     >>> nn.warmup_lr(0.5, 5, 2, 2)

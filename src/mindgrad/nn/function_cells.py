@@ -14,7 +14,7 @@ from mindgrad.nn.cell import Cell
 from mindgrad.ops.operations.base import Attribute, Later, described, signature
 from mindgrad.ops.operations.named_inputs import input_names, optional_inputs
 
-__all__ = ["FunctionCell", "function_cell", "function_cells"]
+__all__ = ["FunctionCell", "cells_of", "function_cell", "function_cells"]
 
 _REQUIRED = inspect.Parameter.empty
 
@@ -122,6 +122,27 @@ def function_cell(
         "__signature__": Later(signature, declared),
     }
     return type(name, (base,), body)
+
+
+def cells_of(module: str, **defaults: Any) -> Callable[..., Any]:
+    """:func:`function_cell` for the Cells of a module, as ``cell(name, function, example, prints, **more)``.
+
+    Args:
+        module: the module in which the classes are defined.
+        **defaults: arguments of ``function_cell`` that the Cells have where they do not say otherwise.
+
+    Returns:
+        The function; what it takes in ``more`` are other arguments of ``function_cell``, and attributes.
+    """
+
+    def cell(name: str, function: Callable[..., Any], example: str, prints: str, **more: Any) -> Any:
+        others = ("run", "keywords", "meaning", "inputs", "base")
+        options = defaults | {key: more.pop(key) for key in others if key in more}
+        return function_cell(
+            module, name, function, attributes=more, example=example, prints=prints, **options
+        )
+
+    return cell
 
 
 def function_cells(namespace: dict[str, Any]) -> list[str]:

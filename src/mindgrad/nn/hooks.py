@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from mindgrad._base.shared_docs import SharedSections
 from mindgrad.api.jit import JitFunction
 from mindgrad.ir.scope import open_scopes
 from mindgrad.nn.inventory import Inventory
@@ -12,6 +13,17 @@ from mindgrad.trace import user_calls
 from mindgrad.trace.hooks import HookHandle, backward_hooked
 
 __all__ = ["HookHandle", "Hooked"]
+
+_documented = SharedSections("""
+    Args:
+        prepend: whether it is called before those registered already.
+
+    Returns:
+        A handle whose ``remove()`` takes the hook off.
+
+    Raises:
+        TypeError: ``hook_fn`` is no function, or one that ``jit`` compiles.
+""")
 
 
 class _Hook(NamedTuple):
@@ -29,6 +41,7 @@ class Hooked(Inventory):
 
     # -- registration ----------------------------------------------------------------------------
 
+    @_documented
     def register_forward_pre_hook(
         self, hook_fn: Any, *, prepend: bool = False, with_kwargs: bool = False
     ) -> HookHandle:
@@ -37,15 +50,8 @@ class Hooked(Inventory):
         Args:
             hook_fn: gets the Cell and the tuple of the positional arguments. ``None`` keeps them; what is
                 no tuple replaces them as the only one.
-            prepend: whether it is called before those registered already.
             with_kwargs: whether it is called as ``hook_fn(cell, inputs, keywords)`` and gives ``None`` or
                 both.
-
-        Returns:
-            A handle whose ``remove()`` takes the hook off.
-
-        Raises:
-            TypeError: ``hook_fn`` is no function, or one that ``jit`` compiles.
 
         >>> import mindgrad as ms
         >>> net = ms.nn.ReLU()
@@ -55,6 +61,7 @@ class Hooked(Inventory):
         """
         return self._register("forward_pre", hook_fn, prepend, with_kwargs)
 
+    @_documented
     def register_forward_hook(
         self, hook_fn: Any, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> HookHandle:
@@ -62,30 +69,18 @@ class Hooked(Inventory):
 
         Args:
             hook_fn: gets the Cell, the tuple of the positional arguments and the output. ``None`` keeps it.
-            prepend: whether it is called before those registered already.
             with_kwargs: whether it is called as ``hook_fn(cell, inputs, keywords, output)``.
             always_call: whether it is called, with the output ``None``, where ``construct`` raises.
-
-        Returns:
-            A handle whose ``remove()`` takes the hook off.
-
-        Raises:
-            TypeError: ``hook_fn`` is no function, or one that ``jit`` compiles.
         """
         return self._register("forward", hook_fn, prepend, with_kwargs, always_call)
 
+    @_documented
     def register_backward_pre_hook(self, hook_fn: Any) -> HookHandle:
         """Call ``hook_fn(cell, grad_output)`` when gradients arrive at the outputs.
 
         Args:
             hook_fn: gets the Cell and the tuple of the gradients of the outputs. A Tensor or tuple that it
                 returns replaces them. In GRAPH_MODE it is compiled with the program.
-
-        Returns:
-            A handle whose ``remove()`` takes the hook off.
-
-        Raises:
-            TypeError: ``hook_fn`` is no function, or one that ``jit`` compiles.
 
         >>> import mindgrad as ms
         >>> net = ms.nn.ReLU()
@@ -95,18 +90,13 @@ class Hooked(Inventory):
         """
         return self._register("backward_pre", hook_fn)
 
+    @_documented
     def register_backward_hook(self, hook_fn: Any) -> HookHandle:
         """Call ``hook_fn(cell, grad_input, grad_output)`` when a gradient passes (PYNATIVE_MODE).
 
         Args:
             hook_fn: gets the Cell and two tuples: the gradients of the inputs, and those that arrived at
                 the outputs. A Tensor or tuple that it returns replaces the gradients of the inputs.
-
-        Returns:
-            A handle whose ``remove()`` takes the hook off.
-
-        Raises:
-            TypeError: ``hook_fn`` is no function, or one that ``jit`` compiles.
         """
         return self._register("backward", hook_fn)
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import of_type
+
 __all__ = ["boolean", "fraction", "non_negative", "positive", "positive_int", "real"]
 
 
@@ -65,6 +67,4 @@ def positive_int(owner: str, name: str, value: Any, least: int = 1) -> int:
 
 def boolean(owner: str, name: str, value: Any) -> bool:
     """``value``, which must be a bool; raises ``TypeError`` if it is not."""
-    if not isinstance(value, bool):
-        raise TypeError(f"For '{owner}', the '{name}' must be bool, but got {type(value).__name__}.")
-    return value
+    return of_type(value, bool, owner, name, "bool")

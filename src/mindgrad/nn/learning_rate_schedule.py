@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from mindgrad import ops
+from mindgrad._base.shared_docs import SharedSections
 from mindgrad.common import dtype
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
@@ -19,6 +20,23 @@ __all__ = [
     "CosineDecayLR", "ExponentialDecayLR", "InverseDecayLR", "LearningRateSchedule", "NaturalExpDecayLR",
     "PolynomialDecayLR", "WarmUpLR",
 ]  # fmt: skip
+
+_documented = SharedSections("""
+    Args:
+        learning_rate: the rate of step 0, above 0.
+        decay_steps: the number of steps between them.
+        is_stair: whether the rate stays for ``decay_steps`` steps and then changes at once.
+
+    Inputs:
+        ``global_step``: an integer Tensor.
+
+    Outputs:
+        Float32 Tensor of the shape of ``global_step``.
+
+    Raises:
+        TypeError: a number is none, a number of steps no int, or a flag no bool.
+        ValueError: a number is out of its range.
+""")
 
 
 class LearningRateSchedule(Cell):
@@ -71,24 +89,13 @@ class _Decay(LearningRateSchedule):
         return ops.floor(periods) if self.is_stair else periods
 
 
+@_documented
 class ExponentialDecayLR(_Decay):
     """learning_rate · decay_rate^p, with p = step / decay_steps; rounded down if ``is_stair``.
 
     Args:
-        learning_rate: the rate of step 0, above 0.
         decay_rate: the factor of ``decay_steps`` steps, above 0.
         decay_steps: the number of steps that it takes.
-        is_stair: whether the rate stays for ``decay_steps`` steps and then changes at once.
-
-    Inputs:
-        ``global_step``: an integer Tensor.
-
-    Outputs:
-        Float32 Tensor of the shape of ``global_step``.
-
-    Raises:
-        TypeError: a number is none, ``decay_steps`` no int, or ``is_stair`` no bool.
-        ValueError: a number is not above 0.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.ExponentialDecayLR(0.1, 0.5, 4)(ms.Tensor(8, ms.int32)))
@@ -100,6 +107,7 @@ class ExponentialDecayLR(_Decay):
         return self.learning_rate * ops.pow(self.decay_rate, self._periods(global_step))
 
 
+@_documented
 class NaturalExpDecayLR(_Decay):
     """learning_rate · e^(−decay_rate · step); if ``is_stair``, of step rounded down to a multiple.
 
@@ -107,20 +115,8 @@ class NaturalExpDecayLR(_Decay):
     nothing (its documentation divides by it, its code does not).
 
     Args:
-        learning_rate: the rate of step 0, above 0.
         decay_rate: the decay per step, above 0.
         decay_steps: the number of steps of one stair.
-        is_stair: whether the rate stays for ``decay_steps`` steps.
-
-    Inputs:
-        ``global_step``: an integer Tensor.
-
-    Outputs:
-        Float32 Tensor of the shape of ``global_step``.
-
-    Raises:
-        TypeError: a number is none, ``decay_steps`` no int, or ``is_stair`` no bool.
-        ValueError: a number is not above 0.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.NaturalExpDecayLR(0.1, 0.5, 4, True)(ms.Tensor(3, ms.int32)))
@@ -135,24 +131,13 @@ class NaturalExpDecayLR(_Decay):
         return self.learning_rate * ops.exp(-self.decay_rate * step)
 
 
+@_documented
 class InverseDecayLR(_Decay):
     """learning_rate / (1 + decay_rate · p), with p = step / decay_steps; rounded down if ``is_stair``.
 
     Args:
-        learning_rate: the rate of step 0, above 0.
         decay_rate: how fast it shrinks, above 0.
         decay_steps: the number of steps after which p is 1.
-        is_stair: whether the rate stays for ``decay_steps`` steps and then changes at once.
-
-    Inputs:
-        ``global_step``: an integer Tensor.
-
-    Outputs:
-        Float32 Tensor of the shape of ``global_step``.
-
-    Raises:
-        TypeError: a number is none, ``decay_steps`` no int, or ``is_stair`` no bool.
-        ValueError: a number is not above 0.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.InverseDecayLR(0.1, 1.0, 4)(ms.Tensor(4, ms.int32)))
@@ -164,23 +149,13 @@ class InverseDecayLR(_Decay):
         return self.learning_rate / (1.0 + self.decay_rate * self._periods(global_step))
 
 
+@_documented
 class CosineDecayLR(LearningRateSchedule):
     """min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(step, decay_steps) / decay_steps)).
 
     Args:
         min_lr: the rate from ``decay_steps`` on, at least 0.
         max_lr: the rate of step 0, above ``min_lr``.
-        decay_steps: the number of steps between them.
-
-    Inputs:
-        ``global_step``: an integer Tensor.
-
-    Outputs:
-        Float32 Tensor of the shape of ``global_step``.
-
-    Raises:
-        TypeError: a number is none, or ``decay_steps`` no int.
-        ValueError: a number is out of its range.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.CosineDecayLR(0.0, 0.5, 4)(ms.Tensor(4, ms.int32)))
@@ -205,6 +180,7 @@ class CosineDecayLR(LearningRateSchedule):
         return self.min_lr + 0.5 * (self.max_lr - self.min_lr) * share
 
 
+@_documented
 class PolynomialDecayLR(LearningRateSchedule):
     """(learning_rate − end_learning_rate) · (1 − step / steps)^power + end_learning_rate.
 
@@ -212,21 +188,9 @@ class PolynomialDecayLR(LearningRateSchedule):
     ``steps`` is the smallest multiple of ``decay_steps`` that is not below it.
 
     Args:
-        learning_rate: the rate of step 0, above 0.
         end_learning_rate: the rate at the end, at least 0.
-        decay_steps: the number of steps between them.
         power: the exponent, above 0.
         update_decay_steps: whether the decay starts over with longer and longer periods.
-
-    Inputs:
-        ``global_step``: an integer Tensor.
-
-    Outputs:
-        Float32 Tensor of the shape of ``global_step``.
-
-    Raises:
-        TypeError: a number is none, ``decay_steps`` no int, or ``update_decay_steps`` no bool.
-        ValueError: a number is out of its range.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.PolynomialDecayLR(0.5, 0.0, 4, 2.0)(ms.Tensor(2, ms.int32)))
@@ -260,22 +224,13 @@ class PolynomialDecayLR(LearningRateSchedule):
         return difference * ops.pow(left, self.power) + self.end_learning_rate
 
 
+@_documented
 class WarmUpLR(LearningRateSchedule):
     """learning_rate · min(step, warmup_steps) / warmup_steps.
 
     Args:
         learning_rate: the rate from ``warmup_steps`` on, above 0.
         warmup_steps: the number of steps until then.
-
-    Inputs:
-        ``global_step``: an integer Tensor.
-
-    Outputs:
-        Float32 Tensor of the shape of ``global_step``.
-
-    Raises:
-        TypeError: ``learning_rate`` is no number, or ``warmup_steps`` no int.
-        ValueError: one of them is not above 0.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.WarmUpLR(0.5, 4)(ms.Tensor(1, ms.int32)))
@@ -289,8 +244,5 @@ class WarmUpLR(LearningRateSchedule):
 
     def construct(self, global_step: Any) -> Tensor:
         """See the class."""
-        return (
-            self.learning_rate
-            * ops.minimum(_as_float(global_step), float(self.warmup_steps))
-            / float(self.warmup_steps)
-        )
+        steps = float(self.warmup_steps)
+        return self.learning_rate * ops.minimum(_as_float(global_step), steps) / steps

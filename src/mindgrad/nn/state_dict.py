@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from mindgrad._base.checks import of_type
 from mindgrad.ir.tensor import Tensor
 
 __all__ = ["IncompatibleKeys", "StateDict"]
@@ -144,11 +145,7 @@ class StateDict:
         >>> print((one.weight == two.weight).all())
         True
         """
-        if not isinstance(state_dict, Mapping):
-            raise TypeError(
-                f"For 'load_state_dict', the 'state_dict' must be a dict, but got "
-                f"{type(state_dict).__name__}."
-            )
+        of_type(state_dict, Mapping, "load_state_dict", "state_dict", "a dict")
         places = {path: (cell, name) for path, cell, name in self._held_by_path()}
         missing = [path for path in places if path not in state_dict]
         unexpected = [path for path in state_dict if path not in places]

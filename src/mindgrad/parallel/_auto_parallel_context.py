@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.context import (
-    get_auto_parallel_context,
-    reset_auto_parallel_context,
-    set_auto_parallel_context,
-)
+from mindgrad.context import get_auto_parallel_context, reset_auto_parallel_context, set_auto_parallel_context
 
 __all__ = ["auto_parallel_context"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from mindgrad._base.checks import of_type
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.partition_options import data_rule
 from mindgrad.ir.partition import Partition, current, in_force
@@ -48,10 +49,7 @@ class AutoParallel(Cell):
 
     def __init__(self, network: Cell, parallel_mode: str = "semi_auto") -> None:
         super().__init__(auto_prefix=False)
-        if not isinstance(network, Cell):
-            raise TypeError(
-                f"For 'AutoParallel', the 'network' must be a Cell, but got {type(network).__name__}."
-            )
+        of_type(network, Cell, "AutoParallel", "network")
         if parallel_mode not in _MODES:
             raise ValueError(
                 f"For 'AutoParallel', the 'parallel_mode' must be one of {', '.join(_MODES)}, but got "

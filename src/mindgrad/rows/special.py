@@ -1,7 +1,6 @@
 """Special function primitives are error functions, gamma functions, and the logistic family.
 
-NumPy has no kernels for most of them, so they are here, to about 1e-15 in float64. Formulas of
-derivatives: DLMF 5.2 (gamma), 5.15 (polygamma), 7.2 (erf).
+Formulas of derivatives: DLMF 5.2 (gamma), 5.15 (polygamma), 7.2 (erf).
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from mindgrad.rows.special_kernels import (
     in_double,
     lgamma_kernel,
     polygamma_kernel,
+    polygamma_of_zeta,
 )
 
 __all__ = [
@@ -106,26 +106,14 @@ def _polygamma_type(x: TensorType, *, n: int) -> TensorType:
 
 
 def polygamma_in_xla(jax: Any, x: Any, *, n: int) -> Any:
-    """(−1)ⁿ⁺¹ n! ζ(n + 1, x), as ``polygamma_kernel``; XLA's own ζ is wrong for x < −9."""
-    jnp, dtype, order = jax.numpy, x.dtype, n + 1
+    """ψ⁽ⁿ⁾(x), as ``polygamma_kernel``; XLA's own ζ is wrong for x < −9."""
+    dtype = x.dtype
     if dtype.itemsize == 2:
         x = x.astype(np.float32)
     if n == 0:
         return digamma_in_xla(jax, x).astype(dtype)
-
-    def zeta(at: Any) -> Any:
-        return jax.lax.zeta(jnp.full_like(at, order), at)
-
-    is_integer = x == jnp.floor(x)
-    fraction = jnp.where(is_integer, 0.5, x - jnp.floor(x)).astype(x.dtype)
-    mirrored = zeta(1 - fraction) - zeta(1 - jnp.minimum(x, 0))
-    below = zeta(fraction) + (-1) ** order * mirrored
-    value = jnp.where(x < 0, below, zeta(jnp.where(x > 0, x, 1)))
-    value = jnp.where(jnp.isposinf(x), 0, value)
-    pole = jnp.where((x == 0) | (order % 2 == 0), jnp.inf, jnp.nan)
-    value = jnp.where((x <= 0) & is_integer, pole, value)
-    value = jnp.where(jnp.isnan(x) | jnp.isneginf(x), jnp.nan, value)
-    return ((-1) ** order * math.gamma(order) * value).astype(dtype)
+    zeta = lambda at: jax.lax.zeta(jax.numpy.full_like(at, n + 1), at)
+    return polygamma_of_zeta(jax.numpy, zeta, x, n).astype(dtype)
 
 
 #: ``polygamma(x, n)``: the n-th derivative of ``digamma``. At a pole it is the limit where both

@@ -44,11 +44,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     fn, values, _ = target_of(options, parser)
     result = check_grad(
-        fn,
-        values,
-        options.order,
-        tuple(options.mode or ("forward", "reverse")),
-        tolerance=options.tolerance,
+        fn, values, options.order, tuple(options.mode or ("forward", "reverse")), tolerance=options.tolerance
     )
     print(result)
     if options.plot:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from mindgrad._base.checks import of_type
 from mindgrad._base.location import user_frame
 from mindgrad._base.refusal import SourceLocation, located_text, location_of
 from mindgrad.api.arguments import explains_keywords
@@ -34,10 +35,8 @@ def check_finite(x: Tensor, message: str = "") -> Tensor:
     >>> print(ms.check_finite(ms.Tensor([1.0, 2.0]), "the energy"))
     [1. 2.]
     """
-    if not isinstance(x, Tensor):
-        raise TypeError(f"For 'check_finite', the 'x' must be a Tensor, but got {type(x).__name__}.")
-    if not isinstance(message, str):
-        raise TypeError(f"For 'check_finite', the 'message' must be a str, but got {type(message).__name__}.")
+    of_type(x, Tensor, "check_finite", "x")
+    of_type(message, str, "check_finite", "message")
     if not x.dtype.is_inexact:
         return x
     location = location_of(user_frame())

@@ -297,12 +297,7 @@ class _Check:
     # -- comparison ------------------------------------------------------------------------------
 
     def _compare(
-        self,
-        leaf: Leaf,
-        mode: str,
-        derivative: np.ndarray,
-        slopes: Sequence[_Slopes],
-        is_every_entry: bool,
+        self, leaf: Leaf, mode: str, derivative: np.ndarray, slopes: Sequence[_Slopes], is_every_entry: bool
     ) -> Comparison:
         """The comparison of a matrix of derivatives, one row per direction of the variable."""
         is_sum = mode == "reverse" and not self.is_every_output

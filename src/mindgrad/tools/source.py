@@ -50,12 +50,7 @@ class Source:
     """
 
     def __init__(
-        self,
-        text: str,
-        name: str,
-        arguments: dict[str, Any],
-        parameters: dict[str, np.ndarray],
-        target: Any,
+        self, text: str, name: str, arguments: dict[str, Any], parameters: dict[str, np.ndarray], target: Any
     ) -> None:
         self._target = target
         self.text = text

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad import ops
+from mindgrad._base.checks import of_type
 from mindgrad._base.location import warn_user
 from mindgrad._base.tree import map_leaves
 from mindgrad.common.dtype import bfloat16, float16, float32
@@ -108,7 +109,7 @@ def auto_mixed_precision(network: Any, amp_level: str = "O0", dtype: Any = float
     >>> ms.amp.auto_mixed_precision(Scale(), "O3")(ms.Tensor([1.0]))
     Tensor(shape=[1], dtype=Float32, value= [ 2.00000000e+00])
     """
-    _check_cell("auto_mixed_precision", network)
+    of_type(network, Cell, "auto_mixed_precision", "network")
     if amp_level not in _LEVELS:
         raise ValueError(
             f"For 'auto_mixed_precision', the 'amp_level' must be one of {', '.join(_LEVELS)}, but got "
@@ -155,7 +156,7 @@ def custom_mixed_precision(
     [1.]
     """
     owner = "custom_mixed_precision"
-    _check_cell(owner, network)
+    of_type(network, Cell, owner, "network")
     _check_half(owner, dtype)
     if (white_list is None) == (black_list is None):
         raise ValueError(f"For '{owner}', give either a 'white_list' or a 'black_list'.")
@@ -173,11 +174,6 @@ def custom_mixed_precision(
                 cell.register_forward_hook(_outputs_as(dtype))
     network.register_forward_hook(_outputs_as(float32))
     return network
-
-
-def _check_cell(owner: str, network: Any) -> None:
-    if not isinstance(network, Cell):
-        raise TypeError(f"For '{owner}', the 'network' must be a Cell, but got {type(network).__name__}.")
 
 
 def _check_half(owner: str, dtype: Any) -> None:
@@ -226,7 +222,7 @@ def build_train_network(
     4.0 [2.]
     """
     owner = "build_train_network"
-    _check_cell(owner, network)
+    of_type(network, Cell, owner, "network")
     options = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
     for name in kwargs:
         if name not in options:

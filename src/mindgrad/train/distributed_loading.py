@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad.backend.device_mesh import sharding, spread_slices
 from mindgrad.backend.xla import mesh_devices
 from mindgrad.execution.strategy_file import read_strategy
@@ -77,8 +78,7 @@ def load_distributed_checkpoint(
     >>> net.weight.asnumpy().tolist()
     [[3.0]]
     """
-    if not isinstance(network, Cell):
-        raise TypeError(f"For '{_CALLER}', the 'network' must be a Cell, but got {type(network).__name__}.")
+    of_type(network, Cell, _CALLER, "network")
     _check_options({**options, "predict_strategy": predict_strategy})
     content = _source(checkpoint_filenames, train_strategy_filename)
     parameters = {parameter.name: parameter for parameter in network.get_parameters()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad.context import ParallelMode  # noqa: F401 - programs import it from here
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
@@ -77,8 +78,7 @@ class Model:
         boost_level: str = "O0",
         **kwargs: Any,
     ) -> None:
-        if not isinstance(network, Cell):
-            raise TypeError(f"For 'Model', the 'network' must be a Cell, but got {type(network).__name__}.")
+        of_type(network, Cell, "Model", "network")
         if loss_fn is not None and not callable(loss_fn):
             raise TypeError(
                 f"For 'Model', the 'loss_fn' must be a Cell or function, but got {type(loss_fn).__name__}."
@@ -213,10 +213,7 @@ class Model:
         first = positive_int(owner, "initial_epoch", initial_epoch, least=0)
         if first >= epochs:
             raise ValueError(f"For '{owner}', the 'initial_epoch' must be below {epochs}, but got {first}.")
-        if not isinstance(sinks, bool):
-            raise TypeError(
-                f"For '{owner}', the 'dataset_sink_mode' must be bool, but got {type(sinks).__name__}."
-            )
+        of_type(sinks, bool, owner, "dataset_sink_mode", "bool")
         length = -1
         if sinks and sink_size != -1:
             length = positive_int(owner, "sink_size", sink_size)

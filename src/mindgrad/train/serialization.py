@@ -35,13 +35,7 @@ from mindgrad.train.rank_files import (
     transform_checkpoint_by_rank,
     transform_checkpoints,
 )
-from mindgrad.train.sharded_checkpoint import (
-    have_one_folder,
-    is_set,
-    own_slices,
-    set_at,
-    write_set,
-)
+from mindgrad.train.sharded_checkpoint import have_one_folder, is_set, own_slices, set_at, write_set
 from mindgrad.train.single_writer import digests_of, write_once
 
 __all__ = [

@@ -14,16 +14,8 @@ from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.tensor import Tensor
 
 __all__ = [
-    "HWC2CHW",
-    "Decode",
-    "LinearTransformation",
-    "Normalize",
-    "NormalizePad",
-    "Rescale",
-    "ToNumpy",
-    "ToPIL",
-    "ToTensor",
-    "ToType",
+    "HWC2CHW", "Decode", "LinearTransformation", "Normalize", "NormalizePad", "Rescale", "ToNumpy", "ToPIL",
+    "ToTensor", "ToType",
 ]  # fmt: skip
 
 

@@ -23,15 +23,7 @@ from mindgrad.dataset.vision.arguments import (
 from mindgrad.dataset.vision.choices import Border, Inter
 from mindgrad.dataset.vision.conversion import Decode
 from mindgrad.dataset.vision.geometry import Resize
-from mindgrad.dataset.vision.plane import (
-    affine,
-    cropped,
-    flipped,
-    padded,
-    perspective,
-    rotated,
-    scaled_to,
-)
+from mindgrad.dataset.vision.plane import affine, cropped, flipped, padded, perspective, rotated, scaled_to
 from mindgrad.dataset.vision.transform import ImageTransform, height_width
 
 __all__ = [

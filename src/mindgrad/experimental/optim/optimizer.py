@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad import ops
+from mindgrad._base.checks import of_type
 from mindgrad._base.html import captioned
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.ir.tensor import Tensor
@@ -72,10 +73,7 @@ class Optimizer(Cell):
         members = group_["params"]
         members = [members] if isinstance(members, Parameter) else list(members)
         for parameter in members:
-            if not isinstance(parameter, Parameter):
-                raise TypeError(
-                    f"For '{owner}', the 'params' must be Parameters, but got {type(parameter).__name__}."
-                )
+            of_type(parameter, Parameter, owner, "params", "Parameters")
         group = {**self.defaults, **group_, "params": members}
         rate = non_negative(owner, "lr", group["lr"])
         group["lr"] = Parameter(

@@ -9,7 +9,7 @@ import numpy as np
 from mindgrad.common.parameter import Parameter
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
-from mindgrad.nn.function_cells import function_cell, function_cells
+from mindgrad.nn.function_cells import cells_of, function_cells
 from mindgrad.ops import activation, math, normalization, rectifiers
 from mindgrad.ops.activation import number as number_of
 from mindgrad.ops.arguments import whole_number
@@ -19,69 +19,46 @@ from mindgrad.ops.operands import choose, operand
 from mindgrad.ops.operations.base import boolean, integer, integers, number, text
 from mindgrad.ops.random import uniform
 
+_layer = cells_of(__name__)
+
 # --- smooth functions --------------------------------------------------------------------------------
 
-Sigmoid = function_cell(
-    __name__, "Sigmoid", activation.sigmoid, example="nn.Sigmoid()(Tensor([0.0]))", prints="[0.5]"
-)
-LogSigmoid = function_cell(
-    __name__, "LogSigmoid", activation.logsigmoid,
-    example='f"{nn.LogSigmoid()(Tensor(0.0)):.4f}"', prints="-0.6931",
-)  # fmt: skip
-
-
-Tanh = function_cell(__name__, "Tanh", math.tanh, example='f"{nn.Tanh()(Tensor(1.0)):.4f}"', prints="0.7616")
-Tanhshrink = function_cell(
-    __name__, "Tanhshrink", activation.tanhshrink,
-    example='f"{nn.Tanhshrink()(Tensor(1.0)):.4f}"', prints="0.2384",
-)  # fmt: skip
-SiLU = function_cell(
-    __name__, "SiLU", activation.silu, example='f"{nn.SiLU()(Tensor(1.0)):.4f}"', prints="0.7311"
-)
-Mish = function_cell(
-    __name__, "Mish", activation.mish, example='f"{nn.Mish()(Tensor(1.0)):.4f}"', prints="0.8651"
-)
-GELU = function_cell(
-    __name__, "GELU", activation.gelu, attributes={"approximate": boolean(True)},
+Sigmoid = _layer("Sigmoid", activation.sigmoid, "nn.Sigmoid()(Tensor([0.0]))", "[0.5]")
+LogSigmoid = _layer("LogSigmoid", activation.logsigmoid, 'f"{nn.LogSigmoid()(Tensor(0.0)):.4f}"', "-0.6931")
+Tanh = _layer("Tanh", math.tanh, 'f"{nn.Tanh()(Tensor(1.0)):.4f}"', "0.7616")
+Tanhshrink = _layer("Tanhshrink", activation.tanhshrink, 'f"{nn.Tanhshrink()(Tensor(1.0)):.4f}"', "0.2384")
+SiLU = _layer("SiLU", activation.silu, 'f"{nn.SiLU()(Tensor(1.0)):.4f}"', "0.7311")
+Mish = _layer("Mish", activation.mish, 'f"{nn.Mish()(Tensor(1.0)):.4f}"', "0.8651")
+GELU = _layer(
+    "GELU", activation.gelu,
+    'f"{nn.GELU()(Tensor(1.0)):.4f} {nn.GELU(approximate=False)(Tensor(1.0)):.4f}"', "0.8412 0.8413",
     run=lambda self, x: activation.gelu(x, "tanh" if self.approximate else "none"), inputs="x",
     meaning="x Φ(x), with the normal distribution function Φ; ``approximate`` (the default): by tanh.",
-    example='f"{nn.GELU()(Tensor(1.0)):.4f} {nn.GELU(approximate=False)(Tensor(1.0)):.4f}"',
-    prints="0.8412 0.8413",
+    approximate=boolean(True),
 )  # fmt: skip
-FastGelu = function_cell(
-    __name__, "FastGelu", activation.fast_gelu,
-    example='f"{nn.FastGelu()(Tensor(1.0)):.4f}"', prints="0.8458",
-)  # fmt: skip
-Softsign = function_cell(
-    __name__, "Softsign", activation.softsign, example="nn.Softsign()(Tensor([1.0]))", prints="[0.5]"
-)
-GLU = function_cell(
-    __name__, "GLU", activation.glu, attributes={"axis": integer(-1)},
-    example="nn.GLU()(Tensor([1.0, 2.0, 0.0, 0.0]))", prints="[0.5 1. ]",
-)  # fmt: skip
-
-LRN = function_cell(
-    __name__, "LRN", normalization.lrn, inputs="x",
-    attributes={
-        "depth_radius": integer(5), "bias": number(1.0), "alpha": number(1.0), "beta": number(0.5),
-        "norm_region": text("ACROSS_CHANNELS"),
-    },
-    example="nn.LRN(bias=0.0)(ops.reshape(Tensor([0.0, 4.0]), (1, 2, 1, 1))).flatten()", prints="[0. 1.]",
+FastGelu = _layer("FastGelu", activation.fast_gelu, 'f"{nn.FastGelu()(Tensor(1.0)):.4f}"', "0.8458")
+Softsign = _layer("Softsign", activation.softsign, "nn.Softsign()(Tensor([1.0]))", "[0.5]")
+GLU = _layer("GLU", activation.glu, "nn.GLU()(Tensor([1.0, 2.0, 0.0, 0.0]))", "[0.5 1. ]", axis=integer(-1))
+LRN = _layer(
+    "LRN", normalization.lrn,
+    "nn.LRN(bias=0.0)(ops.reshape(Tensor([0.0, 4.0]), (1, 2, 1, 1))).flatten()", "[0. 1.]", inputs="x",
+    depth_radius=integer(5), bias=number(1.0), alpha=number(1.0), beta=number(0.5),
+    norm_region=text("ACROSS_CHANNELS"),
 )  # fmt: skip
 
 # --- shares ------------------------------------------------------------------------------------------
 
-Softmax = function_cell(
-    __name__, "Softmax", activation.softmax, attributes={"axis": integers(-1)}, inputs="x",
-    example="nn.Softmax()(Tensor([1000.0, 1000.0]))", prints="[0.5 0.5]",
+Softmax = _layer(
+    "Softmax", activation.softmax, "nn.Softmax()(Tensor([1000.0, 1000.0]))", "[0.5 0.5]",
+    inputs="x", axis=integers(-1),
 )  # fmt: skip
-LogSoftmax = function_cell(
-    __name__, "LogSoftmax", activation.log_softmax, attributes={"axis": integers(-1)},
-    example="nn.LogSoftmax()(Tensor([0.0, 1000.0]))", prints="[-1000.     0.]",
+LogSoftmax = _layer(
+    "LogSoftmax", activation.log_softmax, "nn.LogSoftmax()(Tensor([0.0, 1000.0]))", "[-1000.     0.]",
+    axis=integers(-1),
 )  # fmt: skip
-Softmin = function_cell(
-    __name__, "Softmin", activation.softmin, attributes={"axis": integers(-1)}, inputs="x",
-    example="nn.Softmin()(Tensor([1000.0, 1000.0]))", prints="[0.5 0.5]",
+Softmin = _layer(
+    "Softmin", activation.softmin, "nn.Softmin()(Tensor([1000.0, 1000.0]))", "[0.5 0.5]",
+    inputs="x", axis=integers(-1),
 )  # fmt: skip
 
 
@@ -94,59 +71,42 @@ def _softmax_of_channels(self: Any, x: Any) -> Tensor:
     return activation.softmax(x, -3)
 
 
-Softmax2d = function_cell(
-    __name__, "Softmax2d", activation.softmax, run=_softmax_of_channels, inputs="x",
+Softmax2d = _layer(
+    "Softmax2d", activation.softmax, "nn.Softmax2d()(ops.zeros((2, 1, 1))).flatten()", "[0.5 0.5]",
+    run=_softmax_of_channels, inputs="x",
     meaning="softmax over the channels of a tensor of shape (n, c, h, w) or (c, h, w).",
-    example="nn.Softmax2d()(ops.zeros((2, 1, 1))).flatten()", prints="[0.5 0.5]",
 )  # fmt: skip
 
 # --- pieces ------------------------------------------------------------------------------------------
 
-ReLU = function_cell(
-    __name__, "ReLU", rectifiers.relu, example="nn.ReLU()(Tensor([-1.0, 0.0, 2.0]))", prints="[0. 0. 2.]"
+ReLU = _layer("ReLU", rectifiers.relu, "nn.ReLU()(Tensor([-1.0, 0.0, 2.0]))", "[0. 0. 2.]")
+ReLU6 = _layer("ReLU6", rectifiers.relu6, "nn.ReLU6()(Tensor([-1.0, 8.0]))", "[0. 6.]")
+LeakyReLU = _layer(
+    "LeakyReLU", rectifiers.leaky_relu, "nn.LeakyReLU(0.5)(Tensor([-1.0, 2.0]))", "[-0.5  2. ]",
+    alpha=number(0.2),
+)  # fmt: skip
+ELU = _layer("ELU", rectifiers.elu, 'f"{nn.ELU()(Tensor(-1.0)):.4f}"', "-0.6321", alpha=number(1.0))
+CELU = _layer("CELU", rectifiers.celu, 'f"{nn.CELU(2.0)(Tensor(-1.0)):.4f}"', "-0.7869", alpha=number(1.0))
+SeLU = _layer("SeLU", rectifiers.selu, 'f"{nn.SeLU()(Tensor(-1.0)):.4f}"', "-1.1113")
+HSigmoid = _layer(
+    "HSigmoid", rectifiers.hardsigmoid, "nn.HSigmoid()(Tensor([-4.0, 0.0, 4.0]))", "[0.  0.5 1. ]"
 )
-ReLU6 = function_cell(
-    __name__, "ReLU6", rectifiers.relu6, example="nn.ReLU6()(Tensor([-1.0, 8.0]))", prints="[0. 6.]"
-)
-LeakyReLU = function_cell(
-    __name__, "LeakyReLU", rectifiers.leaky_relu, attributes={"alpha": number(0.2)},
-    example="nn.LeakyReLU(0.5)(Tensor([-1.0, 2.0]))", prints="[-0.5  2. ]",
+HSwish = _layer("HSwish", rectifiers.hardswish, "nn.HSwish()(Tensor([-4.0, 0.0, 4.0]))", "[0. 0. 4.]")
+Hardtanh = _layer(
+    "Hardtanh", rectifiers.hardtanh, "nn.Hardtanh()(Tensor([-4.0, 0.5, 4.0]))", "[-1.   0.5  1. ]",
+    min_val=number(-1.0), max_val=number(1.0),
 )  # fmt: skip
-ELU = function_cell(
-    __name__, "ELU", rectifiers.elu, attributes={"alpha": number(1.0)},
-    example='f"{nn.ELU()(Tensor(-1.0)):.4f}"', prints="-0.6321",
+HShrink = _layer(
+    "HShrink", rectifiers.hardshrink, "nn.HShrink()(Tensor([-1.0, 0.25, 1.0]))", "[-1.  0.  1.]",
+    lambd=number(0.5),
 )  # fmt: skip
-CELU = function_cell(
-    __name__, "CELU", rectifiers.celu, attributes={"alpha": number(1.0)},
-    example='f"{nn.CELU(2.0)(Tensor(-1.0)):.4f}"', prints="-0.7869",
+SoftShrink = _layer(
+    "SoftShrink", rectifiers.softshrink, "nn.SoftShrink()(Tensor([-1.0, 0.25, 1.0]))", "[-0.5  0.   0.5]",
+    lambd=number(0.5),
 )  # fmt: skip
-SeLU = function_cell(
-    __name__, "SeLU", rectifiers.selu, example='f"{nn.SeLU()(Tensor(-1.0)):.4f}"', prints="-1.1113"
-)
-HSigmoid = function_cell(
-    __name__, "HSigmoid", rectifiers.hardsigmoid,
-    example="nn.HSigmoid()(Tensor([-4.0, 0.0, 4.0]))", prints="[0.  0.5 1. ]",
-)  # fmt: skip
-HSwish = function_cell(
-    __name__, "HSwish", rectifiers.hardswish,
-    example="nn.HSwish()(Tensor([-4.0, 0.0, 4.0]))", prints="[0. 0. 4.]",
-)  # fmt: skip
-Hardtanh = function_cell(
-    __name__, "Hardtanh", rectifiers.hardtanh,
-    attributes={"min_val": number(-1.0), "max_val": number(1.0)},
-    example="nn.Hardtanh()(Tensor([-4.0, 0.5, 4.0]))", prints="[-1.   0.5  1. ]",
-)  # fmt: skip
-HShrink = function_cell(
-    __name__, "HShrink", rectifiers.hardshrink, attributes={"lambd": number(0.5)},
-    example="nn.HShrink()(Tensor([-1.0, 0.25, 1.0]))", prints="[-1.  0.  1.]",
-)  # fmt: skip
-SoftShrink = function_cell(
-    __name__, "SoftShrink", rectifiers.softshrink, attributes={"lambd": number(0.5)},
-    example="nn.SoftShrink()(Tensor([-1.0, 0.25, 1.0]))", prints="[-0.5  0.   0.5]",
-)  # fmt: skip
-Threshold = function_cell(
-    __name__, "Threshold", rectifiers.threshold, attributes={"threshold": number(), "value": number()},
-    keywords={"threshold": "thr"}, example="nn.Threshold(0.5, 9.0)(Tensor([-1.0, 2.0]))", prints="[9. 2.]",
+Threshold = _layer(
+    "Threshold", rectifiers.threshold, "nn.Threshold(0.5, 9.0)(Tensor([-1.0, 2.0]))", "[9. 2.]",
+    keywords={"threshold": "thr"}, threshold=number(), value=number(),
 )  # fmt: skip
 
 

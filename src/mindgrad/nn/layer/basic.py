@@ -15,17 +15,7 @@ from mindgrad.nn.cell import Cell
 from mindgrad.nn.function_cells import function_cell, function_cells
 from mindgrad.nn.layer.activation import get_activation
 from mindgrad.nn.layer.parameters import bias_of_fan, parameter, weight_of_fan
-from mindgrad.ops import (
-    affine,
-    arithmetic,
-    flow,
-    layout,
-    matrices,
-    movement,
-    padding,
-    reduction,
-    rounding,
-)
+from mindgrad.ops import affine, arithmetic, flow, layout, matrices, movement, padding, reduction, rounding
 from mindgrad.ops import statistics as norms
 from mindgrad.ops.activation import number as number_of
 from mindgrad.ops.activation import real_operand

@@ -22,11 +22,7 @@ from mindgrad.ops.reduction import flag
 
 __all__ = ["Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose", "Conv3d", "Conv3dTranspose"]
 
-_TRANSPOSED = (
-    convolution.conv_transpose1d,
-    convolution.conv_transpose2d,
-    convolution.conv_transpose3d,
-)
+_TRANSPOSED = (convolution.conv_transpose1d, convolution.conv_transpose2d, convolution.conv_transpose3d)
 
 
 class _Conv(Cell):

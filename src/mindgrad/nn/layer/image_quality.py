@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.checks import of_type
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
@@ -261,10 +262,7 @@ class Unfold(Cell):
 
 
 def _inner(name: str, value: Any) -> tuple[int, int]:
-    if not isinstance(value, (tuple, list)):
-        raise TypeError(
-            f"For 'Unfold', the '{name}' must be a tuple or list, but got {type(value).__name__}."
-        )
+    of_type(value, (tuple, list), "Unfold", name, "a tuple or list")
     if len(value) != 4 or value[0] != 1 or value[3] != 1:
         raise ValueError(
             f"For 'Unfold', the '{name}' must have the form (1, row, column, 1), but got {value}."

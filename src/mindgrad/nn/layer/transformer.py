@@ -35,15 +35,37 @@ def _called(activation: Any, owner: str) -> Any:
 
 
 class _Block(Cell):
-    """Base of the layers of encoder and decoder: two dense layers, and residual connections."""
+    """Base of the layers of encoder and decoder: attentions, two dense layers, and residual connections."""
 
     norm_first = False
+    _attentions: tuple[str, ...] = ("self_attn",)
 
-    def _prepare(self, d_model: int, feedforward: int, dropout: float, activation: Any, dtype: Any) -> None:
-        self.dense1 = Dense(d_model, feedforward, dtype=dtype)
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        dtype: Any = float32,
+    ) -> None:
+        super().__init__()
+        for name in self._attentions:
+            attention = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype)
+            setattr(self, name, attention)
+        self.dense1 = Dense(d_model, dim_feedforward, dtype=dtype)
         self.dropout = Dropout(p=dropout)
-        self.dense2 = Dense(feedforward, d_model, dtype=dtype)
+        self.dense2 = Dense(dim_feedforward, d_model, dtype=dtype)
         self.activation = _called(activation, type(self).__name__)
+        self.norm_first = flag(norm_first, type(self).__name__, "norm_first")
+        parts = range(1, len(self._attentions) + 2)
+        for part in parts:
+            setattr(self, f"norm{part}", LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype))
+        for part in parts:
+            setattr(self, f"dropout{part}", Dropout(p=dropout))
 
     def _feedforward(self, x: Tensor) -> Tensor:
         return self.dense2(self.dropout(self.activation(self.dense1(x))))
@@ -82,27 +104,6 @@ class TransformerEncoderLayer(_Block):
     (3, 5, 4)
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Any = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        dtype: Any = float32,
-    ) -> None:
-        super().__init__()
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype)
-        self._prepare(d_model, dim_feedforward, dropout, activation, dtype)
-        self.norm_first = flag(norm_first, type(self).__name__, "norm_first")
-        self.norm1 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
-        self.norm2 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
-        self.dropout1 = Dropout(p=dropout)
-        self.dropout2 = Dropout(p=dropout)
-
     def construct(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None) -> Tensor:
         """See the class."""
         x = self._added(
@@ -134,31 +135,7 @@ class TransformerDecoderLayer(_Block):
     (3, 5, 4)
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Any = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        dtype: Any = float32,
-    ) -> None:
-        super().__init__()
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype)
-        self.multihead_attn = MultiheadAttention(
-            d_model, nhead, dropout, batch_first=batch_first, dtype=dtype
-        )
-        self._prepare(d_model, dim_feedforward, dropout, activation, dtype)
-        self.norm_first = flag(norm_first, type(self).__name__, "norm_first")
-        self.norm1 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
-        self.norm2 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
-        self.norm3 = LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
-        self.dropout1 = Dropout(p=dropout)
-        self.dropout2 = Dropout(p=dropout)
-        self.dropout3 = Dropout(p=dropout)
+    _attentions = ("self_attn", "multihead_attn")
 
     def construct(
         self,
@@ -181,15 +158,29 @@ class TransformerDecoderLayer(_Block):
         return self._added(x, self.norm3, self.dropout3, self._feedforward)
 
 
-def _copies(owner: str, layer: Any, num_layers: Any, kind: type) -> CellList:
-    if not isinstance(layer, kind):
-        raise TypeError(
-            f"For '{owner}', the layer must be a {kind.__name__}, but got {type(layer).__name__}."
-        )
-    return CellList([copy.deepcopy(layer) for _ in range(whole_number(num_layers, owner, "num_layers", 1))])
+class _Stack(Cell):
+    """Copies of one layer, one after the other, and perhaps a normalisation at the end."""
+
+    _kind: type
+
+    def _prepare(self, layer: Any, num_layers: Any, norm: Cell | None) -> None:
+        owner = type(self).__name__
+        if not isinstance(layer, self._kind):
+            raise TypeError(
+                f"For '{owner}', the layer must be a {self._kind.__name__}, but got {type(layer).__name__}."
+            )
+        count = whole_number(num_layers, owner, "num_layers", 1)
+        self.layers = CellList([copy.deepcopy(layer) for _ in range(count)])
+        self.num_layers = num_layers
+        self.norm = norm
+
+    def _run_layers(self, x: Any, *inputs: Any, **masks: Any) -> Tensor:
+        for layer in self.layers:
+            x = layer(x, *inputs, **masks)
+        return x if self.norm is None else self.norm(x)
 
 
-class TransformerEncoder(Cell):
+class TransformerEncoder(_Stack):
     """Several copies of a :class:`TransformerEncoderLayer`, one after the other.
 
     Args:
@@ -210,21 +201,18 @@ class TransformerEncoder(Cell):
     (3, 5, 4)
     """
 
+    _kind = TransformerEncoderLayer
+
     def __init__(self, encoder_layer: Any, num_layers: int, norm: Cell | None = None) -> None:
         super().__init__()
-        self.layers = _copies("TransformerEncoder", encoder_layer, num_layers, TransformerEncoderLayer)
-        self.num_layers = num_layers
-        self.norm = norm
+        self._prepare(encoder_layer, num_layers, norm)
 
     def construct(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None) -> Tensor:
         """See the class."""
-        x = src
-        for layer in self.layers:
-            x = layer(x, src_mask, src_key_padding_mask)
-        return x if self.norm is None else self.norm(x)
+        return self._run_layers(src, src_mask, src_key_padding_mask)
 
 
-class TransformerDecoder(Cell):
+class TransformerDecoder(_Stack):
     """Several copies of a :class:`TransformerDecoderLayer`, one after the other.
 
     Args:
@@ -245,18 +233,15 @@ class TransformerDecoder(Cell):
     (3, 5, 4)
     """
 
+    _kind = TransformerDecoderLayer
+
     def __init__(self, decoder_layer: Any, num_layers: int, norm: Cell | None = None) -> None:
         super().__init__()
-        self.layers = _copies("TransformerDecoder", decoder_layer, num_layers, TransformerDecoderLayer)
-        self.num_layers = num_layers
-        self.norm = norm
+        self._prepare(decoder_layer, num_layers, norm)
 
     def construct(self, tgt: Any, memory: Any, *masks: Any, **named_masks: Any) -> Tensor:
         """See the class."""
-        x = tgt
-        for layer in self.layers:
-            x = layer(x, memory, *masks, **named_masks)
-        return x if self.norm is None else self.norm(x)
+        return self._run_layers(tgt, memory, *masks, **named_masks)
 
 
 class Transformer(Cell):
@@ -301,24 +286,18 @@ class Transformer(Cell):
     ) -> None:
         super().__init__()
         of_layer = (
-            d_model,
-            nhead,
-            dim_feedforward,
-            dropout,
-            activation,
-            layer_norm_eps,
-            batch_first,
-            norm_first,
-        )
+            d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first,
+            dtype,
+        )  # fmt: skip
 
         def norm() -> Cell:
             return LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype)
 
         if custom_encoder is None:
-            layer = TransformerEncoderLayer(*of_layer, dtype=dtype)
+            layer = TransformerEncoderLayer(*of_layer)
             custom_encoder = TransformerEncoder(layer, num_encoder_layers, norm())
         if custom_decoder is None:
-            of_decoder = TransformerDecoderLayer(*of_layer, dtype=dtype)
+            of_decoder = TransformerDecoderLayer(*of_layer)
             custom_decoder = TransformerDecoder(of_decoder, num_decoder_layers, norm())
         self.encoder, self.decoder = custom_encoder, custom_decoder
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from mindgrad.ir.dtype import int32
 from mindgrad.ir.tensor import Tensor
-from mindgrad.nn.function_cells import FunctionCell, function_cell, function_cells
+from mindgrad.nn.function_cells import FunctionCell, cells_of, function_cells
 from mindgrad.nn.loss.base import LossBase
 from mindgrad.nn.loss.overlaps import DiceLoss, FocalLoss, MultiClassDiceLoss
 from mindgrad.ops import activation, alignments, arithmetic, classification, likelihoods, losses, math
@@ -42,12 +42,7 @@ class _FunctionLossOfBatches(_FunctionLoss):
     also = ("batchmean",)
 
 
-def _loss(name: str, function: Any, example: str, prints: str, **more: Any) -> Any:
-    """A loss with the attributes in ``more`` that are no arguments of ``function_cell``."""
-    options = {key: more.pop(key) for key in ("run", "keywords", "meaning", "inputs", "base") if key in more}
-    options.setdefault("base", _FunctionLoss)
-    options.setdefault("inputs", "logits labels")
-    return function_cell(__name__, name, function, attributes=more, example=example, prints=prints, **options)
+_loss = cells_of(__name__, base=_FunctionLoss, inputs="logits labels")
 
 
 def _reduction(default: str = "mean") -> Attribute:

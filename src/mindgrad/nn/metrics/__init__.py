@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from mindgrad._base.checks import of_type
 from mindgrad.nn.metrics.classification import (
     F1,
     Accuracy,
@@ -25,35 +26,11 @@ from mindgrad.nn.metrics.similarity import CosineSimilarity, Dice, OcclusionSens
 from mindgrad.nn.metrics.surfaces import HausdorffDistance, MeanSurfaceDistance, RootMeanSquareDistance
 
 __all__ = [
-    "F1",
-    "MAE",
-    "MSE",
-    "ROC",
-    "Accuracy",
-    "BleuScore",
-    "ConfusionMatrix",
-    "ConfusionMatrixMetric",
-    "CosineSimilarity",
-    "Dice",
-    "EvaluationBase",
-    "Fbeta",
-    "HausdorffDistance",
-    "Loss",
-    "MeanSurfaceDistance",
-    "Metric",
-    "OcclusionSensitivity",
-    "Perplexity",
-    "Precision",
-    "Recall",
-    "RootMeanSquareDistance",
-    "Top1CategoricalAccuracy",
-    "Top5CategoricalAccuracy",
-    "TopKCategoricalAccuracy",
-    "auc",
-    "get_metric_fn",
-    "get_metrics",
-    "names",
-    "rearrange_inputs",
+    "F1", "MAE", "MSE", "ROC", "Accuracy", "BleuScore", "ConfusionMatrix", "ConfusionMatrixMetric",
+    "CosineSimilarity", "Dice", "EvaluationBase", "Fbeta", "HausdorffDistance", "Loss",
+    "MeanSurfaceDistance", "Metric", "OcclusionSensitivity", "Perplexity", "Precision", "Recall",
+    "RootMeanSquareDistance", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
+    "TopKCategoricalAccuracy", "auc", "get_metric_fn", "get_metrics", "names", "rearrange_inputs",
 ]  # fmt: skip
 
 _BY_NAME: dict[str, Callable[..., Any]] = {
@@ -89,8 +66,7 @@ def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Any:
     >>> type(nn.get_metric_fn("accuracy")).__name__
     'Accuracy'
     """
-    if not isinstance(name, str):
-        raise TypeError(f"For 'get_metric_fn', the 'name' must be a string, but got {type(name).__name__}.")
+    of_type(name, str, "get_metric_fn", "name", "a string")
     if name not in _BY_NAME:
         near = difflib.get_close_matches(name, _BY_NAME, 1)
         hint = f" Did you mean {near[0]!r}?" if near else f" Use one of {', '.join(_BY_NAME)}."
@@ -120,10 +96,6 @@ def get_metrics(metrics: Any) -> dict[str, Metric]:
         return dict(metrics)
     if isinstance(metrics, str):
         metrics = [metrics]
-    if not isinstance(metrics, Iterable):
-        raise TypeError(
-            f"For 'get_metrics', the 'metrics' must be None, names or a dict of metrics, but got "
-            f"{type(metrics).__name__}."
-        )
+    of_type(metrics, Iterable, "get_metrics", "metrics", "None, names or a dict of metrics")
     listed = sorted(metrics, key=str) if isinstance(metrics, (set, frozenset)) else metrics
     return {name: get_metric_fn(name) for name in listed}

@@ -6,21 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.nn.metrics.metric import EvaluationBase, Metric, rearrange_inputs
+from mindgrad.nn.metrics.metric import EvaluationBase, MeanMetric, rearrange_inputs
 
 __all__ = [
-    "F1",
-    "Accuracy",
-    "Fbeta",
-    "Precision",
-    "Recall",
-    "Top1CategoricalAccuracy",
-    "Top5CategoricalAccuracy",
+    "F1", "Accuracy", "Fbeta", "Precision", "Recall", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
     "TopKCategoricalAccuracy",
 ]  # fmt: skip
 
 
-class Accuracy(EvaluationBase):
+class Accuracy(EvaluationBase, MeanMetric):
     """The share of samples whose class, or whose set of labels, is predicted right.
 
     Args:
@@ -39,12 +33,10 @@ class Accuracy(EvaluationBase):
 
     def __init__(self, eval_type: str = "classification") -> None:
         super().__init__(eval_type)
-        self.clear()
 
     def clear(self) -> None:
         """Start anew."""
-        self._right = 0
-        self._total = 0
+        super().clear()
         self._classes = None
 
     @rearrange_inputs
@@ -59,17 +51,8 @@ class Accuracy(EvaluationBase):
             right = predicted.argmax(axis=1) == true
         else:
             right = (np.moveaxis(predicted, 1, -1) == np.moveaxis(true, 1, -1)).all(axis=-1)
-        self._right += int(right.sum())
-        self._total += right.size
-
-    def eval(self) -> float:
-        """The share since :meth:`clear`.
-
-        Raises:
-            RuntimeError: there was no sample.
-        """
-        self._refuse_empty(self._total == 0)
-        return self._right / self._total
+        self._total += int(right.sum())
+        self._count += right.size
 
 
 class _Counted(EvaluationBase):
@@ -110,9 +93,19 @@ class _Counted(EvaluationBase):
         self._predicted = self._predicted + chosen.sum(0)
         self._true = self._true + labels.sum(0)
 
-    def _ratio(self, of: Any) -> np.ndarray:
+    def _compared(self) -> Any:
+        """The counts by which those of right labels are divided."""
+        raise NotImplementedError
+
+    def eval(self, average: bool = False) -> Any:
+        """The metric of each class since :meth:`clear`; ``average``: their mean.
+
+        Raises:
+            RuntimeError: there was no sample.
+        """
         self._refuse_empty(self._classes is None)
-        return self._right / np.maximum(of, np.finfo(np.float64).tiny)
+        result = self._right / np.maximum(self._compared(), np.finfo(np.float64).tiny)
+        return float(result.mean()) if average else result
 
 
 class Precision(_Counted):
@@ -131,14 +124,8 @@ class Precision(_Counted):
     [1.  0.5]
     """
 
-    def eval(self, average: bool = False) -> Any:
-        """The precision of each class since :meth:`clear`; ``average``: their mean.
-
-        Raises:
-            RuntimeError: there was no sample.
-        """
-        result = self._ratio(self._predicted)
-        return float(result.mean()) if average else result
+    def _compared(self) -> Any:
+        return self._predicted
 
 
 class Recall(_Counted):
@@ -157,14 +144,8 @@ class Recall(_Counted):
     [0.5 1. ]
     """
 
-    def eval(self, average: bool = False) -> Any:
-        """The recall of each class since :meth:`clear`; ``average``: their mean.
-
-        Raises:
-            RuntimeError: there was no sample.
-        """
-        result = self._ratio(self._true)
-        return float(result.mean()) if average else result
+    def _compared(self) -> Any:
+        return self._true
 
 
 class Fbeta(_Counted):
@@ -189,15 +170,9 @@ class Fbeta(_Counted):
             raise ValueError(f"For 'Fbeta', the 'beta' must be greater than 0, but got {beta}.")
         self.beta = beta
 
-    def eval(self, average: bool = False) -> Any:
-        """The score of each class since :meth:`clear`; ``average``: their mean.
-
-        Raises:
-            RuntimeError: there was no sample.
-        """
+    def _compared(self) -> Any:
         square = self.beta**2
-        result = (1 + square) * self._ratio(square * self._true + self._predicted)
-        return float(result.mean()) if average else result
+        return (square * self._true + self._predicted) / (1 + square)
 
 
 class F1(Fbeta):
@@ -214,7 +189,7 @@ class F1(Fbeta):
         super().__init__(1.0)
 
 
-class TopKCategoricalAccuracy(Metric):
+class TopKCategoricalAccuracy(MeanMetric):
     """The share of samples whose class is among the k greatest predictions.
 
     Args:
@@ -238,12 +213,6 @@ class TopKCategoricalAccuracy(Metric):
         if k < 1:
             raise ValueError(f"For 'TopKCategoricalAccuracy', 'k' must be at least 1, but got {k}.")
         self.k = k
-        self.clear()
-
-    def clear(self) -> None:
-        """Start anew."""
-        self._right = 0
-        self._total = 0
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
@@ -256,17 +225,8 @@ class TopKCategoricalAccuracy(Metric):
         if true.ndim == predicted.ndim:
             true = true.argmax(axis=1)
         greatest = np.argsort(-predicted, axis=1, kind="stable")[:, : self.k]
-        self._right += int((greatest == true.reshape(-1, 1)).any(axis=1).sum())
-        self._total += true.shape[0]
-
-    def eval(self) -> float:
-        """The share since :meth:`clear`.
-
-        Raises:
-            RuntimeError: there was no sample.
-        """
-        self._refuse_empty(self._total == 0)
-        return self._right / self._total
+        self._total += int((greatest == true.reshape(-1, 1)).any(axis=1).sum())
+        self._count += true.shape[0]
 
 
 class Top1CategoricalAccuracy(TopKCategoricalAccuracy):

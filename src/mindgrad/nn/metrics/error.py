@@ -6,22 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
+from mindgrad.nn.metrics.metric import MeanMetric, rearrange_inputs
 
 __all__ = ["MAE", "MSE", "Loss"]
 
 
-class _MeanOverSamples(Metric):
+class _MeanOverSamples(MeanMetric):
     """A sum over all elements, divided by the number of samples."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.clear()
-
-    def clear(self) -> None:
-        """Start anew."""
-        self._sum = 0.0
-        self._samples = 0
 
     def _error(self, difference: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -40,17 +31,8 @@ class _MeanOverSamples(Metric):
                 f"For '{type(self).__name__}', predictions and labels must have one shape, but got "
                 f"{predicted.shape} and {true.shape}."
             )
-        self._sum += float(self._error(predicted - true).sum())
-        self._samples += true.shape[0] if true.ndim else 1
-
-    def eval(self) -> float:
-        """The mean over all samples since :meth:`clear`.
-
-        Raises:
-            RuntimeError: there was none.
-        """
-        self._refuse_empty(self._samples == 0)
-        return self._sum / self._samples
+        self._total += float(self._error(predicted - true).sum())
+        self._count += true.shape[0] if true.ndim else 1
 
 
 class MAE(_MeanOverSamples):
@@ -85,7 +67,7 @@ class MSE(_MeanOverSamples):
         return np.square(difference)
 
 
-class Loss(Metric):
+class Loss(MeanMetric):
     """The mean of the losses of all batches.
 
     >>> import mindgrad as ms
@@ -96,15 +78,6 @@ class Loss(Metric):
     1.5
     """
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.clear()
-
-    def clear(self) -> None:
-        """Start anew."""
-        self._sum = 0.0
-        self._batches = 0
-
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """Take the loss of a batch; of a loss with axes, its mean.
@@ -114,14 +87,5 @@ class Loss(Metric):
             TypeError: it is no Tensor, list or array.
         """
         (loss,) = self._arrays(inputs, 1)
-        self._sum += float(loss.mean())
-        self._batches += 1
-
-    def eval(self) -> float:
-        """The mean since :meth:`clear`.
-
-        Raises:
-            RuntimeError: there was no batch.
-        """
-        self._refuse_empty(self._batches == 0)
-        return self._sum / self._batches
+        self._total += float(loss.mean())
+        self._count += 1

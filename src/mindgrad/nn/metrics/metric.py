@@ -129,6 +129,27 @@ class Metric(metaclass=ABCMeta):
         return self.eval()
 
 
+class MeanMetric(Metric):
+    """Base class of metrics that are a total over all batches, divided by a count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clear()
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._total, self._count = 0.0, 0
+
+    def eval(self) -> float:
+        """The mean since :meth:`clear`.
+
+        Raises:
+            RuntimeError: there was no sample.
+        """
+        self._refuse_empty(self._count == 0)
+        return self._total / self._count
+
+
 class EvaluationBase(Metric):
     """Base class of classification metrics.
 

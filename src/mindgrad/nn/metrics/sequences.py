@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._checkparam import check_value_type
-from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
+from mindgrad.nn.metrics.metric import MeanMetric, Metric, rearrange_inputs
 
 __all__ = ["BleuScore", "Perplexity"]
 
@@ -100,7 +100,7 @@ class BleuScore(Metric):
         return np.exp(np.log(precisions).mean() - shortness)
 
 
-class Perplexity(Metric):
+class Perplexity(MeanMetric):
     """The perplexity: exp of the mean of −log p, p the probability of the word that came.
 
     Args:
@@ -120,11 +120,6 @@ class Perplexity(Metric):
     def __init__(self, ignore_label: int | None = None) -> None:
         super().__init__()
         self.ignore_label = check_value_type("ignore_label", ignore_label, [int, type(None)], "Perplexity")
-        self.clear()
-
-    def clear(self) -> None:
-        """Start anew."""
-        self._loss, self._count = 0.0, 0
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
@@ -146,7 +141,7 @@ class Perplexity(Metric):
             counts = chosen != self.ignore_label
             rows, chosen = rows[counts], chosen[counts]
         likelihoods = np.take_along_axis(rows, chosen[:, None], axis=1)
-        self._loss -= float(np.log(np.maximum(likelihoods, _LEAST_PROBABILITY)).sum())
+        self._total -= float(np.log(np.maximum(likelihoods, _LEAST_PROBABILITY)).sum())
         self._count += len(chosen)
 
     def eval(self) -> float:
@@ -155,5 +150,4 @@ class Perplexity(Metric):
         Raises:
             RuntimeError: there was no update.
         """
-        self._refuse_empty(self._count == 0)
-        return math.exp(self._loss / self._count)
+        return math.exp(super().eval())

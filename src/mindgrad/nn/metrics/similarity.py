@@ -9,12 +9,12 @@ import numpy as np
 from mindgrad._checkparam import check_positive_float, check_string, check_value_type
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
-from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
+from mindgrad.nn.metrics.metric import MeanMetric, Metric, rearrange_inputs
 
 __all__ = ["CosineSimilarity", "Dice", "OcclusionSensitivity"]
 
 
-class Dice(Metric):
+class Dice(MeanMetric):
     """The Dice coefficient 2 ∑ pt / (∑ p² + ∑ t² + smooth), summed over batches and divided by all samples.
 
     Args:
@@ -34,11 +34,6 @@ class Dice(Metric):
     def __init__(self, smooth: float = 1e-5) -> None:
         super().__init__()
         self.smooth = check_positive_float(smooth, "smooth", "Dice")
-        self.clear()
-
-    def clear(self) -> None:
-        """Start anew."""
-        self._total, self._samples = 0.0, 0
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
@@ -53,18 +48,9 @@ class Dice(Metric):
                 f"For 'Dice.update', predictions and labels must have one shape, but got {predicted.shape} "
                 f"and {true.shape}."
             )
-        self._samples += len(true)
+        self._count += len(true)
         squares = float(np.vdot(predicted, predicted) + np.vdot(true, true))
         self._total += 2 * float(np.vdot(predicted, true)) / (squares + self.smooth)
-
-    def eval(self) -> float:
-        """The coefficients of all batches since :meth:`clear`, divided by the number of samples.
-
-        Raises:
-            RuntimeError: there was no update.
-        """
-        self._refuse_empty(self._samples == 0)
-        return self._total / self._samples
 
 
 class CosineSimilarity(Metric):

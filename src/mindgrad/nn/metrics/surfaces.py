@@ -6,18 +6,27 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.scipy_modules import scipy_module
+from mindgrad._base.shared_docs import SharedSections
 from mindgrad._checkparam import check_string, check_value_type
-from mindgrad.backend.matrices import scipy_ndimage
 from mindgrad.nn.metrics.metric import Metric, rearrange_inputs
 
 __all__ = ["HausdorffDistance", "MeanSurfaceDistance", "RootMeanSquareDistance"]
 
+_documented = SharedSections("""
+    Args:
+        distance_metric: ``"euclidean"``, ``"chessboard"`` or ``"taxicab"``.
+
+    Raises:
+        TypeError: an argument is of another type.
+        ValueError: there is no such ``distance_metric``.
+""")
 _DISTANCES = ("euclidean", "chessboard", "taxicab")
 
 
 def _outline(region: np.ndarray) -> np.ndarray:
     """The elements of a region that touch its outside."""
-    return region ^ scipy_ndimage().binary_erosion(region)
+    return region ^ scipy_module("ndimage").binary_erosion(region)
 
 
 def _cropped(*regions: np.ndarray) -> list[np.ndarray]:
@@ -34,8 +43,10 @@ def _distances(outline: np.ndarray, other: np.ndarray, metric: str) -> np.ndarra
     if not other.any():
         return np.full(np.count_nonzero(outline), np.inf)
     if metric == "euclidean":
-        return np.asarray(scipy_ndimage().distance_transform_edt(~other)[outline])
-    return np.asarray(scipy_ndimage().distance_transform_cdt(~other, metric=metric)[outline], np.float64)
+        return np.asarray(scipy_module("ndimage").distance_transform_edt(~other)[outline])
+    return np.asarray(
+        scipy_module("ndimage").distance_transform_cdt(~other, metric=metric)[outline], np.float64
+    )
 
 
 class _SurfaceMetric(Metric):
@@ -105,18 +116,14 @@ class _SurfaceMetric(Metric):
         return _distances(predicted, true, metric), _distances(true, predicted, metric)
 
 
+@_documented
 class HausdorffDistance(_SurfaceMetric):
     """The largest distance of an outline from another: max(h(A, B), h(B, A)), h(A, B) the largest d(a, B).
 
     Args:
-        distance_metric: ``"euclidean"``, ``"chessboard"`` or ``"taxicab"``.
         percentile: this percentile of distances in place of the largest, a float between 0 and 100.
         directed: only h(prediction, truth).
         crop: outlines within the smallest box that holds both regions, without axes of length 1.
-
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: there is no such ``distance_metric``.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -158,16 +165,20 @@ class HausdorffDistance(_SurfaceMetric):
         return np.percentile(distances, self.percentile) if self.percentile else distances.max()
 
 
-class MeanSurfaceDistance(_SurfaceMetric):
+class _MeanDistance(_SurfaceMetric):
+    """A mean of distances, of one direction or of both."""
+
+    def __init__(self, symmetric: bool = False, distance_metric: str = "euclidean") -> None:
+        super().__init__(distance_metric)
+        self.symmetric = check_value_type("symmetric", symmetric, [bool], type(self).__name__)
+
+
+@_documented
+class MeanSurfaceDistance(_MeanDistance):
     """The mean distance of the predicted outline from the true one.
 
     Args:
         symmetric: the mean of both directions.
-        distance_metric: ``"euclidean"``, ``"chessboard"`` or ``"taxicab"``.
-
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: there is no such ``distance_metric``.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -176,10 +187,6 @@ class MeanSurfaceDistance(_SurfaceMetric):
     >>> float(metric.eval())  # the mean of 0 and (0 + 1 + 2) / 3
     0.5
     """
-
-    def __init__(self, symmetric: bool = False, distance_metric: str = "euclidean") -> None:
-        super().__init__(distance_metric)
-        self.symmetric = check_value_type("symmetric", symmetric, [bool], type(self).__name__)
 
     def eval(self) -> Any:
         """The mean distance; ∞ where an outline is empty.
@@ -193,18 +200,14 @@ class MeanSurfaceDistance(_SurfaceMetric):
         return np.mean([distances.mean() for distances in chosen])
 
 
-class RootMeanSquareDistance(_SurfaceMetric):
+@_documented
+class RootMeanSquareDistance(_MeanDistance):
     """The mean square of distances of the predicted outline from the true one; its root with ``symmetric``.
 
     MindSpore takes the root of the mean over both directions only, and so does this.
 
     Args:
         symmetric: the root of the mean of both directions.
-        distance_metric: ``"euclidean"``, ``"chessboard"`` or ``"taxicab"``.
-
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: there is no such ``distance_metric``.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -213,10 +216,6 @@ class RootMeanSquareDistance(_SurfaceMetric):
     >>> print(f"{metric.eval():.4f}")  # the root of the mean of 0 and (0 + 1 + 4) / 3
     0.9129
     """
-
-    def __init__(self, symmetric: bool = False, distance_metric: str = "euclidean") -> None:
-        super().__init__(distance_metric)
-        self.symmetric = check_value_type("symmetric", symmetric, [bool], type(self).__name__)
 
     def eval(self) -> Any:
         """The mean square, or the root of the mean over both directions; ∞ where an outline is empty.

@@ -1,22 +1,12 @@
 """Optimisers: Cells that change Parameters, given their gradients."""
 
 from mindgrad._base.absent import absent
-from mindgrad.nn.optim.ada_grad import Adagrad
-from mindgrad.nn.optim.adadelta import Adadelta
+from mindgrad.nn.optim.ada_grad import FTRL, Adadelta, Adagrad, ProximalAdagrad, RMSProp
 from mindgrad.nn.optim.adafactor import AdaFactor
-from mindgrad.nn.optim.adam import Adam, AdamOffload, AdamWeightDecay
-from mindgrad.nn.optim.adamax import AdaMax
-from mindgrad.nn.optim.asgd import ASGD
-from mindgrad.nn.optim.ftrl import FTRL
-from mindgrad.nn.optim.lamb import Lamb
+from mindgrad.nn.optim.adam import Adam, AdaMax, AdamOffload, AdamWeightDecay, Lamb, LazyAdam
 from mindgrad.nn.optim.lars import LARS
-from mindgrad.nn.optim.lazyadam import LazyAdam
-from mindgrad.nn.optim.momentum import Momentum
 from mindgrad.nn.optim.optimizer import Optimizer
-from mindgrad.nn.optim.proximal_ada_grad import ProximalAdagrad
-from mindgrad.nn.optim.rmsprop import RMSProp
-from mindgrad.nn.optim.rprop import Rprop
-from mindgrad.nn.optim.sgd import SGD
+from mindgrad.nn.optim.sgd import ASGD, SGD, Momentum, Rprop
 
 AdaSumByDeltaWeightWrapCell = absent(
     __name__,
@@ -33,25 +23,7 @@ thor = absent(
 )  # fmt: skip
 
 __all__ = [
-    "ASGD",
-    "FTRL",
-    "LARS",
-    "SGD",
-    "AdaMax",
-    "AdaSumByDeltaWeightWrapCell",
-    "AdaSumByGradWrapCell",
-    "Adadelta",
-    "AdaFactor",
-    "Adagrad",
-    "Adam",
-    "AdamOffload",
-    "AdamWeightDecay",
-    "Lamb",
-    "LazyAdam",
-    "Momentum",
-    "Optimizer",
-    "ProximalAdagrad",
-    "RMSProp",
-    "Rprop",
-    "thor",
+    "ASGD", "FTRL", "LARS", "SGD", "AdaFactor", "AdaMax", "AdaSumByDeltaWeightWrapCell",
+    "AdaSumByGradWrapCell", "Adadelta", "Adagrad", "Adam", "AdamOffload", "AdamWeightDecay", "Lamb",
+    "LazyAdam", "Momentum", "Optimizer", "ProximalAdagrad", "RMSProp", "Rprop", "thor",
 ]  # fmt: skip

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad import ops
+from mindgrad._base.checks import of_type
 from mindgrad.common import dtype
 from mindgrad.common.initializer import initializer
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.nn.hyperparameters import boolean, fraction, non_negative
-from mindgrad.nn.optim.optimizer import Optimizer
+from mindgrad.nn.optim.optimizer import Optimizer, documented
 from mindgrad.ops import updates
 
 __all__ = ["AdaFactor"]
 
 
+@documented
 class AdaFactor(Optimizer):
     """Adafactor (Shazeer and Stern 2018).
 
@@ -30,7 +32,6 @@ class AdaFactor(Optimizer):
     max(eps[1], RMS(w)) with ``scale_parameter``.
 
     Args:
-        params: Parameters or groups of them, see :class:`Optimizer`.
         learning_rate: see :class:`Optimizer`; ``None`` with ``relative_step``.
         eps: what is added to squares of gradients, and the least scale.
         clip_threshold: the largest root mean square of u.
@@ -42,13 +43,6 @@ class AdaFactor(Optimizer):
         relative_step: whether the rate is computed from the number of steps.
         warmup_init: whether it is 10⁻⁶ t at most, instead of 0.01.
         compression: whether the averages of the Parameters of one axis have the type Float16.
-        loss_scale: what gradients are divided by.
-
-    Inputs:
-        ``gradients``: a tuple of Tensors, one for each Parameter.
-
-    Outputs:
-        ``True``.
 
     Raises:
         TypeError, KeyError, RuntimeError: see :class:`Optimizer`.
@@ -90,8 +84,7 @@ class AdaFactor(Optimizer):
         if warmup_init and not relative_step:
             raise ValueError(f"For '{owner}', 'warmup_init' needs relative_step=True.")
         super().__init__(0.0 if learning_rate is None else learning_rate, params, weight_decay, loss_scale)
-        if not isinstance(eps, (tuple, list)):
-            raise TypeError(f"For '{owner}', the 'eps' must be a tuple, but got {type(eps).__name__}.")
+        of_type(eps, (tuple, list), owner, "eps", "a tuple")
         if len(eps) != 2:
             raise ValueError(f"For '{owner}', the 'eps' must be two numbers, but got {len(eps)}.")
         self.eps = tuple(non_negative(owner, f"eps[{k}]", each) for k, each in enumerate(eps))

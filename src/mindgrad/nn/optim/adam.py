@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad import ops
+from mindgrad.common import dtype
 from mindgrad.nn.hyperparameters import boolean, fraction, positive
-from mindgrad.nn.optim.optimizer import Optimizer
+from mindgrad.nn.optim.optimizer import Optimizer, documented
 
-__all__ = ["Adam", "AdamOffload", "AdamWeightDecay"]
+__all__ = ["AdaMax", "Adam", "AdamOffload", "AdamWeightDecay", "Lamb", "LazyAdam"]
 
 
+@documented
 class Adam(Optimizer):
     """Adam (Kingma and Ba 2015), with Nesterov's variant and AMSGrad (Reddi et al. 2018).
 
@@ -26,26 +28,10 @@ class Adam(Optimizer):
     greatest v so far.
 
     Args:
-        params: Parameters or groups of them, see :class:`Optimizer`.
-        learning_rate: η, see :class:`Optimizer`.
-        beta1: β₁, between 0 and 1.
-        beta2: β₂, between 0 and 1.
-        eps: ε, above 0.
-        use_locking: accepted for compatibility: an update is never interrupted.
         use_nesterov: see above.
         weight_decay: λ, added to the gradient as λ w; see :class:`Optimizer`.
-        loss_scale: what gradients are divided by.
         use_amsgrad: see above; not together with ``use_nesterov``.
         use_lazy, use_offload: accepted for compatibility: for dense gradients they change no result.
-
-    Inputs:
-        ``gradients``: a tuple of Tensors, one for each Parameter.
-
-    Outputs:
-        ``True``.
-
-    Raises:
-        TypeError, ValueError, KeyError, RuntimeError: see :class:`Optimizer`.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
@@ -92,12 +78,11 @@ class Adam(Optimizer):
 
     def construct(self, gradients: Any) -> bool:
         """See the class."""
-        gradients, rates = self._prepared(gradients), self._rates()
         power1 = ops.assign(self.beta1_power, self.beta1_power * self.beta1)
         power2 = ops.assign(self.beta2_power, self.beta2_power * self.beta2)
         root, correction = ops.sqrt(1.0 - power2), 1.0 - power1
         greatest = self.vhat if self.use_amsgrad else (None,) * self.param_length
-        rows = zip(self.parameters, gradients, rates, self.moment1, self.moment2, greatest, strict=True)
+        rows = self._rows(gradients, self.moment1, self.moment2, greatest)
         for parameter, gradient, rate, moment1, moment2, bound in rows:
             mean, square = _moments(moment1, moment2, gradient, self.beta1, self.beta2)
             if bound is not None:
@@ -110,17 +95,8 @@ class Adam(Optimizer):
         return True
 
 
-class AdamOffload(Adam):
-    """Adam under the name that MindSpore gives to the one that keeps its state on the host.
-
-    The arguments are those of :class:`Adam` as far as ``loss_scale``; the state is kept where the
-    program runs.
-
-    >>> import mindgrad as ms
-    >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
-    >>> ms.nn.AdamOffload([w], learning_rate=0.5)((ms.Tensor([3.0, -4.0]),))
-    True
-    """
+class _ShortAdam(Adam):
+    """Adam with fewer arguments."""
 
     def __init__(
         self,
@@ -139,6 +115,20 @@ class AdamOffload(Adam):
         )
 
 
+class AdamOffload(_ShortAdam):
+    """Adam under the name that MindSpore gives to the one that keeps its state on the host.
+
+    The arguments are those of :class:`Adam` as far as ``loss_scale``; the state is kept where the
+    program runs.
+
+    >>> import mindgrad as ms
+    >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
+    >>> ms.nn.AdamOffload([w], learning_rate=0.5)((ms.Tensor([3.0, -4.0]),))
+    True
+    """
+
+
+@documented
 class AdamWeightDecay(Optimizer):
     """Adam with weight decay apart from the gradient, and without correction of the first steps.
 
@@ -150,22 +140,8 @@ class AdamWeightDecay(Optimizer):
         w ← w − η (m / (√v + ε) + λ w)
 
     Args:
-        params: Parameters or groups of them, see :class:`Optimizer`.
-        learning_rate: η, see :class:`Optimizer`.
-        beta1: β₁, between 0 and 1.
-        beta2: β₂, between 0 and 1.
-        eps: ε, above 0.
         weight_decay: λ; without groups it applies to Parameters whose names contain neither ``beta`` nor
             ``gamma``.
-
-    Inputs:
-        ``gradients``: a tuple of Tensors, one for each Parameter.
-
-    Outputs:
-        ``True``.
-
-    Raises:
-        TypeError, ValueError, KeyError, RuntimeError: see :class:`Optimizer`.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
@@ -194,16 +170,8 @@ class AdamWeightDecay(Optimizer):
 
     def construct(self, gradients: Any) -> bool:
         """See the class."""
-        gradients, rates, decays = self._prepared(gradients, decayed=False), self._rates(), self._decays()
-        rows = zip(
-            self.parameters,
-            gradients,
-            rates,
-            decays,
-            self.decay_flags,
-            self.moments1,
-            self.moments2,
-            strict=True,
+        rows = self._rows(
+            gradients, self._decays(), self.decay_flags, self.moments1, self.moments2, decayed=False
         )
         for parameter, gradient, rate, decay, applies, moment1, moment2 in rows:
             mean, square = _moments(moment1, moment2, gradient, self.beta1, self.beta2)
@@ -214,9 +182,138 @@ class AdamWeightDecay(Optimizer):
         return True
 
 
+class LazyAdam(_ShortAdam):
+    """:class:`Adam`, under the name of MindSpore's variant for sparse gradients.
+
+    Gradients are dense here, and for those the two are the same. The arguments are those of
+    :class:`Adam` as far as ``loss_scale``.
+
+    >>> import mindgrad as ms
+    >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
+    >>> ms.nn.LazyAdam([w], learning_rate=0.5)((ms.Tensor([3.0, -4.0]),))
+    True
+    """
+
+
+@documented
+class AdaMax(Optimizer):
+    """AdaMax (Kingma and Ba 2015, section 7.1).
+
+    For a Parameter w with the gradient g, in step t = 1, 2, …::
+
+        m ← β₁ m + (1 − β₁) g
+        v ← max(β₂ v, |g|)
+        w ← w − η / (1 − β₁ᵗ) · m / (v + ε)
+
+    >>> import mindgrad as ms
+    >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+    >>> optimizer = ms.nn.AdaMax([w], learning_rate=0.5, beta1=0.5)
+    >>> optimizer((ms.Tensor([3.0]),))
+    True
+    >>> print(w.value())
+    [0.5]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay: Any = 0.0,
+        loss_scale: float = 1.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        self.beta1, self.beta2 = fraction("AdaMax", "beta1", beta1), fraction("AdaMax", "beta2", beta2)
+        self.eps = positive("AdaMax", "eps", eps)
+        self.beta1_power = self._scalar_state("beta1_power", 1.0)
+        self.moment1 = self._state("moment1")
+        self.moment2 = self._state("moment2")
+
+    def construct(self, gradients: Any) -> bool:
+        """See the class."""
+        power = ops.assign(self.beta1_power, self.beta1_power * self.beta1)
+        correction = ops.reshape(1.0 - power, ())
+        for parameter, gradient, rate, moment1, moment2 in self._rows(gradients, self.moment1, self.moment2):
+            mean = ops.assign(moment1, self.beta1 * moment1 + (1.0 - self.beta1) * gradient)
+            greatest = ops.assign(moment2, ops.maximum(self.beta2 * moment2, ops.abs(gradient)))
+            ops.assign_sub(parameter, (rate / correction) * mean / (greatest + self.eps))
+        return True
+
+
+#: the greatest trust ratio, as in MindSpore
+_MOST = 10.0
+
+
+@documented
+class Lamb(Optimizer):
+    """LAMB (You et al. 2020).
+
+    For a Parameter w with the gradient g, in step t = 1, 2, …::
+
+        m ← β₁ m + (1 − β₁) g
+        v ← β₂ v + (1 − β₂) g²
+        r = m / (1 − β₁ᵗ) / (√(v / (1 − β₂ᵗ)) + ε) + λ w
+        w ← w − η · min(‖w‖ / ‖r‖, 10) · r
+
+    The ratio is 1 where ‖w‖ or ‖g‖ is 0.
+
+    Args:
+        weight_decay: λ; without groups it applies to Parameters whose names contain neither ``beta`` nor
+            ``gamma``.
+
+    >>> import mindgrad as ms
+    >>> w = ms.Parameter(ms.Tensor([4.0]), name="w")
+    >>> optimizer = ms.nn.Lamb([w], learning_rate=0.5)
+    >>> optimizer((ms.Tensor([1.0]),))
+    True
+    >>> print(w.value())
+    [2.]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-6,
+        weight_decay: Any = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay)
+        self.beta1, self.beta2 = fraction("Lamb", "beta1", beta1), fraction("Lamb", "beta2", beta2)
+        self.eps = positive("Lamb", "eps", eps)
+        self.moments1 = self._state("lamb_m")
+        self.moments2 = self._state("lamb_v")
+
+    def construct(self, gradients: Any) -> bool:
+        """See the class."""
+        step = ops.reshape(ops.cast(self.global_step, dtype.float32), ()) + 1.0
+        left1, left2 = 1.0 - ops.pow(self.beta1, step), 1.0 - ops.pow(self.beta2, step)
+        rows = self._rows(
+            gradients, self._decays(), self.decay_flags, self.moments1, self.moments2, decayed=False
+        )
+        for parameter, gradient, rate, decay, applies, moment1, moment2 in rows:
+            mean = ops.assign(moment1, self.beta1 * moment1 + (1.0 - self.beta1) * gradient)
+            square = ops.assign(moment2, self.beta2 * moment2 + (1.0 - self.beta2) * ops.square(gradient))
+            update = (mean / left1) / (ops.sqrt(square / left2) + self.eps)
+            if applies and self.exec_weight_decay:
+                update = update + parameter * decay
+            size, length = _norm(parameter), _norm(update)
+            counts = ops.logical_and(size > 0, _norm(gradient) > 0)
+            ratio = ops.select(counts, ops.minimum(size / ops.select(counts, length, 1.0), _MOST), 1.0)
+            ops.assign_sub(parameter, rate * ratio * update)
+        return True
+
+
 def _moments(moment1: Any, moment2: Any, gradient: Any, beta1: float, beta2: float) -> Sequence[Any]:
     """The running means of the gradient and of its square, one step further."""
     return (
         ops.assign(moment1, beta1 * moment1 + (1.0 - beta1) * gradient),
         ops.assign(moment2, beta2 * moment2 + (1.0 - beta2) * ops.square(gradient)),
     )
+
+
+def _norm(x: Any) -> Any:
+    return ops.sqrt(ops.sum(ops.square(ops.cast(x, dtype.float32))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from mindgrad._base.checks import of_type
 from mindgrad.common.parameter import Parameter
 from mindgrad.ir.tensor import Tensor
 
@@ -81,11 +82,7 @@ def _of_groups(owner: str, groups: list[dict[str, Any]]) -> list[Member]:
         if "params" not in group:
             raise KeyError(f"For '{owner}', a group of parameters has no 'params'.")
         centralised = group.get("grad_centralization", False)
-        if not isinstance(centralised, bool):
-            raise TypeError(
-                f"For '{owner}', the 'grad_centralization' must be bool, but got "
-                f"{type(centralised).__name__}."
-            )
+        of_type(centralised, bool, owner, "grad_centralization", "bool")
         for parameter in _listed(owner, "params of a group", group["params"]):
             if not isinstance(parameter, Parameter):
                 raise TypeError(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad import ops
+from mindgrad._base.checks import of_type
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import boolean, positive
 from mindgrad.nn.optim.optimizer import Optimizer
@@ -61,10 +62,7 @@ class LARS(Cell):
         lars_filter: Callable[[Any], bool] = _is_scaled,
     ) -> None:
         super().__init__(auto_prefix=False)
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(
-                f"For 'LARS', the 'optimizer' must be an Optimizer, but got {type(optimizer).__name__}."
-            )
+        of_type(optimizer, Optimizer, "LARS", "optimizer", "an Optimizer")
         self.opt = optimizer
         self.parameters = optimizer.parameters
         self.epsilon, self.coefficient = (

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from mindgrad import ops
+from mindgrad._base.checks import of_type
 from mindgrad._base.html import captioned
+from mindgrad._base.shared_docs import SharedSections
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter, ParameterTuple
 from mindgrad.ir.scope import as_it_is, identity
@@ -25,6 +27,29 @@ from mindgrad.nn.optim.rates import ConstantRate, ListedRate, checked_rate, held
 from mindgrad.trace import state
 
 __all__ = ["Optimizer", "opt_init_args_register"]
+
+#: what optimisers have in common in their documentation
+documented = SharedSections("""
+    Args:
+        params: Parameters or groups of them, see :class:`Optimizer`.
+        learning_rate: η, see :class:`Optimizer`.
+        beta1: β₁, between 0 and 1.
+        beta2: β₂, between 0 and 1.
+        eps: ε, above 0.
+        epsilon: ε, above 0.
+        use_locking: accepted for compatibility: an update is never interrupted.
+        weight_decay: see :class:`Optimizer`.
+        loss_scale: what gradients are divided by.
+
+    Inputs:
+        ``gradients``: a tuple of Tensors, one for each Parameter.
+
+    Outputs:
+        ``True``.
+
+    Raises:
+        TypeError, ValueError, KeyError, RuntimeError: see :class:`Optimizer`.
+""")
 
 
 def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
@@ -237,6 +262,11 @@ class Optimizer(Cell):
         gradients = self.scale_grad(self.gradients_centralization(gradients))
         return [ops.cast(g, p.dtype) for g, p in zip(gradients, self.parameters, strict=True)]
 
+    def _rows(self, gradients: Any, *states: Sequence[Any], decayed: bool = True) -> list[tuple[Any, ...]]:
+        """For each Parameter: itself, its prepared gradient, its learning rate and its part of each state."""
+        prepared = self._prepared(gradients, decayed)
+        return list(zip(self.parameters, prepared, self._rates(), *states, strict=True))
+
     def _rates(self) -> Sequence[Any]:
         """The learning rate of this step for each Parameter."""
         rates = self.get_lr()
@@ -343,11 +373,7 @@ class Optimizer(Cell):
         """
         if isinstance(param, (list, tuple)):
             return [self.get_lr_parameter(parameter) for parameter in param]
-        if not isinstance(param, Parameter):
-            raise TypeError(
-                f"For 'get_lr_parameter', the 'param' must be a Parameter or a list of them, but got "
-                f"{type(param).__name__}."
-            )
+        of_type(param, Parameter, "get_lr_parameter", "param", "a Parameter or a list of them")
         for parameter, rate in zip(self.parameters, self._held_rates(), strict=True):
             if parameter is param:
                 return getattr(rate, "learning_rate", rate) if _is_own(rate) else rate

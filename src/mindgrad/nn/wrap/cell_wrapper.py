@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad import ops
+from mindgrad._base.checks import of_type
 from mindgrad.api.gradient import value_and_grad
 from mindgrad.common import dtype
 from mindgrad.common.parameter import Parameter, ParameterTuple
@@ -44,7 +45,7 @@ class WithLossCell(Cell):
 
     def __init__(self, backbone: Any, loss_fn: Callable[..., Any]) -> None:
         super().__init__(auto_prefix=False)
-        self._backbone = _cell("WithLossCell", "backbone", backbone)
+        self._backbone = of_type(backbone, Cell, "WithLossCell", "backbone")
         self._loss_fn = _callable("WithLossCell", "loss_fn", loss_fn)
 
     def construct(self, data: Any, label: Any) -> Any:
@@ -85,7 +86,7 @@ class WithEvalCell(Cell):
 
     def __init__(self, network: Any, loss_fn: Callable[..., Any], add_cast_fp32: bool = False) -> None:
         super().__init__(auto_prefix=False)
-        self._network = _cell("WithEvalCell", "network", network)
+        self._network = of_type(network, Cell, "WithEvalCell", "network")
         self._loss_fn = _callable("WithEvalCell", "loss_fn", loss_fn)
         self.add_cast_fp32 = bool(add_cast_fp32)
 
@@ -135,7 +136,7 @@ class WithGradCell(Cell):
 
     def __init__(self, network: Any, loss_fn: Callable[..., Any] | None = None, sens: Any = None) -> None:
         super().__init__(auto_prefix=False)
-        self.network = _cell("WithGradCell", "network", network)
+        self.network = of_type(network, Cell, "WithGradCell", "network")
         self.loss_fn = loss_fn
         self.weights = ParameterTuple(network.trainable_params())
         self.sens = sens
@@ -209,7 +210,7 @@ class TrainOneStepCell(Cell):
     def __init__(self, network: Any, optimizer: Any, sens: Any = 1.0, return_grad: bool = False) -> None:
         super().__init__(auto_prefix=False)
         owner = type(self).__name__
-        self.network = _cell(owner, "network", network)
+        self.network = of_type(network, Cell, owner, "network")
         self.network.set_grad()
         if not isinstance(optimizer, Optimizer) and not hasattr(optimizer, "parameters"):
             raise TypeError(
@@ -261,22 +262,13 @@ class ParameterUpdate(Cell):
 
     def __init__(self, param: Any) -> None:
         super().__init__(auto_prefix=False)
-        if not isinstance(param, Parameter):
-            raise TypeError(
-                f"For 'ParameterUpdate', the 'param' must be a Parameter, but got {type(param).__name__}."
-            )
+        of_type(param, Parameter, "ParameterUpdate", "param")
         self._param = param
 
     def construct(self, x: Any) -> Any:
         """See the class."""
         ops.assign(self._param, x)
         return x
-
-
-def _cell(owner: str, name: str, value: Any) -> Any:
-    if not isinstance(value, Cell):
-        raise TypeError(f"For '{owner}', the '{name}' must be a Cell, but got {type(value).__name__}.")
-    return value
 
 
 def _callable(owner: str, name: str, value: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from mindgrad._base.checks import of_type
 from mindgrad.ir.tensor import Tensor
 
 __all__ = ["Callback", "CallbackParameters", "Callbacks", "LambdaCallback", "RunContext", "loss_of"]
@@ -47,11 +48,7 @@ class RunContext:
     """
 
     def __init__(self, original_args: Any) -> None:
-        if not isinstance(original_args, dict):
-            raise TypeError(
-                f"For 'RunContext', the 'original_args' must be a dict, but got "
-                f"{type(original_args).__name__}."
-            )
+        of_type(original_args, dict, "RunContext", "original_args")
         is_state = isinstance(original_args, CallbackParameters)
         self._original_args: Any = original_args if is_state else CallbackParameters(original_args)
         self._stop_requested = False
@@ -197,10 +194,7 @@ class Callbacks:
     def __init__(self, given: Any) -> None:
         listed = [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
         for callback in listed:
-            if not isinstance(callback, Callback):
-                raise TypeError(
-                    f"For 'Model', the 'callbacks' must be Callbacks, but got {type(callback).__name__}."
-                )
+            of_type(callback, Callback, "Model", "callbacks", "Callbacks")
         self.listed: list[Callback] = listed
 
     def __enter__(self) -> Self:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad._base.absent import absent
+from mindgrad._base.checks import of_type
 from mindgrad.communication.management import get_rank
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.hyperparameters import positive_int
@@ -130,8 +131,7 @@ class ModelCheckpoint(Callback):
         self, prefix: str = "CKP", directory: str | None = None, config: CheckpointConfig | None = None
     ) -> None:
         owner = "ModelCheckpoint"
-        if not isinstance(prefix, str):
-            raise TypeError(f"For '{owner}', the 'prefix' must be a string, but got {type(prefix).__name__}.")
+        of_type(prefix, str, owner, "prefix", "a string")
         if not prefix or "/" in prefix:
             raise ValueError(f"For '{owner}', the 'prefix' must be a name without '/', but got {prefix!r}.")
         if config is not None and not isinstance(config, CheckpointConfig):

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad import ops
+from mindgrad._base.checks import of_type
 from mindgrad.ir.dtype import as_dtype, float32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
@@ -75,10 +76,7 @@ class Bijector(Cell):
         return self._is_injective
 
     def _checked(self, value: Any) -> Any:
-        if not isinstance(value, Tensor):
-            raise TypeError(
-                f"For '{type(self).__name__}', the 'value' must be a Tensor, but got {type(value).__name__}."
-            )
+        of_type(value, Tensor, type(self).__name__, "value")
         return value if value.dtype.is_float else ops.cast(value, float32)
 
     def forward(self, value: Any) -> Tensor:
@@ -136,10 +134,7 @@ class Invert(Bijector):
     """
 
     def __init__(self, bijector: Bijector, name: str = "") -> None:
-        if not isinstance(bijector, Bijector):
-            raise TypeError(
-                f"For 'Invert', the 'bijector' must be a Bijector, but got {type(bijector).__name__}."
-            )
+        of_type(bijector, Bijector, "Invert", "bijector")
         super().__init__(
             bijector.is_constant_jacobian, bijector.is_injective, name or f"Invert{bijector.name}"
         )

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad import ops
+from mindgrad._base.checks import of_type
 from mindgrad.ir.dtype import DType, as_dtype, float32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
@@ -149,10 +150,7 @@ class Distribution(Cell):
         return values
 
     def _number(self, value: Any) -> Any:
-        if not isinstance(value, Tensor):
-            raise TypeError(
-                f"For '{type(self).__name__}', the 'value' must be a Tensor, but got {type(value).__name__}."
-            )
+        of_type(value, Tensor, type(self).__name__, "value")
         return ops.cast(value, self._real)
 
     def construct(self, name: str, *args: Any, **kwargs: Any) -> Any:
