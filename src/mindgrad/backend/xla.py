@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.waiting import interruptible
-from mindgrad.backend.device_mesh import Placement, constants_of, laid_out, lowering_for
+from mindgrad.backend.device_mesh import Placement, constants_of, is_joint, laid_out, lowering_for
 from mindgrad.backend.executable import Executable, ahead
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import options_of
-from mindgrad.backend.process_mesh import after, mesh_of
+from mindgrad.backend.process_mesh import after, mesh_of, noted
 from mindgrad.control.trip_counts import runs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, communicates, is_communication
 from mindgrad.ir.partition import set_device_counter
@@ -281,7 +281,11 @@ def compile_ahead(
     may_take_long = _may_take_long(graph)
     if graph.has_effect or may_take_long:
         pending_results = 0  # such a program's results are awaited
-    run_compiled = compiled if mesh is None else mesh.joining(compiled, graph, pending_results)
+    run_compiled = compiled
+    if mesh is not None:
+        run_compiled = mesh.joining(compiled, graph, pending_results)
+    elif placement is not None and is_joint(placement.devices):
+        run_compiled = noted(compiled, graph)
     executable = Executable(run_compiled, constants, graph.has_effect, may_take_long, layouts)
     executable.compiled, executable.takes_parts = compiled, mesh is not None
     return executable
