@@ -66,11 +66,15 @@ def test_parameters_stay_on_the_mesh_from_step_to_step():
         assert printed == ["in_place", "holders", "programs_without_collectives", "checkpoints"]
 
 
-def test_programs_that_differ_are_an_error():
-    ran, _ = job("differing.py", 2)
-    assert ran.returncode != 0
-    assert (
-        "the programs of ranks 0 and 1 differ: collective 2 is all_max(Float32[4]) at differing.py:"
-        in ran.stderr
-    )
-    assert "but nothing more on rank 1" in ran.stderr
+@pytest.mark.parametrize(
+    ("what", "texts"),
+    [
+        ("program", ["the programs of ranks 0 and 1 differ: collective 2 is all_max(Float32[4]) at differing.py:",
+                     "but nothing more on rank 1"]),
+        ("call", [": call 3 over ranks 0 and 1 was all_", "all_gather(Float32[4], axis=0) at differing.py:25"]),
+    ],
+)  # fmt: skip
+def test_ranks_that_differ_are_an_error(what, texts):
+    ran, _ = job("differing.py", 2, what)
+    assert ran.returncode == 1
+    assert [text for text in texts if text not in ran.stderr] == [], ran.stderr[-4000:]
