@@ -257,23 +257,23 @@ def _differing(
 
 def _passed(own: Record, other: Record, rank: int, other_rank: int) -> str:
     """The program that one of two ranks waits for, while the other has gone past it, or waits elsewhere."""
-    for one, two, names in ((own, other, (rank, other_rank)), (other, own, (other_rank, rank))):
-        if one.awaited is None or names[1] not in one.awaited[0]:
+    for waiting, passing, names in ((own, other, (rank, other_rank)), (other, own, (other_rank, rank))):
+        if waiting.awaited is None or names[1] not in waiting.awaited[0]:
             continue
-        ranks, number = one.awaited
-        text = f"{one.title(number)} over {_named(ranks)}"
+        (ranks, number), elsewhere = waiting.awaited, passing.awaited
+        text = f"{waiting.title(number)} over {_named(ranks)}"
         passed = [
-            group for group, calls in two.groups.items()
-            if {*names} <= {*group} and calls.times > one.groups.get(group, Calls()).times
+            group for group, calls in passing.groups.items()
+            if {*names} <= {*group} and calls.times > waiting.groups.get(group, Calls()).times
         ]  # fmt: skip
         if passed:
-            calls, times = two.groups[passed[0]], one.groups.get(passed[0], Calls()).times
+            calls, times = passing.groups[passed[0]], waiting.groups.get(passed[0], Calls()).times
             called = calls.latest[max(times - calls.times, -len(calls.latest))]
             if passed[0] == ranks and called == number:
                 continue  # they have just agreed
-            told = f"has called {two.title(called)} over {_named(passed[0])}"
-        elif two.awaited is not None and two.awaited != one.awaited and names[0] in two.awaited[0]:
-            told = f"waits in {two.title(two.awaited[1])} over {_named(two.awaited[0])}"
+            told = f"has called {passing.title(called)} over {_named(passed[0])}"
+        elif elsewhere is not None and elsewhere != waiting.awaited and names[0] in elsewhere[0]:
+            told = f"waits in {passing.title(elsewhere[1])} over {_named(elsewhere[0])}"
         else:
             continue
         subject = f"waits in {text}, where rank {other_rank} {told}"
