@@ -5,13 +5,16 @@ import re
 import subprocess
 import sys
 import time
+from copy import copy
 from pathlib import Path
 
 import pytest
 
+import mindgrad as ms
 from mindgrad import cli
 from mindgrad._base import ending
-from mindgrad.backend import device, processes, xla
+from mindgrad.backend import device, process_mesh, processes, xla
+from mindgrad.execution.compiled import trace
 from tests.unit.test_launch import free_port, mark, running  # noqa: F401
 
 SOURCE = Path(__file__).parents[2] / "src"
@@ -210,6 +213,30 @@ def test_a_wait_is_known_while_it_lasts():
         assert processes.waited() is None
     finally:
         processes._latest = processes._running = None
+
+
+def test_a_divided_program_is_known_to_wait_and_its_calls_are_noted(monkeypatch):
+    class Agreement:
+        calls, waits = 0, None
+
+        def noting(self, graph):
+            return self.note
+
+        def note(self):
+            self.calls += 1
+
+        def run(self, *groups):
+            self.waits = processes.waited()
+            return []
+
+    agreement = Agreement()
+    monkeypatch.setattr(process_mesh, "_agreement", agreement)
+    program = process_mesh.noted(agreement.run, trace(lambda x: ms.ops.tanh(x), ms.Tensor([1.0])))
+    assert (program([]), copy(program)([]), agreement.calls) == ([], [], 2)
+    assert re.match(r"a divided program at test_processes\.py:\d+$", agreement.waits[0])
+    assert processes.waited() is None
+    monkeypatch.setattr(process_mesh, "_agreement", None)
+    assert process_mesh.noted(agreement.run, None) == agreement.run, "one process"
 
 
 def test_an_exit_status_is_told_to_the_others(monkeypatch):

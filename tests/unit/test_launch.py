@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from mindgrad._base.error_line import error_line
 from mindgrad.communication.board import FAILED, FINISHED, Ended
 from mindgrad.launch import command, faults, msrun, supervisor, worker
 from mindgrad.launch.plan import Plan
@@ -192,6 +193,16 @@ def test_the_cause_is_told_from_its_consequences():
     assert faults.cause_of([abort, closed, Ended(4, FINISHED, "has ended", 0), kill]) is kill
     assert faults.cause_of([abort, closed, mistake]) is mistake
     assert faults.cause_of([abort, closed]) is closed
+    assert faults.cause_of([mistake, kill]) is kill, "whoever is killed has not failed by itself"
+    crash = Ended(5, FAILED, "was killed by SIGSEGV", 139)
+    try:
+        raise RuntimeError("the values of w are lost. Load them.") from ValueError("Gloo all-reduce failed")
+    except RuntimeError as error:
+        lost = Ended(6, FAILED, f"raised {error_line(error)}", 1)
+    assert lost.reason == (
+        "raised RuntimeError: the values of w are lost. Load them (from ValueError: Gloo all-reduce failed)"
+    )
+    assert faults.cause_of([lost, crash]) is crash
     assert faults.cause_of([]) is None
 
 
@@ -409,6 +420,13 @@ def test_msrun_takes_mindspores_options(started, tmp_path):
     assert process.returncode == 0
     assert sorted(out.splitlines()) == ["[rank 0] 0 2", "[rank 1] 1 2"]
     assert (tmp_path / "o" / "worker_1.log").read_text() == "1 2\n"
+
+
+def test_join_may_be_followed_by_its_value():
+    parser = msrun._parser("msrun")
+    for own in (["--join", "True", "--worker_num", "2"], ["--bind_core=True", "--join"], ["--join", "false"]):
+        assert command.divided(parser, [*own, "True.py", "False"]) == (own, ["True.py", "False"])
+        assert parser.parse_args(own).join is (own[-1] != "false")
 
 
 def test_msrun_goes_on_in_the_background_without_join(started, tmp_path):

@@ -15,6 +15,6 @@ def test_ranks_on_virtual_devices():
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=170, check=False)
     assert ran.returncode == 0, ran.stderr[-4000:]
     assert ran.stdout.split() == [
-        "values", "derivatives", "numbers_and_integers", "groups", "order_of_collectives",
+        "values", "derivatives", "numbers_and_integers", "groups", "groups_of_any_size", "order_of_collectives",
         "one_message_of_all_gradients",
     ]  # fmt: skip

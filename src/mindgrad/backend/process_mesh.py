@@ -9,8 +9,9 @@ next as they are. The body is lowered by ``jax.shard_map``, where the
 axis ``ranks`` is what collectives reduce over (``rows.collectives``).
 
 Before such a program runs for the first time its members compare what it sends (``set_agreement``): ranks
-whose programs differ would wait for each other without end. Collectives run in the order of the program,
-which XLA alone does not promise: where no data says so, an operand is made to depend on the result before.
+whose programs differ would wait for each other without end. Each call is noted, too. Collectives run in the
+order of the program, which XLA alone does not promise: where no data says so, an operand is made to depend on
+the result before.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import threading
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -33,18 +34,28 @@ from mindgrad.ir.types import TensorType
 from mindgrad.rows.collectives import AXIS, world_of
 
 __all__ = [
-    "PartOnRequest", "ProcessMesh", "after", "agree", "forget_mesh", "is_part", "mesh_of", "set_agreement",
-    "use_devices",
+    "PartOnRequest", "ProcessMesh", "after", "agree", "forget_mesh", "is_part", "mesh_of", "noted",
+    "set_agreement", "use_devices",
 ]  # fmt: skip
 
-#: compares a program with those of the other ranks, before it first runs
-_agreement: Callable[[Graph], None] | None = None
+
+class Agreement(Protocol):
+    """Comparison of programs with those of the other ranks."""
+
+    def __call__(self, graph: Graph) -> None:
+        """Compare a program, before it first runs."""
+
+    def noting(self, graph: Graph) -> Callable[[], None]:
+        """A function that notes a call of a program."""
+
+
+_agreement: Agreement | None = None
 #: one device for each rank, where it is not one process for each
 _devices: Sequence[Any] | None = None
 
 
-def set_agreement(agreement: Callable[[Graph], None] | None) -> None:
-    """Let ``agreement(graph)`` compare each program that sends with those of the other ranks."""
+def set_agreement(agreement: Agreement | None) -> None:
+    """Let ``agreement`` compare each program that sends with those of the other ranks, and note its calls."""
     global _agreement
     _agreement = agreement
 
@@ -162,7 +173,7 @@ class ProcessMesh:
         """
         kind = _OnThisRank if _devices is None else _OnAllRanks
         types = [y.type for y in graph.outputs[:pending_results]]
-        return kind(self, compiled, _title(graph), types, len(graph.outputs))
+        return kind(self, noted(compiled, graph), types, len(graph.outputs))
 
     def joined(self, parts: Sequence[Any]) -> Any:
         """The arrays of the ranks of this process as an array over the mesh."""
@@ -228,43 +239,64 @@ def _on(device: Any, array: Any) -> Any:
         return jax.device_put(np.asarray(array), device)
 
 
+def noted(compiled: Any, graph: Graph) -> Any:
+    """A compiled program of several processes whose calls are noted while there is a session of them."""
+    return compiled if _agreement is None else _Noted(compiled, _title(graph), _agreement.noting(graph))
+
+
 def _title(graph: Graph) -> str:
-    """The first collective of a program with its line, by which messages name the program."""
-    first = next(equation for equation in graph.equations if is_communication(equation))
-    if first.source is None:
-        return f"'{first.primitive.name}'"
-    return f"'{first.primitive.name}' at {os.path.basename(first.source[0])}:{first.source[1]}"
+    """The first collective of a program with its line, by which messages name the program; else a line."""
+    equations = graph.equations
+    first = next(filter(is_communication, equations), None)
+    name = "a divided program" if first is None else f"'{first.primitive.name}'"
+    source = next((e.source for e in equations if e.source), None) if first is None else first.source
+    return name if source is None else f"{name} at {os.path.basename(source[0])}:{source[1]}"
+
+
+class _Noted:
+    """A compiled program of several processes, whose calls are noted."""
+
+    __slots__ = ("_compiled", "_note", "_title")
+
+    def __init__(self, compiled: Any, title: str, note: Callable[[], None]) -> None:
+        self._compiled, self._title, self._note = compiled, title, note
+
+    def __call__(self, *groups: Sequence[Any]) -> Any:
+        self._note()
+        entered(self._title)
+        results: Sequence[Any] = ()
+        try:
+            results = self._compiled(*groups)
+        finally:
+            left(results)
+        return results
+
+    def __copy__(self) -> _Noted:
+        return type(self)(copy(self._compiled), self._title, self._note)
 
 
 class _OnThisRank:
     """A compiled program over the mesh, called with this rank's arrays.
 
     Attributes:
-        compiled: jax's compiled program.
+        compiled: jax's compiled program, whose calls are noted.
     """
 
-    __slots__ = ("_count", "_mesh", "_pending", "_title", "compiled")
+    __slots__ = ("_count", "_mesh", "_pending", "compiled")
 
-    def __init__(
-        self, mesh: ProcessMesh, compiled: Any, title: str, pending: Sequence[TensorType], count: int
-    ) -> None:
-        self._mesh, self.compiled, self._title, self._pending = mesh, compiled, title, pending
+    def __init__(self, mesh: ProcessMesh, compiled: Any, pending: Sequence[TensorType], count: int) -> None:
+        self._mesh, self.compiled, self._pending = mesh, compiled, pending
         self._count = count  # of results, without what only keeps collectives alive
 
     def __call__(self, *groups: Sequence[Any]) -> list[Any]:
         part = self._mesh.part
-        entered(self._title)
-        results: list[Any] = []
-        try:
-            results = self.compiled(*[[part(x) for x in group] for group in groups])
-        finally:
-            left(results)
+        results = self.compiled(*[[part(x) for x in group] for group in groups])
         types = self._pending
         parts = [PendingArray(PartOnRequest(x), 0, type_) for x, type_ in zip(results, types, strict=False)]
         return [*parts, *[result.addressable_data(0) for result in results[len(types) : self._count]]]
 
     def __copy__(self) -> _OnThisRank:
-        return type(self)(self._mesh, copy(self.compiled), self._title, self._pending, self._count)
+        return type(self)(self._mesh, copy(self.compiled), self._pending, self._count)
 
 
 class _OnAllRanks(_OnThisRank):

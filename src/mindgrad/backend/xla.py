@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.waiting import interruptible
-from mindgrad.backend.device_mesh import Placement, constants_of, laid_out, lowering_for
+from mindgrad.backend.device_mesh import Placement, constants_of, is_joint, laid_out, lowering_for
 from mindgrad.backend.executable import Executable, ahead
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import options_of
-from mindgrad.backend.process_mesh import after, mesh_of
+from mindgrad.backend.process_mesh import after, mesh_of, noted
 from mindgrad.control.trip_counts import runs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, communicates, is_communication
 from mindgrad.ir.partition import set_device_counter
@@ -264,8 +264,8 @@ def compile_ahead(
     device = _target()
     function: Any = run
     if mesh is not None:
-        marks = [(1,)] if is_marked else []
-        function, operands = mesh.mapped(run, operands, [y.shape for y in graph.outputs] + marks)
+        shapes_of_results = [y.shape for y in graph.outputs] + [(1,)] * is_marked
+        function, operands = mesh.mapped(run, operands, shapes_of_results)
     with nullcontext() if placement is None else lowering_for(placement):
         compiled = ahead(
             function,
@@ -281,10 +281,17 @@ def compile_ahead(
     may_take_long = _may_take_long(graph)
     if graph.has_effect or may_take_long:
         pending_results = 0  # such a program's results are awaited
-    run_compiled = compiled if mesh is None else mesh.joining(compiled, graph, pending_results)
+    run_compiled = _noted(compiled, graph, placement)
+    if mesh is not None:
+        run_compiled = mesh.joining(compiled, graph, pending_results)
     executable = Executable(run_compiled, constants, graph.has_effect, may_take_long, layouts)
     executable.compiled, executable.takes_parts = compiled, mesh is not None
     return executable
+
+
+def _noted(compiled: Any, graph: Graph, placement: Placement | None) -> Any:
+    """A program divided among the devices of several processes notes its calls; others are as they are."""
+    return compiled if placement is None or not is_joint(placement.devices) else noted(compiled, graph)
 
 
 def _has_empty_arrays(graph: Graph) -> bool:

@@ -5,16 +5,18 @@ collectives first runs, the ranks of each of its groups exchange the list of the
 group, in order; of a program that XLA divides among the devices of all, the types of its inputs. Where the
 lists differ every rank raises an error that names the first difference. A list that the group has agreed
 upon once is not exchanged again, so that ranks may compile a program anew, for a shorter batch say, while
-others run the one that they have.
+others run the one that they have. That the ranks call their programs in one order is another matter
+(``communication.call_order``).
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from mindgrad.communication.call_order import ORDER, CallOrder, number_of
 from mindgrad.communication.store import Store
 from mindgrad.ir.graph import Equation, Graph
 
@@ -25,6 +27,8 @@ AGREEMENT_SECONDS = 300.0
 
 #: a collective in words, and the line that it belongs to
 Described = tuple[str, str]
+#: the beginning of the description of a program that XLA divides
+_DIVIDED = "a divided program of"
 
 
 class Agreement:
@@ -32,11 +36,12 @@ class Agreement:
 
     Args:
         store: the store of the job.
+        order: the record of this rank's calls.
         timeout: seconds that a rank waits for the others.
     """
 
-    def __init__(self, store: Store, timeout: float = AGREEMENT_SECONDS) -> None:
-        self._store, self._timeout = store, timeout
+    def __init__(self, store: Store, order: CallOrder, timeout: float = AGREEMENT_SECONDS) -> None:
+        self._store, self._order, self._timeout = store, order, timeout
         self._agreed: set[tuple[tuple[int, ...], tuple[str, ...]]] = set()
 
     def __call__(self, graph: Graph) -> None:
@@ -45,36 +50,66 @@ class Agreement:
         Raises:
             RuntimeError: the collectives are not the same, or a rank did not come, or has ended.
         """
+        by_group = self._by_group(graph)
+        for ranks in sorted(
+            by_group, key=_members
+        ):  # in one order on all ranks: nobody waits for two at a time
+            self._agree(ranks, by_group[ranks])
+
+    def noting(self, graph: Graph) -> Callable[[], None]:
+        """A function that notes a call of a program, which was compared before."""
+        programs = [
+            (ranks, number_of([text for text, _ in described]), _named(described))
+            for ranks, described in self._by_group(graph).items()
+        ]
+        return self._order.noting(programs)
+
+    def _by_group(self, graph: Graph) -> dict[tuple[int, ...], list[Described]]:
         by_group: dict[tuple[int, ...], list[Described]] = {}
         for ranks, described in collectives_of(graph):
             by_group.setdefault(ranks, []).append(described)
         if not by_group:
-            by_group[tuple(range(self._store.size))] = [_divided(graph)]
-        for ranks in sorted(by_group):  # in one order on all ranks: nobody waits for two at a time
-            self._agree(ranks, by_group[ranks])
+            by_group[tuple(range(self._store.size))] = _divided(graph)
+        return by_group
 
     def _agree(self, ranks: tuple[int, ...], described: list[Described]) -> None:
-        key = (ranks, tuple([text for text, _ in described]))
+        texts = [text for text, _ in described]
+        key = (ranks, tuple(texts))
         if key in self._agreed:
             return
-        name = f"the program of ranks {', '.join(map(str, ranks))}"
+        members = tuple(sorted(ranks))
+        name = f"the program of ranks {', '.join(map(str, members))}"
+        content = json.dumps([list(ranks), described]).encode()
         try:
-            parts = self._store.exchange(name, json.dumps(described).encode(), ranks, self._timeout)
+            with self._order.awaiting(ranks, number_of(texts), _named(described)):
+                parts = self._store.exchange(name, content, members, self._timeout)
         except RuntimeError as error:
-            text, line = described[0]
+            told = str(error)
+            if ORDER not in told:
+                told += f" {ORDER}."
             raise RuntimeError(
-                f"rank {self._store.rank} has a program of {_counted(len(described))}, first {text}{line}, "
-                f"to which the others have none: {error} Every rank must run the same collectives in the "
-                f"same order."
+                f"rank {self._store.rank} has {_named(described)}, to which the others have none: {told}"
             ) from None
-        lists = [[tuple(each) for each in json.loads(part)] for part in parts]
-        for rank, other in zip(ranks[1:], lists[1:], strict=True):
-            _compare(ranks[0], lists[0], rank, other)
+        orders, lists = zip(*[json.loads(part) for part in parts], strict=True)
+        for rank, order, other in zip(members[1:], orders[1:], lists[1:], strict=True):
+            if order != orders[0]:
+                raise RuntimeError(
+                    f"the members of a group are {orders[0]} on rank {members[0]}, but {order} on rank "
+                    f"{rank}: create_group must have them in the same order everywhere."
+                )
+            _compare(members[0], lists[0], rank, other)
         self._agreed.add(key)
 
 
-def _counted(count: int) -> str:
-    return "one collective" if count == 1 else f"{count} collectives"
+def _members(ranks: Sequence[int]) -> tuple[list[int], Sequence[int]]:
+    return sorted(ranks), ranks
+
+
+def _named(described: Sequence[Described]) -> str:
+    text, line = described[0]
+    if len(described) == 1 or text.startswith(_DIVIDED):
+        return f"{text}{line}"
+    return f"a program of {len(described)} collectives, first {text}{line}"
 
 
 def _compare(rank: int, listed: Sequence[Any], other_rank: int, other: Sequence[Any]) -> None:
@@ -85,11 +120,17 @@ def _compare(rank: int, listed: Sequence[Any], other_rank: int, other: Sequence[
         ]
         if position >= min(len(listed), len(other)) or listed[position][0] != other[position][0]:
             raise RuntimeError(
-                f"the programs of ranks {rank} and {other_rank} differ: collective {position + 1} is "
+                f"the programs of ranks {rank} and {other_rank} differ: {_numbered(listed, position)} is "
                 f"{texts[0]} on rank {rank}, but {texts[1]} on rank {other_rank}. Every rank must run the "
                 f"same collectives, of tensors of the same types, in the same order; what only one rank "
                 f"computes (if rank == 0: …) must not communicate."
             )
+
+
+def _numbered(listed: Sequence[Any], position: int) -> str:
+    if not listed[0][0].startswith(_DIVIDED):
+        return f"collective {position + 1}"
+    return f"operator {position}" if position else "one"
 
 
 def collectives_of(graph: Graph) -> Iterator[tuple[tuple[int, ...], Described]]:
@@ -107,10 +148,21 @@ def collectives_of(graph: Graph) -> Iterator[tuple[tuple[int, ...], Described]]:
                         yield ranks, (f"{text} in the {name} of {equation.primitive.name}", line)
 
 
-def _divided(graph: Graph) -> Described:
+def _divided(graph: Graph) -> list[Described]:
+    """A program that XLA divides among the devices of all ranks: its inputs, then its operators."""
     types = ", ".join([repr(x.type) for x in graph.inputs])
     line = next(filter(None, map(_line, graph.equations)), "")
-    return f"what a division among devices needs, of {len(graph.equations)} operators on ({types})", line
+    begin = f"{_DIVIDED} {len(graph.equations)} operators on ({types})", line
+    return [begin, *_operators(graph)]
+
+
+def _operators(graph: Graph) -> Iterator[Described]:
+    for equation in graph.equations:
+        types = ", ".join([repr(x.type) for x in equation.inputs])
+        yield f"{equation.primitive.name}({types})", _line(equation)
+        for value in equation.parameters.values():
+            if isinstance(value, Graph):
+                yield from _operators(value)
 
 
 def _text(equation: Equation, parameters: dict[str, Any]) -> str:

@@ -5,13 +5,14 @@ store. It does not wait if a process has failed, itself included: the session is
 would wait, is not asked. A thread listens for the ends of other processes. When one has ended and this one
 still waits in a collective, for which that one would be needed, this process fails too, with a message,
 instead of waiting for ever; when one has failed, it ends with a message, unless a launcher has ended it
-before.
+before. Another thread compares the calls of this process with those of others (``communication.call_order``).
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import itertools
 import json
 import os
 import platform
@@ -22,10 +23,12 @@ import time
 from typing import Any
 
 from mindgrad._base.ending import ending_listeners
+from mindgrad._base.error_line import error_line
 from mindgrad._base.job_rank import join_job, leave_job
 from mindgrad.backend.job import Job
 from mindgrad.backend.processes import broadcast, start, start_in_cluster, stop, waited
 from mindgrad.communication.board import FAILED, FINISHED, Board, Ended, and_joined
+from mindgrad.communication.call_order import CallOrder
 from mindgrad.communication.channel import address_of
 from mindgrad.communication.engine import connect, disconnect
 from mindgrad.communication.groups import World, enter_world
@@ -41,19 +44,23 @@ END_SECONDS = 5.0
 _LOOK = 0.5
 #: seconds that a request for news waits
 _NEWS = 5.0
+#: seconds between comparisons of calls, and of many processes so many for each of them
+_COMPARE, _COMPARE_EACH = 1.0, 0.01
 
 
 class _Session:
-    """The store of a process of several, and the server of it where that is here."""
+    """The store of a process of several, the server of it where that is here, and the record of its calls."""
 
-    def __init__(self, store: Store, server: StoreServer | None, is_launched: bool) -> None:
-        self.store, self.server, self.is_launched = store, server, is_launched
+    def __init__(self, store: Store, server: StoreServer | None, order: CallOrder, is_launched: bool) -> None:
+        self.store, self.server, self.order, self.is_launched = store, server, order, is_launched
         self.failure = ""
         self.status = 1
         self.is_over = False
 
 
 _session: _Session | None = None
+#: counts the sessions of this process
+_sessions = itertools.count()
 
 
 def store() -> Store | None:
@@ -78,8 +85,9 @@ def begin(job: Job) -> None:
     machines = tuple(_exchange_facts(link, job))
     enter_world(World(job.rank, machines))
     join_job(job.rank, job.attempt, is_prefixed=bool(job.store))
-    connect(link)
-    _session = _Session(link, server, bool(job.store))
+    order = CallOrder(link, f"the calls of session {next(_sessions)}")
+    connect(link, order)
+    _session = _Session(link, server, order, bool(job.store))
     _watch_program(_session)
 
 
@@ -161,11 +169,16 @@ def end() -> None:
         return
     session.is_over = True
     link = session.store
+    session.order.publish()
     link.leave(link.rank, FINISHED, "has ended")
     failure, count = None, 0
     while failure is None and count < link.size:
         ended, failure, _ = link.news(count, _NEWS)
         count = len(ended)
+    text = "" if failure is not None else session.order.compared()
+    if text:
+        failure = Ended(link.rank, FAILED, text, 1)
+        link.leave(*failure)
     disconnect()
     enter_world(None)
     leave_job()
@@ -182,13 +195,13 @@ def _watch_program(session: _Session) -> None:
 
     def note(kind: type[BaseException], error: BaseException, traceback: Any) -> None:
         previous(kind, error, traceback)
-        text = next(iter(str(error).strip().splitlines()), "")
-        failed_with(f"raised {kind.__name__}{': ' if text else ''}{text[:300]}", 1)
+        failed_with(f"raised {error_line(error)}", 1)
 
     sys.excepthook = note
     ending_listeners.append(lambda status: failed_with(f"ended with status {status}", status))
     atexit.register(_end_of_program)
-    threading.Thread(target=_watch, args=(session,), name="mindgrad-watch", daemon=True).start()
+    for target in (_watch, _compare_calls):
+        threading.Thread(target=target, args=(session,), name="mindgrad-watch", daemon=True).start()
 
 
 def _end_of_program() -> None:
@@ -236,6 +249,19 @@ def _watch(session: _Session) -> None:
                 "steps, or batches",
                 1,
             )
+
+
+def _compare_calls(session: _Session) -> None:
+    """Tell the others when this process calls other programs than they do."""
+    seconds = max(_COMPARE, _COMPARE_EACH * session.store.size)
+    while not session.is_over:
+        time.sleep(seconds)
+        try:
+            text = session.order.compared()
+        except (RuntimeError, ConnectionError):
+            return  # the job has ended, or has been started again
+        if text and not session.is_over:
+            failed_with(text, 1)
 
 
 def _end_after(session: _Session, failure: Ended) -> None:

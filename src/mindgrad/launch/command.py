@@ -151,7 +151,13 @@ def divided(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> tuple[
         if name in ("-m", "-c") and name not in options:
             break
         action = options.get(name)
-        position += 1 if action is None or action.nargs in (0, "?") or value else 2
+        following = arguments[position + 1 : position + 2]
+        if action is None or action.nargs == 0 or value:
+            position += 1
+        elif action.nargs == "?":  # --join, --join True
+            position += 2 if following and following[0].lower() in ("true", "false") else 1
+        else:
+            position += 2
     return list(arguments[:position]), list(arguments[position:])
 
 

@@ -61,10 +61,12 @@ def cause_of(ended: Iterable[Ended]) -> Ended | None:
 
 def _consequence(end: Ended) -> int:
     if end.status == 128 + signal.SIGABRT:
-        return 2  # jax's way of ending a process when another has failed
+        return 3  # jax's way of ending a process when another has failed
+    if end.status == 128 + signal.SIGKILL:
+        return 0  # which no failure of another process brings about
     if end.status > 128:
-        return 0
-    return 1 if _CONSEQUENCES.search(end.reason) else 0
+        return 1
+    return 2 if _CONSEQUENCES.search(end.reason) else 1
 
 
 def out_of_memory_kills() -> int:

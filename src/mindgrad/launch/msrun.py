@@ -123,6 +123,14 @@ def _parser(name: str) -> argparse.ArgumentParser:
         help="wait, and show the output",
     )
     add(
+        "--bind_core",
+        type=_truth,
+        nargs="?",
+        const=True,
+        metavar="True",
+        help="changes nothing: processes share the processors by numbers of threads",
+    )
+    add(
         "--cluster_time_out",
         type=int,
         default=600,

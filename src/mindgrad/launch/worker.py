@@ -11,6 +11,7 @@ import threading
 import time
 from typing import IO
 
+from mindgrad._base.error_line import shortened
 from mindgrad.launch.faults import out_of_memory_kills, reason_of
 from mindgrad.launch.plan import Plan
 
@@ -148,7 +149,7 @@ class Worker:
         if text.startswith(_CHATTER):
             return
         if is_error and text.strip():
-            self._last_line = text.strip()[:300]
+            self._last_line = shortened(text.strip())
         with _output, contextlib.suppress(OSError, ValueError):
             if self._log is not None:
                 self._log.write(line + b"\n")

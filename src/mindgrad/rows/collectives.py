@@ -142,13 +142,55 @@ def _groups(ranks: Ranks) -> list[list[int]] | None:
     others = [rank for rank in range(size) if rank not in ranks]
     if ranks == tuple(range(size)):
         return None
-    count = len(ranks)
-    if len(others) % count:
-        raise ValueError(
-            f"a program holds a collective of the ranks {list(ranks)}, but XLA divides all {size} ranks into "
-            f"groups of one size: use groups whose size divides {size}."
-        )
+    count = len(others) if len(others) % len(ranks) else len(ranks)
     return [list(ranks), *[others[k : k + count] for k in range(0, len(others), count)]]
+
+
+def _is_even(groups: list[list[int]] | None) -> bool:
+    """Whether groups have one size, which XLA wants of all but reductions."""
+    return groups is None or len({*map(len, groups)}) == 1
+
+
+def _position(lax: Any, ranks: Ranks) -> Any:
+    """The position of this rank among the members of a group."""
+    table = np.zeros(max(getattr(_local, "size", 1), max(ranks) + 1), np.int32)
+    table[list(ranks)] = np.arange(len(ranks))
+    return lax.dynamic_index_in_dim(table, lax.axis_index(AXIS), keepdims=False)
+
+
+def _gathered(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
+    groups = _groups(ranks)
+    if _is_even(groups):
+        return lax.all_gather(x, AXIS, axis=axis, axis_index_groups=groups, tiled=True)
+    # the sum of arrays in which each rank has its part: the result's bytes for each of them
+    dtype = np.dtype(np.uint8) if x.dtype == bool else x.dtype
+    shape = tuple([n * len(ranks) if k == axis else n for k, n in enumerate(x.shape)])
+    start = _position(lax, ranks) * np.int32(x.shape[axis])
+    own = lax.convert_element_type(x, dtype)
+    placed = lax.dynamic_update_slice_in_dim(lax.full(shape, 0, dtype), own, start, axis)
+    return lax.convert_element_type(lax.psum(placed, AXIS, axis_index_groups=groups), x.dtype)
+
+
+def _scattered(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
+    groups = _groups(ranks)
+    if _is_even(groups):
+        return lax.psum_scatter(x, AXIS, scatter_dimension=axis, axis_index_groups=groups, tiled=True)
+    return _own_part(lax, lax.psum(x, AXIS, axis_index_groups=groups), ranks, axis)
+
+
+def _exchanged(lax: Any, x: Any, ranks: Ranks, split_axis: int, concat_axis: int) -> Any:
+    groups = _groups(ranks)
+    if _is_even(groups):
+        return lax.all_to_all(x, AXIS, split_axis, concat_axis, axis_index_groups=groups, tiled=True)
+    arrays = _gathered(lax, lax.expand_dims(x, (0,)), ranks, 0)
+    parts = _own_part(lax, arrays, ranks, split_axis + 1)
+    each_part = [lax.index_in_dim(parts, k, 0, keepdims=False) for k in range(len(ranks))]
+    return lax.concatenate(each_part, concat_axis)
+
+
+def _own_part(lax: Any, x: Any, ranks: Ranks, axis: int) -> Any:
+    length = x.shape[axis] // len(ranks)
+    return lax.dynamic_slice_in_dim(x, _position(lax, ranks) * np.int32(length), length, axis)
 
 
 def _lowered(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -204,11 +246,7 @@ all_gather = linear(
     "all_gather",
     type_rule=lambda x, axis, ranks: _joined_type("all_gather", x, axis, ranks),
     numpy=_kernel("all_gather"),
-    xla=_lowered(
-        lambda lax, x, ranks, axis: lax.all_gather(
-            x, AXIS, axis=axis, axis_index_groups=_groups(ranks), tiled=True
-        )
-    ),
+    xla=_lowered(_gathered),
     transpose=lambda ct, x, axis, ranks: reduce_scatter(ct, axis=axis, ranks=ranks),
     batch=lambda size, xs, at, axis, ranks: (
         all_gather(xs[0], axis=past([axis], at[0])[0], ranks=ranks), at[0]
@@ -224,11 +262,7 @@ reduce_scatter = linear(
         "reduce_scatter", same_type("reduce_scatter", "number")(x), axis, ranks
     ),
     numpy=_kernel("reduce_scatter"),
-    xla=_lowered(
-        lambda lax, x, ranks, axis: lax.psum_scatter(
-            x, AXIS, scatter_dimension=axis, axis_index_groups=_groups(ranks), tiled=True
-        )
-    ),
+    xla=_lowered(_scattered),
     transpose=lambda ct, x, axis, ranks: all_gather(ct, axis=axis, ranks=ranks),
     batch=lambda size, xs, at, axis, ranks: (
         reduce_scatter(xs[0], axis=past([axis], at[0])[0], ranks=ranks), at[0]
@@ -249,11 +283,7 @@ all_to_all = linear(
     "all_to_all",
     type_rule=_exchange_type,
     numpy=_kernel("all_to_all"),
-    xla=_lowered(
-        lambda lax, x, ranks, split_axis, concat_axis: lax.all_to_all(
-            x, AXIS, split_axis, concat_axis, axis_index_groups=_groups(ranks), tiled=True
-        )
-    ),
+    xla=_lowered(_exchanged),
     transpose=lambda ct, x, split_axis, concat_axis, ranks: all_to_all(
         ct, split_axis=concat_axis, concat_axis=split_axis, ranks=ranks
     ),

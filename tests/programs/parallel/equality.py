@@ -4,6 +4,7 @@
 """
 
 import html
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -109,9 +110,20 @@ def refused():
             both(Tensor(layers.normal(4, 4)))
 
 
+def module_checks(name):
+    """The checks of another program, for which no processes have to start."""
+    for check in importlib.import_module(name).CHECKS:
+        check()
+
+
+CHECKS = {"explained": explained, "layers": divided_layers, "refused": refused}
+
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        {"explained": explained, "layers": divided_layers, "refused": refused}.get(
-            name, lambda name=name: steps(name)
-        )()
+        if name in benchmark_steps.NAMES:
+            steps(name)
+        elif name in CHECKS:
+            CHECKS[name]()
+        else:
+            module_checks(name)
         print(name, flush=True)

@@ -1,5 +1,6 @@
 """New values of Parameters stay arrays over the mesh: in place, and never under the hands of who holds them."""
 
+import tempfile
 import weakref
 
 import mindspore as ms
@@ -94,14 +95,15 @@ def programs_without_collectives():
     program.check()
 
 
-def checkpoints(folder):
+def checkpoints():
     """A Parameter is saved and loaded like any other."""
     program = Program()
     program.add()
-    file = f"{folder}/rank{ms.communication.get_rank()}.ckpt"
-    ms.save_checkpoint([{"name": "weight", "data": program.weight}], file)
-    program.add()
-    ms.load_param_into_net(Holder(program.weight), ms.load_checkpoint(file))
+    with tempfile.TemporaryDirectory() as folder:
+        file = f"{folder}/weight.ckpt"
+        ms.save_checkpoint([{"name": "weight", "data": program.weight}], file)
+        program.add()
+        ms.load_param_into_net(Holder(program.weight), ms.load_checkpoint(file))
     program.expected = float(SIZE)
     program.check()
     program.add()
@@ -114,12 +116,4 @@ class Holder(ms.nn.Cell):
         self.weight = weight
 
 
-if __name__ == "__main__":
-    import tempfile
-
-    for check in (in_place, holders, programs_without_collectives):
-        check()
-        print(check.__name__, flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        checkpoints(folder)
-    print("checkpoints", flush=True)
+CHECKS = [in_place, holders, programs_without_collectives, checkpoints]

@@ -1,12 +1,12 @@
 """Data-parallel training gives the losses of one process, eagerly and compiled.
 
 The programs are those of ``../training``, whose losses are MindSpore's own with one process: here each rank
-has its part of every batch. Prints a line of JSON for each check, with the losses of all ranks on average.
+has its part of every batch. Prints a line of JSON for each check, with its mode, and the losses of all ranks
+on average.
 """
 
 import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import mindspore as ms
@@ -20,8 +20,6 @@ MODES = {"eager": ms.PYNATIVE_MODE, "compiled": ms.GRAPH_MODE}
 
 init()
 RANK, SIZE = get_rank(), get_group_size()
-ms.set_context(mode=MODES[sys.argv[1]])
-ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
 average = ops.AllReduce("avg")
 
 
@@ -133,15 +131,18 @@ def whole_train():
     return float(sum(np.sum(np.square(p.asnumpy(), dtype=np.float64)) for p in net.get_parameters()))
 
 
-def main():
+def main(mode):
+    ms.set_context(mode=MODES[mode])
+    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
     for name, losses in training_programs():
-        print(json.dumps([name, losses]), flush=True)
-    print(json.dumps(["overflow", overflow_on_one_rank()]), flush=True)
+        print(json.dumps([mode, name, losses]), flush=True)
+    print(json.dumps([mode, "overflow", overflow_on_one_rank()]), flush=True)
     sharded = model_train()
     ms.set_auto_parallel_context(parallel_mode="stand_alone")
     np.testing.assert_allclose(sharded, whole_train(), rtol=1e-5)
-    print(json.dumps(["model", sharded]), flush=True)
+    print(json.dumps([mode, "model", sharded]), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    for mode in MODES:
+        main(mode)

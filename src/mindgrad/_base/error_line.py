@@ -1,0 +1,29 @@
+"""Errors in one line, by which other processes are told of them."""
+
+from __future__ import annotations
+
+__all__ = ["error_line", "shortened"]
+
+
+def error_line(error: BaseException) -> str:
+    """An error in a line, with the one that it was raised from.
+
+    >>> error_line(ValueError("no such batch. Take another one"))
+    'ValueError: no such batch. Take another one'
+    """
+    text = shortened(next(iter(str(error).strip().splitlines()), ""))
+    line = f"{type(error).__name__}{': ' if text else ''}{text}"
+    cause = error.__cause__
+    return line if cause is None or cause is error else f"{line.rstrip('.')} (from {error_line(cause)})"
+
+
+def shortened(text: str, length: int = 300) -> str:
+    """The sentences of a text that fit, at least one; of a longer one the beginning.
+
+    >>> shortened("One. Two. Three.", 10), shortened("One, two, three.", 10)
+    ('One. Two.', 'One, two…')
+    """
+    if len(text) <= length:
+        return text
+    end = text.rfind(". ", 0, length) + 1
+    return text[:end] if end else f"{text[:length].rsplit(None, 1)[0].rstrip(',;:')}…"
