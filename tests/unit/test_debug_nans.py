@@ -220,3 +220,10 @@ def test_the_infinity_before_a_nan_is_the_one_that_is_named():
     text = message(compiled(twice), real(0.0, 2.0))
     assert "made -inf at [0] from finite operands" in text
     assert "first = ops.log(x)" in text
+
+
+def test_a_mask_of_infinities_has_a_derivative_without_nan():
+    scores = real([1.0, 2.0, -np.inf], [0.0, -np.inf, 3.0])
+    for function in (ops.softmax, lambda x: ops.logsumexp(x, 1)):
+        pulled = ms.grad(lambda x, f=function: (f(x) * f(x)).sum())
+        assert np.isfinite(pulled(scores).asnumpy()).all()
