@@ -86,7 +86,7 @@ def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
 def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
     """Raise the error of the first equation that makes a NaN or an infinity which reaches the results.
 
-    Nothing is raised where they are those of operands of the program. A value that is masked out does not count.
+    Nothing is raised where they are in operands of the program. A value that is masked out does not count.
     Of a program that communicates only what stands before is evaluated: the other processes do not run again.
 
     Args:

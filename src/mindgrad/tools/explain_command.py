@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mindgrad.api.gradient import grad
+from mindgrad.tools.command_errors import shown_errors
 from mindgrad.tools.command_target import add_order, target_of, target_parser
 from mindgrad.tools.explain import explain
 
@@ -15,10 +16,12 @@ _EXAMPLE = """examples:
   mindgrad explain train.py:net "ops.ones((4, 3))" --compiled
   mindgrad explain wave.py:loss "ops.ones((100, 2))" --json
 
-The arguments are Python expressions; they see the names of the script and those of mindgrad. Without them
-the function is called with its default values. The exit status is 0, and 2 for a wrong command line."""
+The arguments are Python expressions; they see the names of the script and those of mindgrad. Where none are
+written the function is called with its defaults, and with the script's variables of its arguments' names.
+The exit status is 0, 1 if the script raises an error, and 2 for a wrong command line."""
 
 
+@shown_errors("explain")
 def main(arguments: Sequence[str]) -> int:
     """Run the command.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mindgrad.tools.command_errors import shown_errors
 from mindgrad.tools.command_target import add_order, target_of, target_parser
 from mindgrad.tools.source import LANGUAGES, source
 
@@ -14,12 +15,13 @@ _EXAMPLE = """examples:
   mindgrad source wave.py:u "ops.ones((4, 1))" --order 2 --emit jax
   mindgrad source train.py:net "ops.ones((4, 3))" --emit mindspore --output net.py
 
-The arguments are Python expressions; they see the names of the script and those of mindgrad. Without them
-the function is called with its default values. With --output the program is written to a file that runs by
-itself: python net.py. The exit status is 0, 1 if an operator cannot be written, and 2 for a wrong command
-line."""
+The arguments are Python expressions; they see the names of the script and those of mindgrad. Where none are
+written the function is called with its defaults, and with the script's variables of its arguments' names.
+With --output the program is written to a file that runs by itself: python net.py. The exit status is 0, 1 if
+the script raises an error or an operator cannot be written, and 2 for a wrong command line."""
 
 
+@shown_errors("source")
 def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
