@@ -281,7 +281,9 @@ def test_nested_derivatives_belong_to_lines():
         (ms.laplacian(lambda x: laplacian(x)), points),
         (ms.laplacian(halved), ops.ones((4,))),
     ):
-        lines = ms.explain(f)(x).lines()  # sums of results and their seeds belong to no line of these functions
+        lines = ms.explain(f)(
+            x
+        ).lines()  # sums of results and their seeds belong to no line of these functions
         assert sum(cost.flops for cost in lines if cost.file) >= 0.9 * sum(cost.flops for cost in lines)
         assert sum(cost.bytes for cost in lines if cost.file) >= 0.9 * sum(cost.bytes for cost in lines)
         assert not any("ms.explain" in cost.label for cost in lines)

@@ -139,11 +139,10 @@ def line_comment(source: Source, main: str | None) -> str:
     """A comment that quotes the user's line: ``line 12: h = ops.tanh(x)``, with its file if not ``main``."""
     file, line = source
     text = linecache.getline(file, line).strip()
-    place = f"line {line}" if file == main else f"{os.path.basename(file)}, line {line}"
+    location = f"line {line}" if file == main else f"{os.path.basename(file)}, line {line}"
     cell = getattr(source, "cell", "")
-    if cell:
-        place = f"{place} in {cell}"
-    subject = f"derivative of {place}" if isinstance(source, DerivativeOf) else place
+    location += f" in {cell}" if cell else ""
+    subject = f"derivative of {location}" if isinstance(source, DerivativeOf) else location
     if not text:
         return subject
     return f"{subject}: {text if len(text) <= 70 else text[:67] + '...'}"
@@ -297,7 +296,8 @@ class _Site(NamedTuple):
 
     @staticmethod
     def of(source: Any) -> _Site:
-        return _Site(*source, getattr(source, "cell", ""), getattr(source, "layer", ""))
+        file, line = source
+        return _Site(file, line, getattr(source, "cell", ""), getattr(source, "layer", ""))
 
     def result(self, user: _Site) -> str | None:
         """The name of what goes from here to ``user``."""

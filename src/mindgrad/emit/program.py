@@ -250,15 +250,15 @@ class _Run:
 
     def needed(self, equation: Equation) -> Equation:
         """A branch without the outputs that nothing uses, and what only they need."""
-        kept = [k for k, y in enumerate(equation.outputs) if self.uses[y]]
-        if equation.primitive.name != "cond" or len(kept) == len(equation.outputs):
+        slots = [k for k, y in enumerate(equation.outputs) if self.uses[y]]
+        if equation.primitive.name != "cond" or len(slots) == len(equation.outputs):
             return equation
         parameters = dict(equation.parameters)
         for side in ("true", "false"):
             graph = parameters[side]
-            outputs = [graph.outputs[k] for k in kept]
+            outputs = [graph.outputs[k] for k in slots]
             parameters[side] = Graph(graph.inputs, live_equations(graph.equations, outputs), outputs)
-        left = tuple([equation.outputs[k] for k in kept])
+        left = tuple([equation.outputs[k] for k in slots])
         return Equation(equation.primitive, equation.inputs, parameters, left, equation.source)
 
     def text(self, equation: Equation) -> tuple[str, int]:

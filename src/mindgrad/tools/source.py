@@ -93,7 +93,8 @@ class Source:
         """
         file = Path(path)
         values = file.with_suffix(".npz")
-        names, arrays, arguments = Names(()), {}, []
+        names, arguments = Names(()), []
+        arrays: dict[str, Any] = {}
         for keyword, value in {**self.arguments, **self.parameters}.items():
             leaves, structure = flatten(value)
             own = [names.fresh(keyword + path) for path in paths(structure)]
