@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> int:
     result = check_grad(
         fn, values, options.order, tuple(options.mode or ("forward", "reverse")), tolerance=options.tolerance
     )
-    print(result)
+    result.show()
     if options.plot:
         result.plot(options.plot)
     return 0 if result.ok else 1
