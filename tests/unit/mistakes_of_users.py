@@ -184,6 +184,14 @@ class Model(nn.Cell):
 
 «Model()(x)»
 
+## Cells: a misspelled construct
+#: 'construct' of Model is not defined
+#: nearest: 'constuct'
+class Model(nn.Cell):
+    def constuct(self, x):
+        return x
+«Model()(x)»
+
 ## Cells: no super().__init__()
 #: call super\\(\\).__init__\\(\\) before
 class Model(nn.Cell):
@@ -414,6 +422,12 @@ Model()(x)
 ## JAX: custom_vjp
 #: @ops.custom_vjp
 f = «ms.custom_vjp»(lambda a: a)
+
+## JAX: defvjp
+#: no attribute 'defvjp'
+#: fn.defbwd\\(bwd\\)
+f = ops.functional.custom_vjp(lambda a: a * a)
+«f.defvjp»(None, None)
 
 ## JAX: lax
 #: plain Python loop

@@ -1,4 +1,4 @@
-"""Verdicts say whether derivatives agree with differences, within rounding and the error of the differences."""
+"""Verdicts say whether derivatives agree with differences, within the rounding of both."""
 
 from __future__ import annotations
 
