@@ -103,6 +103,10 @@ z = «x[0, 0, 0]»
 #: must be a Tensor or a number, but got 'a' of type str
 z = «x + "a"»
 
+## operators: without an input
+#: For 'Sin', the input is missing
+z = «ops.sin()»
+
 ## operators: a list of tensors
 #: is a list that holds tensors
 #: ops.stack
