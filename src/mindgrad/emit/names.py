@@ -130,6 +130,19 @@ def _operations(file: str) -> dict[int, str]:
     return operations
 
 
+@lru_cache(maxsize=64)
+def _choices(file: str) -> dict[int, str]:
+    """For each line of a file with an ``if`` the variable that it assigns, if it is one alone."""
+    choices: dict[int, str] = {}
+    for node in ast.walk(_parsed(file)):
+        if isinstance(node, ast.If):
+            inner = [x for child in (*node.body, *node.orelse) for x in ast.walk(child)]
+            names = {x.id for x in inner if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+            if len(names) == 1:
+                choices[node.lineno] = names.pop()
+    return choices
+
+
 def operation_of(source: Source) -> str | None:
     """The operator that the statement at a line of the user's ends with."""
     return _operations(source[0]).get(source[1])
@@ -265,7 +278,11 @@ def _of_control(equation: Equation) -> Sequence[str | None]:
         true, false = parameters["true"], parameters["false"]
         first, second = suggestions(true), suggestions(false)
         pairs = zip(true.outputs, false.outputs, strict=True)
-        return [first.get(y) or second.get(z) for y, z in pairs]
+        names = [first.get(y) or second.get(z) for y, z in pairs]
+        if names == [None] and _is_primal(equation.source):
+            file, line = equation.source  # type: ignore[misc]
+            return [_choices(file).get(line)]
+        return names
     if equation.primitive.name in ("while", "scan"):
         known = suggestions(parameters["body"])
         return [known.get(y) for y in parameters["body"].outputs]
