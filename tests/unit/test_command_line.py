@@ -289,5 +289,9 @@ def test_errors_of_commands_end_at_the_script_or_are_one_line(tmp_path, monkeypa
 
 def test_arguments_are_defaults_and_variables_of_the_script(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    Path("script.py").write_text(ERRONEOUS)
+    Path("script.py").write_text(ERRONEOUS + "print('of the script')\n")
+    listed = json.loads(
+        text_of(capsys, "explain", "script.py:square", "--json")
+    )  # without what the script prints
+    assert listed["function"] == "square"
     assert "def grad_of_square(x, scale):" in text_of(capsys, "source", "script.py:square", "--order", "1")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mindgrad.tools.check_grad import check_grad
 from mindgrad.tools.command_errors import shown_errors
-from mindgrad.tools.command_target import target_of, target_parser
+from mindgrad.tools.command_target import of_script, target_of, target_parser
 
 __all__ = ["main"]
 
@@ -46,9 +46,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--plot", metavar="FILE", help="draw the error over the step size")
     options = parser.parse_args(arguments)
     fn, values, _ = target_of(options, parser)
-    result = check_grad(
-        fn, values, options.order, tuple(options.mode or ("forward", "reverse")), tolerance=options.tolerance
-    )
+    modes = tuple(options.mode or ("forward", "reverse"))
+    with of_script():
+        result = check_grad(fn, values, options.order, modes, tolerance=options.tolerance)
     result.show()
     if options.plot:
         result.plot(options.plot)

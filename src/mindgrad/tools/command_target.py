@@ -8,11 +8,12 @@ import os
 import runpy
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from typing import Any
 
 from mindgrad._base.nearest import nearest
 
-__all__ = ["add_order", "target_of", "target_parser"]
+__all__ = ["add_order", "of_script", "target_of", "target_parser"]
 
 #: the name of the module while the script runs, so that its ``if __name__ == "__main__":`` does not
 _MODULE = "__check__"
@@ -50,6 +51,11 @@ def add_order(parser: argparse.ArgumentParser, default: int) -> None:
     )  # fmt: skip
 
 
+def of_script() -> redirect_stdout[Any]:
+    """A region in which the script runs: what it prints is no part of the command's output."""
+    return redirect_stdout(sys.stderr)
+
+
 def target_of(
     options: argparse.Namespace, parser: argparse.ArgumentParser
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
@@ -64,7 +70,8 @@ def target_of(
     if not os.path.isfile(path):
         parser.error(f"there is no file {path!r}")
     sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
-    names = runpy.run_path(path, run_name=_MODULE)
+    with of_script():
+        names = runpy.run_path(path, run_name=_MODULE)
     if name not in names:
         functions = [other for other, value in names.items() if callable(value)]
         parser.error(f"{path} has no {name!r}{nearest(name, functions)}")
@@ -105,7 +112,8 @@ def _evaluated(
     values = []
     for text in expressions:
         try:
-            values.append(eval(text, {**package, **names}))
+            with of_script():
+                values.append(eval(text, {**package, **names}))
         except Exception as error:
             known = [*names, *package] if isinstance(error, NameError) else []
             hint = nearest(getattr(error, "name", None) or "", known)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mindgrad.api.gradient import grad
 from mindgrad.tools.command_errors import shown_errors
-from mindgrad.tools.command_target import add_order, target_of, target_parser
+from mindgrad.tools.command_target import add_order, of_script, target_of, target_parser
 from mindgrad.tools.explain import explain
 
 __all__ = ["main"]
@@ -47,7 +47,8 @@ def main(arguments: Sequence[str]) -> int:
     fn, values, _ = target_of(options, parser)
     for _ in range(options.order):
         fn = grad(fn)
-    explanation = explain(fn, compiled=options.compiled)(*values)
+    with of_script():
+        explanation = explain(fn, compiled=options.compiled)(*values)
     if options.json:
         print(explanation.json())
     elif options.graph:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mindgrad.tools.command_errors import shown_errors
-from mindgrad.tools.command_target import add_order, target_of, target_parser
+from mindgrad.tools.command_target import add_order, of_script, target_of, target_parser
 from mindgrad.tools.source import LANGUAGES, source
 
 __all__ = ["main"]
@@ -46,7 +46,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     fn, values, _ = target_of(options, parser)
     try:
-        program = source(fn, *values, order=options.order, emit=options.emit, rewrites=not options.as_written)
+        with of_script():
+            program = source(
+                fn, *values, order=options.order, emit=options.emit, rewrites=not options.as_written
+            )
     except NotImplementedError as error:
         parser.exit(1, f"{error}\n")
     if options.output:
