@@ -9,9 +9,10 @@
 While tracing, recursion whose depth a tensor decides does not end; a loop on a tensor is compiled as one. So
 a program whose recursion did not end is traced once more with such calls as loops.
 What the name of the function stands for is asked when it is reached: if it is something else by then, that
-is called. Functions with ``*args`` or ``**kwargs``, calls that leave arguments to their defaults, those
-whose variables an inner one captures, and those that return nothing but such calls are left alone. Limit: a variable that an earlier trip has assigned is
-still there in the next, where the call would have begun without it.
+is called. Left alone are functions with ``*args`` or ``**kwargs``, calls that leave arguments to their
+defaults, functions whose variables an inner one captures, and those that return nothing but such calls.
+Limit: a variable that an earlier trip has assigned is still there in the next, where the call would have
+begun without it.
 """
 
 from __future__ import annotations
