@@ -13,6 +13,9 @@ from mindgrad._base.refusal import keeps_own_frames
 
 __all__ = ["shown_errors"]
 
+#: errors that say what is wrong with what a command was given
+_EXPECTED = (TypeError, ValueError, NotImplementedError, OSError)
+
 
 @contextmanager
 def shown_errors(command: str) -> Iterator[None]:
@@ -37,6 +40,8 @@ def shown_errors(command: str) -> Iterator[None]:
             traceback.print_exception(error)
             raise SystemExit(1) from None
         print(f"mindgrad {command}: {_text(error)}", file=sys.stderr)
+        if not isinstance(error, _EXPECTED):
+            print("MINDGRAD_TRACEBACK=full shows where: please report it.", file=sys.stderr)
         raise SystemExit(2) from None
 
 
