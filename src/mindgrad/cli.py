@@ -246,9 +246,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments and arguments[0] in ("-h", "--help"):
             print(_RUN_HELP, end="")
             return 0
-        if arguments and arguments[0] == "--debug-nans":
-            del arguments[0]
-            set_context(debug_nans=True)
+    if arguments and arguments[0] == "--debug-nans":
+        del arguments[0]
+        set_context(debug_nans=True)
     return _launch(arguments)
 
 
@@ -266,7 +266,7 @@ def _launch(arguments: list[str]) -> int:
     if not first or (option and len(arguments) < 2):
         return _refuse(f"{first} needs an argument" if option else "which program?")
     if first.startswith("-") and first != "-" and not option:
-        return _refuse(f"unknown option {first}")
+        return _refuse(f"unknown option {first}{nearest(first, ('--debug-nans', '--help', '--version'))}")
     install()
     try:
         if option == "-c":

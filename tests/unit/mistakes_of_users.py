@@ -103,6 +103,10 @@ z = «x[0, 0, 0]»
 #: must be a Tensor or a number, but got 'a' of type str
 z = «x + "a"»
 
+## operators: without an input
+#: For 'Sin', the input is missing
+z = «ops.sin()»
+
 ## operators: a list of tensors
 #: is a list that holds tensors
 #: ops.stack
@@ -182,6 +186,14 @@ class Model(nn.Cell):
     def forward(self, x):
         return x
 
+«Model()(x)»
+
+## Cells: a misspelled construct
+#: 'construct' of Model is not defined
+#: nearest: 'constuct'
+class Model(nn.Cell):
+    def constuct(self, x):
+        return x
 «Model()(x)»
 
 ## Cells: no super().__init__()
@@ -414,6 +426,12 @@ Model()(x)
 ## JAX: custom_vjp
 #: @ops.custom_vjp
 f = «ms.custom_vjp»(lambda a: a)
+
+## JAX: defvjp
+#: no attribute 'defvjp'
+#: fn.defbwd\\(bwd\\)
+f = ops.functional.custom_vjp(lambda a: a * a)
+«f.defvjp»(None, None)
 
 ## JAX: lax
 #: plain Python loop

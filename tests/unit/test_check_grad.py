@@ -265,7 +265,7 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert main(["check", "script.py:slope", "--mode", "reverse"]) == 1
     assert "wrong" in capsys.readouterr().out
     for arguments, text in [
-        (["script.py:energy"], "needs arguments"),
+        (["script.py:energy"], "a value is needed for "),
         (["script.py:nothing"], "has no 'nothing'"),
         (["script.py"], "script.py:function"),
         (["other.py:energy"], "no file"),
@@ -292,3 +292,25 @@ def test_at_a_minimum_nothing_is_unclear():
     lennard_jones = lambda r: (r**-12 - r**-6).sum()
     checked = ms.check_grad(lennard_jones, Tensor(np.array([2 ** (1 / 6)])))
     assert checked.ok, str(checked)
+
+
+def test_a_jump_of_the_gradient_is_a_corner():
+    for function, x in ((ops.abs, Tensor([0.0, 1.0])), (lambda x: ops.maximum(x, 1.0), Tensor([1.0, 2.0]))):
+        checked = ms.check_grad(function, x, order=2)
+        assert checked.ok
+        assert {row.verdict for row in checked.rows} == {"corner"}
+        assert "at a jump; [0]" in str(checked)
+    assert "jump" not in str(ms.check_grad(ops.exp, Tensor([0.0, 9.0]), order=2))
+
+
+def test_a_narrow_terminal_shows_fewer_columns(monkeypatch, capsys):
+    checked = ms.check_grad(ops.sin, Tensor([1.0]), modes=("forward",))
+    checked.show()
+    assert capsys.readouterr().out == f"{checked}\n"
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    checked.show()
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "derivative" in lines[1]
+    assert "step" not in lines[1]

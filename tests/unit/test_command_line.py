@@ -238,3 +238,60 @@ def test_a_pipe_gets_plain_lines_and_a_terminal_colours(capsys, monkeypatch):
     monkeypatch.setattr(terminal, "rich", None)
     terminal.print_table(rows)
     assert "\x1b[" not in capsys.readouterr().out
+
+
+ERRONEOUS = """\
+from mindgrad import Tensor, nn, ops
+x = Tensor([1.0, 2.0])
+number = 3.0
+class Inner(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(3, 1)
+    def construct(self, x):
+        return self.dense(x)
+class Outer(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.inner = Inner()
+    def construct(self, x):
+        return self.inner(x)
+net = Outer()
+def square(x, scale=2.0):
+    return (scale * x * x).sum()
+def needs(x, mask):
+    return x * mask
+"""
+
+
+def test_errors_of_commands_end_at_the_script_or_are_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("script.py").write_text(ERRONEOUS)
+    Path("unclosed.py").write_text("def f(x:\n    return x\n")
+    cases = [
+        (1, ["check", "script.py:net"], ["line 9, in construct", "in the Cell Outer.inner.dense (Dense)"]),
+        (1, ["explain", "script.py:net", "--order", "1"], ["line 9, in construct", "in_channels = 3"]),
+        (1, ["source", "unclosed.py:f", "x"], ["line 1", "SyntaxError"]),
+        (2, ["source", "script.py:square", "x", "x", "x"], ["mindgrad source: TypeError: square() takes"]),
+        (2, ["source", "script.py:squar"], ["has no 'squar'; nearest: 'square'"]),
+        (2, ["source", "script.py:number"], ["'number' of script.py is no function or Cell"]),
+        (2, ["draw", "script.py:needs", "-o", "a.svg"], ["a value is needed for mask"]),
+        (2, ["check", "script.py:square", "xx"], ["NameError: name 'xx' is not defined; nearest: 'x'"]),
+    ]
+    for status, arguments, words in cases:
+        with pytest.raises(SystemExit, match=str(status)):
+            main(arguments)
+        text = capsys.readouterr().err
+        assert str(SOURCE) not in text
+        for word in words:
+            assert word in text, (arguments, text)
+
+
+def test_arguments_are_defaults_and_variables_of_the_script(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("script.py").write_text(ERRONEOUS + "print('of the script')\n")
+    listed = json.loads(
+        text_of(capsys, "explain", "script.py:square", "--json")
+    )  # without what the script prints
+    assert listed["function"] == "square"
+    assert "def grad_of_square(x, scale):" in text_of(capsys, "source", "script.py:square", "--order", "1")

@@ -127,3 +127,25 @@ ms.jit(lambda x: ops.sin(x))(ops.ones((4, 3)))
     text = (tmp_path / "graphs" / files[1]).read_text()
     assert text.startswith("graph(input_0: Float32[4,3], weight: Float32[2,3], bias: Float32[2])")
     assert "tanh(" in text
+
+
+class Stack(nn.Cell):
+    def __init__(self, cells):
+        super().__init__()
+        self.blocks = nn.CellList([Block() for _ in range(cells)])
+
+    def construct(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x.sum()
+
+
+def test_each_cell_has_its_rows_while_they_fit():
+    drawing = ms.draw(Stack(2), X, order=1)
+    assert {"blocks.0", "blocks.1"} <= set(texts(drawing))
+    labels = [row.label for row in drawing._rows if row.group == "blocks.0"]
+    assert labels == sorted(labels)
+    folded = ms.draw(Stack(_MOST_ROWS), X, order=1)
+    assert folded.rows < 6
+    assert "Block" in texts(folded)
+    assert not any(text.startswith("blocks.") for text in texts(folded))

@@ -21,6 +21,7 @@ from mindgrad.optimize import pipeline
 from mindgrad.rows.elementwise import exp, log
 from mindgrad.tools.cost import Cost, cost
 from mindgrad.tools.explain_command import main
+from mindgrad.tools.explanation import _saving
 
 X = Tensor(np.array([1.0, 2.0, 3.0], np.float32))
 
@@ -281,9 +282,12 @@ def test_nested_derivatives_belong_to_lines():
         (ms.laplacian(lambda x: laplacian(x)), points),
         (ms.laplacian(halved), ops.ones((4,))),
     ):
-        lines = ms.explain(f)(x).lines()
-        assert sum(cost.flops for cost in lines if cost.file) >= 0.99 * sum(cost.flops for cost in lines)
-        assert sum(cost.bytes for cost in lines if cost.file) >= 0.98 * sum(cost.bytes for cost in lines)
+        lines = ms.explain(f)(
+            x
+        ).lines()  # sums of results and their seeds belong to no line of these functions
+        assert sum(cost.flops for cost in lines if cost.file) >= 0.9 * sum(cost.flops for cost in lines)
+        assert sum(cost.bytes for cost in lines if cost.file) >= 0.9 * sum(cost.bytes for cost in lines)
+        assert not any("ms.explain" in cost.label for cost in lines)
 
 
 def test_compilations_are_those_of_xla():
@@ -320,3 +324,10 @@ def test_the_command(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["function"] == "u"
     assert main([f"{script}:u", "Tensor([1.0])", "--graph"]) == 0
     assert "graph(x: Float32[1])" in capsys.readouterr().out
+
+
+def test_small_changes_are_no_percentage():
+    assert [_saving(1000, after, "operations") for after in (1000, 998, 1004, 980, 100)] == [
+        "as many operations", "about as many operations", "about as many operations",
+        "2\N{NO-BREAK SPACE}% fewer operations", "1/10 of the operations",
+    ]  # fmt: skip

@@ -63,3 +63,14 @@ def test_in_other_threads_at_once():
         each.join()
     assert sorted(results) == [401, 402, 403]
     assert sys.getrecursionlimit() == limit
+
+
+def returns_only_itself(x):
+    return returns_only_itself(x * 0.5)
+
+
+def test_a_function_that_only_calls_itself_is_no_loop():
+    with pytest.raises(
+        ms.CompileError, match=r"calls itself without end(.|\n)*returns_only_itself\(x \* 0.5\)"
+    ):
+        ms.jit(returns_only_itself)(X)

@@ -331,3 +331,51 @@ def test_the_command_says_what_cannot_be_written(tmp_path, capsys):
 
 def test_the_languages_are_those_of_the_documentation():
     assert LANGUAGES == ("numpy", "jax", "mindspore")
+
+
+class Block(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(2, 2)
+
+    def construct(self, h):
+        return h + ops.tanh(self.dense(h))
+
+
+class Blocks(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.CellList([Block(), Block()])
+
+    def construct(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x.sum()
+
+
+def test_layers_are_variables_and_comments_name_their_cells():
+    program = ms.source(Blocks(), ops.ones((3, 2)), order=1)
+    lines = [line.strip() for line in str(program).splitlines()]
+    line = Block.construct.__code__.co_firstlineno + 1
+    for cell in ("blocks.0", "blocks.1"):
+        assert f"# line {line} in {cell}: return h + ops.tanh(self.dense(h))" in lines
+    for name in ("blocks_0_dense", "blocks_1_dense", "d_blocks_0"):
+        assert any(line.startswith(f"{name} = ") for line in lines), name
+    assert not any("ms.source(" in line for line in lines)  # the line that asks is none of the program
+
+
+def test_carries_of_loops_and_their_cotangents_are_variables():
+    def damped(x):
+        total = x
+        while total.sum() < 9.0:
+            if total.sum() > 3.0:
+                total = total * x
+            else:
+                total = total + ops.exp(x)
+        return total.sum()
+
+    program = ms.source(ms.grad(damped), Tensor([1.1, 1.2]))
+    text = str(program)
+    for part in ("while goes_on:", "total_2 = ", "d_total = ", "d_x = d_x + ", "in reversed(saved):"):
+        assert part in text, part
+    assert "carry" not in text

@@ -34,7 +34,7 @@ from typing import Any
 from mindgrad._base.location import LAUNCHERS, PACKAGE
 from mindgrad._base.refusal import without_own_frames
 
-__all__ = ["before_trimming", "enclose", "enclose_rooms", "enclosed"]
+__all__ = ["before_trimming", "enclose", "enclose_rooms", "enclosed", "trim"]
 
 _OWN = PACKAGE + os.sep
 _IS_KNOWN = sys.version_info[:2] in ((3, 11), (3, 12), (3, 13)) and sys.implementation.name == "cpython"
@@ -56,9 +56,14 @@ def leave() -> None:
             return  # ours called it, and may want to look at the error
         frame = frame.f_back
     if isinstance(error, Exception):
-        for explain in _explanations:
-            explain(error)
-        without_own_frames(error)
+        trim(error)
+
+
+def trim(error: Exception) -> None:
+    """Add the notes to an error that leaves the package, and drop our frames from its traceback."""
+    for explain in _explanations:
+        explain(error)
+    without_own_frames(error)
 
 
 def before_trimming(explain: Callable[[BaseException], None]) -> None:

@@ -17,7 +17,7 @@ from mindgrad._base.nearest import nearest
 
 __all__ = [
     "CELLS", "KEYWORDS", "MODULES", "REMEDIES", "TENSORS", "Unavailable", "accepted_names", "advice",
-    "check_keywords", "refuse_attributes",
+    "check_keywords", "refuse_attributes", "without_construct",
 ]  # fmt: skip
 
 _GRADIENT = "ms.grad(fn)(x), or ms.value_and_grad(fn, None, weights)(x) for Parameters, returns the gradients"
@@ -201,6 +201,14 @@ def refuse_attributes(cls: type, names: dict[str, str]) -> None:
     for name, remedy in names.items():
         if not hasattr(cls, name):
             setattr(cls, name, Unavailable(cls.__name__, name, remedy))
+
+
+def without_construct(owner: type) -> str:
+    """The error text of a class of Cells that has no ``construct``."""
+    hint = nearest("construct", [*vars(owner)])
+    if hasattr(owner, "forward"):
+        hint = ": rename its 'forward' to 'construct'"
+    return f"For 'Cell', the method 'construct' of {owner.__name__} is not defined{hint}."
 
 
 def check_keywords(owner: str, keywords: Iterable[str], accepted: Iterable[str]) -> None:

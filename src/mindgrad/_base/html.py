@@ -84,7 +84,8 @@ def text_table(rows: Sequence[Sequence[str]], sides: Sequence[str], has_head: bo
     for number, row in enumerate(rows):
         tag, weight = ("th", ";font-weight:bold") if has_head and not number else ("td", "")
         styles = [
-            f"text-align:{'right' if side == '>' else 'left'};padding:1px 8px{weight}" for side in sides
+            f"text-align:{'right;white-space:nowrap' if side == '>' else 'left'};padding:1px 8px{weight}"
+            for side in sides
         ]
         cells = [
             f'<{tag} style="{style}">{escape(text)}</{tag}>' for style, text in zip(styles, row, strict=True)

@@ -6,13 +6,13 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 __all__ = [
-    "FrozenValueWarning", "Located", "explain_depth", "located_source", "unheard", "user_frame",
-    "user_location", "warn_user",
+    "NO_LINE", "Attributed", "FrozenValueWarning", "Line", "Located", "explain_depth", "located_source",
+    "unheard", "user_frame", "user_location", "warn_user",
 ]  # fmt: skip
 
 # (pathlib would take a tenth of the whole import)
@@ -35,12 +35,30 @@ def user_frame() -> Any:
     return frame
 
 
+class Line(tuple):
+    """A source ``(file, line)`` that knows whose operator it is.
+
+    Attributes:
+        cell: str, the path of the Cell whose ``construct`` the line stands in, empty outside of all.
+        layer: str, the path of the innermost Cell at work, which the line may have called.
+    """
+
+    cell: str = ""
+    layer: str = ""
+
+
+#: the line of what belongs to none of the program
+NO_LINE = ("", 0)
+
+
 def user_location() -> tuple[str, int]:
     """File and line of :func:`user_frame`, or those that what runs is for (:class:`Located`)."""
     source = _thread.source
     if source is not None and source[0] is not None:
         return source[0]
     frame = user_frame()
+    if _thread.attribute is not None:
+        return _thread.attribute(frame)
     return (frame.f_code.co_filename, frame.f_lineno)
 
 
@@ -60,6 +78,8 @@ class FrozenValueWarning(UserWarning):
 class _Thread(threading.local):
     #: the line that what runs is for, in a tuple; ``None`` where that is the innermost of the user's
     source: tuple[Any] | None = None
+    #: gives the line of a frame, where not just its file and number are asked for
+    attribute: Callable[[Any], tuple[str, int]] | None = None
     #: the warnings that were not shown; ``None`` where they are
     unheard: list[str] | None = None
 
@@ -87,6 +107,21 @@ class Located:
 
     def __exit__(self, *_: object) -> None:
         _thread.source = self._before
+
+
+class Attributed:
+    """A region of this thread in which ``attribute`` gives the line of a frame, a :class:`Line` perhaps."""
+
+    __slots__ = ("_attribute", "_before")
+
+    def __init__(self, attribute: Callable[[Any], tuple[str, int]]) -> None:
+        self._attribute = attribute
+
+    def __enter__(self) -> None:
+        self._before, _thread.attribute = _thread.attribute, self._attribute
+
+    def __exit__(self, *_: object) -> None:
+        _thread.attribute = self._before
 
 
 def located_source() -> tuple[Any] | None:

@@ -11,10 +11,10 @@ from typing import Any
 
 from mindgrad.control import checkpoints
 from mindgrad.emit.expression import Expression
-from mindgrad.emit.names import suggestions
+from mindgrad.emit.names import carry_names
 from mindgrad.emit.program import Writer, typed_names
 from mindgrad.emit.python_control import CONTROL as PYTHON_CONTROL
-from mindgrad.emit.python_control import reverse_trip
+from mindgrad.emit.python_control import cotangent_names, reverse_trip
 from mindgrad.ir.graph import Equation, Graph, live_equations
 
 __all__ = ["CONTROL"]
@@ -66,9 +66,8 @@ def _cond(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     return _called(writer, equation, names, f"jax.lax.cond({predicate.text}, {', '.join(branches)})")
 
 
-def _carry_names(writer: Writer, body: Graph, count: int) -> list[str]:
-    known = suggestions(body)
-    return _fresh(writer, [known.get(y) for y in body.outputs[:count]], "carry")
+def _carry_names(writer: Writer, equation: Equation, count: int) -> list[str]:
+    return _fresh(writer, carry_names(equation)[:count], "carry")
 
 
 def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
@@ -77,10 +76,10 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
     constants, initial = operands[:consts], operands[consts:]
     functions = []
     for name, graph, result in (
-        ("goes_on", parameters["condition"], lambda texts: texts[0]),
+        ("condition", parameters["condition"], lambda texts: texts[0]),
         ("trip", body, _tuple),
     ):
-        inner = _carry_names(writer, body, len(initial))
+        inner = _carry_names(writer, equation, len(initial))
         carry = typed_names([v.type for v in body.inputs[consts:]], inner)
         functions.append(
             _function(writer, name, "carry", [(inner, "carry")], graph, [*constants, *carry], result)
@@ -116,14 +115,15 @@ def _while_pullback(
     )
     types = [v.type for v in body.inputs[consts:]]
 
-    inner = _carry_names(writer, body, carries)
+    inner = _carry_names(writer, equation, carries)
     trip = _function(
         writer, "trip", "carry", [(inner, "carry")], body, [*constants, *typed_names(types, inner)], _tuple
     )
     functions = []
+    bases = cotangent_names(equation, constants, suggested)
     for name, graph in (("pull", step), ("totals", total)):
-        names = _carry_names(writer, body, carries)
-        moved = [writer.names.fresh("cotangent") for _ in moving]
+        names = _carry_names(writer, equation, carries)
+        moved = _fresh(writer, bases[len(active_consts) :], "cotangent")
         arguments = [
             *constants,
             *typed_names(types, names),
@@ -144,7 +144,7 @@ def _while_pullback(
         equation.source,
     )
     zeros = _tuple([writer.target.zeros(y.type) for y in equation.outputs[: len(active_consts)]])
-    names = _fresh(writer, suggested, "cotangent")
+    names = _fresh(writer, bases, "cotangent")
     last = _tuple([writer.whole(x).text for x in cotangents])
     return _called(writer, equation, names, f"{walker}.run({last}, {zeros})")
 
@@ -153,7 +153,7 @@ def _scan(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     parameters = equation.parameters
     body, consts, carries = parameters["body"], parameters["consts"], parameters["carries"]
     end = consts + carries
-    inner = _carry_names(writer, body, carries)
+    inner = _carry_names(writer, equation, carries)
     slices = [writer.names.fresh("slice_") for _ in body.inputs[end:]]
     arguments = [*operands[:consts], *typed_names([v.type for v in body.inputs[consts:]], [*inner, *slices])]
     trip = _function(

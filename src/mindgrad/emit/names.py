@@ -1,7 +1,8 @@
 """Names of values in emitted programs: those of the user's source, as far as the equations' lines tell them.
 
-A value that is the last of a line ``h = …`` and the only one of it that other lines use is called ``h``. What
-the derivative of such a line takes from the derivatives of other lines is its cotangent or tangent, ``d_h``.
+A value that is the last of a line ``h = …`` and the only one of it that other lines use is called ``h``; what
+a layer of a Cell gives, where the line does not name it, is called by its path, ``blocks_0_dense``. What the
+derivative of such a line takes from the derivatives of other lines is its cotangent or tangent, ``d_h``.
 Other values are numbered.
 """
 
@@ -15,11 +16,12 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from mindgrad.ir.graph import DerivativeOf, Equation, Graph, Variable
 
-__all__ = ["Names", "identifier", "line_comment", "suggestions"]
+__all__ = ["Names", "attribution", "carry_names", "identifier", "is_numbered", "line_comment", "suggestions"]
 
 Source = tuple[str, int]
 
@@ -30,6 +32,11 @@ def identifier(text: str) -> str:
     if name[0].isdigit():
         name = f"p_{name}"
     return f"{name}_" if keyword.iskeyword(name) else name
+
+
+def is_numbered(name: str) -> bool:
+    """Whether a name is that of a value of which nothing is known."""
+    return re.fullmatch(r"v\d+", name) is not None
 
 
 class Names:
@@ -123,6 +130,19 @@ def _operations(file: str) -> dict[int, str]:
     return operations
 
 
+@lru_cache(maxsize=64)
+def _choices(file: str) -> dict[int, str]:
+    """For each line of a file with an ``if`` the variable that it assigns, if it is one alone."""
+    choices: dict[int, str] = {}
+    for node in ast.walk(_parsed(file)):
+        if isinstance(node, ast.If):
+            inner = [x for child in (*node.body, *node.orelse) for x in ast.walk(child)]
+            names = {x.id for x in inner if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+            if len(names) == 1:
+                choices[node.lineno] = names.pop()
+    return choices
+
+
 def operation_of(source: Source) -> str | None:
     """The operator that the statement at a line of the user's ends with."""
     return _operations(source[0]).get(source[1])
@@ -132,8 +152,10 @@ def line_comment(source: Source, main: str | None) -> str:
     """A comment that quotes the user's line: ``line 12: h = ops.tanh(x)``, with its file if not ``main``."""
     file, line = source
     text = linecache.getline(file, line).strip()
-    place = f"line {line}" if file == main else f"{os.path.basename(file)}, line {line}"
-    subject = f"derivative of {place}" if isinstance(source, DerivativeOf) else place
+    location = f"line {line}" if file == main else f"{os.path.basename(file)}, line {line}"
+    cell = getattr(source, "cell", "")
+    location += f" in {cell}" if cell else ""
+    subject = f"derivative of {location}" if isinstance(source, DerivativeOf) else location
     if not text:
         return subject
     return f"{subject}: {text if len(text) <= 70 else text[:67] + '...'}"
@@ -154,6 +176,11 @@ def _consumers(graph: Graph) -> dict[Variable, list[Equation | None]]:
     return consumers
 
 
+def attribution(source: Any) -> Any:
+    """A key of what a source says: the line, whether it is its derivative, and the Cell."""
+    return source, type(source), getattr(source, "cell", "")
+
+
 def _is_primal(source: Any) -> bool:
     return source is not None and type(source) is not DerivativeOf
 
@@ -161,11 +188,15 @@ def _is_primal(source: Any) -> bool:
 def suggestions(graph: Graph) -> dict[Variable, str]:
     """Names for values of ``graph`` by the lines of the user's that they belong to."""
     consumers = _consumers(graph)
-    names: dict[Variable, str] = {}
-    for run in _runs(graph.equations):
+    names = _of_layers(graph, consumers)
+    runs = list(_runs(graph.equations))
+    for number, run in enumerate(runs):
         source = run[0].source
+        if _goes_on(runs, number):
+            continue
         name = target_of(source) if source is not None and _is_primal(source) else None
-        if name is None:
+        name = name or getattr(source, "cell", None)
+        if not name:
             continue
         inside = set(run)
         leaving = [y for e in run for y in e.outputs if _leaves(consumers.get(y, ()), inside)]
@@ -179,15 +210,18 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
             and last.primitive.name == operation_of(source)
         ):
             names[last.outputs[0]] = name  # what the derivative alone uses
-    order: dict[Source, int] = {}
+    for equation in graph.equations:
+        inner = _of_control(equation)
+        names.update((y, name) for y, name in zip(equation.outputs, inner, strict=False) if name)
+    order: dict[_Site, int] = {}
     for equation in graph.equations:
         if _is_primal(equation.source):
-            order.setdefault(equation.source, len(order))  # type: ignore[arg-type]
+            order.setdefault(_Site.of(equation.source), len(order))
     for equation in graph.equations:
         if type(equation.source) is not DerivativeOf:
             continue
         for y in equation.outputs:
-            name = _of_derivative(tuple(equation.source), consumers.get(y, ()), order)
+            name = _of_derivative(_Site.of(equation.source), consumers.get(y, ()), order)
             if name is not None:
                 names[y] = f"d_{name}"
     return names
@@ -199,7 +233,7 @@ def _runs(equations: Sequence[Equation]) -> Iterable[list[Equation]]:
     for equation in equations:
         if not _is_primal(equation.source):
             continue
-        if run and run[0].source != equation.source:
+        if run and attribution(run[0].source) != attribution(equation.source):
             yield run
             run = []
         run.append(equation)
@@ -207,30 +241,107 @@ def _runs(equations: Sequence[Equation]) -> Iterable[list[Equation]]:
         yield run
 
 
+def _goes_on(runs: Sequence[Sequence[Equation]], number: int) -> bool:
+    """Whether the line of a run goes on behind a Cell that it calls."""
+    source = runs[number][0].source
+    cell = getattr(source, "cell", "")
+    for run in runs[number + 1 :]:
+        inner = getattr(run[0].source, "cell", "")
+        if inner == cell or not inner.startswith(f"{cell}." if cell else ""):
+            return run is not runs[number + 1] and attribution(run[0].source) == attribution(source)
+    return False
+
+
+def _of_layers(graph: Graph, consumers: dict[Variable, list[Equation | None]]) -> dict[Variable, str]:
+    """Names of what layers give: the paths of these Cells, which lines of the user's call."""
+    names: dict[Variable, str] = {}
+    for (_, layer), run in groupby(graph.equations, key=lambda e: (e.source, getattr(e.source, "layer", ""))):
+        inside = set(run)
+        source = next(iter(inside)).source
+        if _is_primal(source) and layer != getattr(source, "cell", ""):
+            leaving = [y for e in graph.equations if e in inside for y in e.outputs]
+            leaving = [y for y in leaving if _leaves(consumers.get(y, ()), inside)]
+            if len(leaving) == 1:
+                names[leaving[0]] = layer
+    return names
+
+
 def _leaves(consumers: Sequence[Equation | None], inside: set[Equation]) -> bool:
     """Whether a value is used by the program itself behind its line."""
     return any(e is None or (_is_primal(e.source) and e not in inside) for e in consumers)
 
 
-def _of_derivative(
-    source: Source, consumers: Sequence[Equation | None], order: dict[Source, int]
-) -> str | None:
-    """The variable whose derivative flows from that of the line ``source`` to that of another line.
+def _of_control(equation: Equation) -> Sequence[str | None]:
+    """Names of what a branch or loop gives: those that its lines give."""
+    parameters = equation.parameters
+    if equation.primitive.name == "cond":
+        true, false = parameters["true"], parameters["false"]
+        first, second = suggestions(true), suggestions(false)
+        pairs = zip(true.outputs, false.outputs, strict=True)
+        names = [first.get(y) or second.get(z) for y, z in pairs]
+        if names == [None] and _is_primal(equation.source):
+            file, line = equation.source  # type: ignore[misc]
+            return [_choices(file).get(line)]
+        return names
+    if equation.primitive.name in ("while", "scan"):
+        known = suggestions(parameters["body"])
+        return [known.get(y) for y in parameters["body"].outputs]
+    return ()
+
+
+def carry_names(equation: Equation, fallback: str = "carry") -> list[str]:
+    """Names for the carry of a loop."""
+    parameters = equation.parameters
+    body, condition, consts = parameters["body"], parameters.get("condition"), parameters["consts"]
+    known = suggestions(body)
+    names = [known.get(y) or fallback for y in body.outputs]
+    if condition is not None and not condition.equations:  # the body computes it, for the next trip
+        names = [
+            "goes_on" if x is condition.outputs[0] else name
+            for x, name in zip(condition.inputs[consts:], names, strict=True)
+        ]
+    return names
+
+
+class _Site(NamedTuple):
+    """The place of an operator: a line of the user's, in a Cell, and the layer at work."""
+
+    file: str
+    line: int
+    cell: str
+    layer: str
+
+    @staticmethod
+    def of(source: Any) -> _Site:
+        file, line = source
+        return _Site(file, line, getattr(source, "cell", ""), getattr(source, "layer", ""))
+
+    def result(self, user: _Site) -> str | None:
+        """The name of what goes from here to ``user``."""
+        if self[:3] == user[:3]:  # within one line
+            return self.layer if self.layer != self.cell else None
+        return target_of((self.file, self.line)) or self.cell or None
+
+
+def _of_derivative(site: _Site, consumers: Sequence[Equation | None], order: dict[_Site, int]) -> str | None:
+    """The variable whose derivative flows from that of the operators at ``site`` to that of others.
 
     Forwards it is that of the line where it comes from, backwards that of the line where it goes.
     """
-    sources = {
-        None if e is None or type(e.source) is not DerivativeOf else tuple(e.source) for e in consumers
+    sites = {
+        None if e is None or type(e.source) is not DerivativeOf else _Site.of(e.source) for e in consumers
     }
-    if len(sources) != 1:
+    other = next(iter(sites), None)
+    if other is None or any(x is None or x[:3] != other[:3] for x in sites):
         return None
-    (other,) = sources
-    if other is None or other == source:
+    if len(sites) > 1:
+        other = other._replace(layer=other.cell)
+    if other == site:
         return None
-    if source in order and other in order:
-        is_forwards = order[source] < order[other]  # type: ignore[index]
-    elif source[0] == other[0]:
-        is_forwards = source[1] < other[1]
+    if site in order and other in order:
+        is_forwards = order[site] < order[other]
+    elif site.file == other.file and site.line != other.line:
+        is_forwards = site.line < other.line
     else:
         return None
-    return target_of(source if is_forwards else other)  # type: ignore[arg-type]
+    return site.result(other) if is_forwards else other.result(site)

@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from mindgrad._base.location import NO_LINE
 from mindgrad.emit.array_forms import alignment
 from mindgrad.emit.expression import ATOM, UNARY, Expression
-from mindgrad.emit.names import Names, line_comment, suggestions
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.emit.names import Names, attribution, line_comment, suggestions
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations
 from mindgrad.ir.types import TensorType
 
 __all__ = ["Writer", "typed_names"]
@@ -63,8 +64,8 @@ class Writer:
 
     def line(self, text: str, source: Any = None) -> None:
         """Write a statement, below a comment that names the line of the user's that it belongs to."""
-        if source is not None and source != self._commented:
-            self._commented = source
+        if source is not None and source != NO_LINE and attribution(source) != self._commented:
+            self._commented = attribution(source)
             self.lines.append("    " * self._indent + f"# {line_comment(source, self._main)}")
         self.lines.append("    " * self._indent + text)
 
@@ -227,6 +228,7 @@ class _Run:
         row, target = equation.primitive, self.writer.target
         control: Callable[..., Any] | None = target.control.get(row.name)
         if control is not None:
+            equation = self.needed(equation)
             operands = [self.variable(x) for x in equation.inputs]
             names = [self.suggested.get(y) for y in equation.outputs]
             results = control(self.writer, equation, operands, names)
@@ -245,6 +247,19 @@ class _Run:
         text, precedence = self.text(equation)
         result = equation.outputs[0]
         self.keep(equation, result, Expression(text, result.type, precedence))
+
+    def needed(self, equation: Equation) -> Equation:
+        """A branch without the outputs that nothing uses, and what only they need."""
+        slots = [k for k, y in enumerate(equation.outputs) if self.uses[y]]
+        if equation.primitive.name != "cond" or len(slots) == len(equation.outputs):
+            return equation
+        parameters = dict(equation.parameters)
+        for side in ("true", "false"):
+            graph = parameters[side]
+            outputs = [graph.outputs[k] for k in slots]
+            parameters[side] = Graph(graph.inputs, live_equations(graph.equations, outputs), outputs)
+        left = tuple([equation.outputs[k] for k in slots])
+        return Equation(equation.primitive, equation.inputs, parameters, left, equation.source)
 
     def text(self, equation: Equation) -> tuple[str, int]:
         """The text of an equation that fits into a line if its operands can be made shorter."""

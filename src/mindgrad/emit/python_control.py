@@ -14,13 +14,13 @@ from typing import Any
 
 from mindgrad.control.while_reverse_step import linear_trip
 from mindgrad.emit.expression import Expression
-from mindgrad.emit.names import suggestions
+from mindgrad.emit.names import carry_names, is_numbered
 from mindgrad.emit.program import Writer, typed_names
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Equation, Graph
 from mindgrad.ir.memo import memoized
 
-__all__ = ["CONTROL", "reverse_trip"]
+__all__ = ["CONTROL", "cotangent_names", "reverse_trip"]
 
 Operands = Sequence[Expression]
 Names = Sequence[str | None]
@@ -44,12 +44,7 @@ def _assign(writer: Writer, targets: Sequence[str], values: Operands, source: An
 
 def _cond(writer: Writer, equation: Equation, operands: Operands, suggested: Names) -> list[Expression]:
     predicate, *xs = operands
-    inner = [suggestions(equation.parameters[k]) for k in ("true", "false")]
-    bases = []
-    for k, name in enumerate(suggested):
-        branches = [equation.parameters[side].outputs[k] for side in ("true", "false")]
-        bases.append(name or next((n for s, y in zip(inner, branches, strict=True) if (n := s.get(y))), None))
-    targets = _names(writer, bases, "branch")
+    targets = _names(writer, suggested, "branch")
     for keyword, side in ((f"if {predicate.text}:", "true"), ("else:", "false")):
         writer.line(keyword, equation.source if side == "true" else None)
         with writer.indented():
@@ -62,12 +57,11 @@ def _cond(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
 # --- while -------------------------------------------------------------------------------------------
 
 
-def _carried(writer: Writer, body: Graph, consts: int, initial: Operands, source: Any) -> list[str]:
+def _carried(writer: Writer, equation: Equation, initial: Operands) -> list[str]:
     """Variables for the carry of a loop, with their first values."""
-    known = suggestions(body)
-    names = _names(writer, [known.get(y) for y in body.outputs[: len(initial)]], "carry")
+    names = _names(writer, carry_names(equation)[: len(initial)], "carry")
     for name, x in zip(names, initial, strict=True):
-        writer.line(f"{name} = {writer.whole(x).text}", source)
+        writer.line(f"{name} = {writer.whole(x).text}", equation.source)
     return names
 
 
@@ -95,7 +89,7 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
     parameters = equation.parameters
     consts, body = parameters["consts"], parameters["body"]
     count = len(body.outputs)
-    names = _carried(writer, body, consts, operands[consts:], equation.source)
+    names = _carried(writer, equation, operands[consts:])
     saved = writer.names.fresh("saved") if parameters.get("slots") else None
     if saved is not None:
         writer.line(f"{saved} = []")
@@ -129,6 +123,16 @@ def reverse_trip(body: Graph, consts: int, active_consts: tuple[int, ...], movin
         return builder.close([*builder.inline(trip.totals, known), *builder.inline(trip.step, known)])
 
 
+def cotangent_names(equation: Equation, constants: Operands, suggested: Names) -> list[str | None]:
+    """Names for what a pullback adds up over its trips, and for what goes from one trip to the one before."""
+    parameters = equation.parameters
+    carried = [carry_names(equation, "")[k] for k in parameters["moving"]]
+    owners = [constants[k].text for k in parameters["active_consts"]]
+    owners = [text if text.isidentifier() and not is_numbered(text) else "" for text in owners]
+    owned = [f"d_{owner}" if owner else None for owner in (*owners, *carried)]
+    return [name or own for name, own in zip(suggested, owned, strict=True)]
+
+
 def _while_pullback(
     writer: Writer, equation: Equation, operands: Operands, suggested: Names
 ) -> list[Expression]:
@@ -138,13 +142,13 @@ def _while_pullback(
     count, carries = len(body.inputs), len(body.outputs)
     constants, cotangents = operands[:consts], operands[count + 2 + carries :]
     source = equation.source
+    bases = cotangent_names(equation, constants, suggested)
     sums = [writer.assigned(Expression(writer.target.zeros(y.type), y.type), name, source).text
-            for y, name in zip(equation.outputs, suggested[: len(active_consts)], strict=False)]  # fmt: skip
-    moved = _names(writer, suggested[len(active_consts) :], "cotangent")
+            for y, name in zip(equation.outputs, bases[: len(active_consts)], strict=False)]  # fmt: skip
+    moved = _names(writer, bases[len(active_consts) :], "cotangent")
     _assign(writer, moved, [writer.whole(x) for x in cotangents], source)
     # the names of the forward loop are free for the carry of a trip, with a number
-    known = suggestions(body)
-    names = [writer.names.fresh(known.get(y) or "carry") for y in body.outputs]
+    names = _names(writer, carry_names(equation), "carry")
     loop = f"for {', '.join(names)}{',' if len(names) == 1 else ''} in reversed({operands[count].text}):"
     writer.line(loop, source)
     with writer.indented():
@@ -169,7 +173,7 @@ def _scan(writer: Writer, equation: Equation, operands: Operands, suggested: Nam
     body, consts, carries = parameters["body"], parameters["consts"], parameters["carries"]
     length, source = parameters["length"], equation.source
     end = consts + carries
-    names = _carried(writer, body, consts, operands[consts:end], source)
+    names = _carried(writer, equation, operands[consts:end])
     stacked = _names(writer, suggested[carries:], "stacked")
     for name, y in zip(stacked, equation.outputs[carries:], strict=True):
         writer.line(f"{name} = {target.rows(y.type)}", source)

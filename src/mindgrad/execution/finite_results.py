@@ -86,7 +86,7 @@ def checked(run: Callable[..., Any], plain: Graph) -> Callable[..., Any]:
 def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
     """Raise the error of the first equation that makes a NaN or an infinity which reaches the results.
 
-    Nothing is raised where they come from operands of the program. A value that is masked out does not count.
+    Nothing is raised where they are in operands of the program. A value that is masked out does not count.
     Of a program that communicates only what stands before is evaluated: the other processes do not run again.
 
     Args:
@@ -145,7 +145,7 @@ def _refuse_first(graph: Graph, arrays: Sequence[Any]) -> None:
         visited.add(variable)
         if variable in faults:
             origins.append(faults[variable])
-        elif variable in makers:
+        if variable in makers:  # a NaN may come of an infinity that was made before
             waiting += [x for x in makers[variable].inputs if type(x) is Variable]
     if origins:
         min(origins, key=itemgetter(0))[1]()

@@ -1,4 +1,5 @@
-"""The search for the operator that first makes a NaN or an infinity from finite operands (``debug_nans``).
+"""The search for the operator that first makes a NaN of operands without one, or an infinity of finite ones
+(``debug_nans``).
 
 Kernels that run one by one are looked at one by one; a program whose results are not finite is evaluated
 again, equation by equation (``execution.finite_results``).
@@ -21,8 +22,9 @@ __all__ = ["check_kernel", "first_fault", "refuse_fault"]
 
 
 def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dict[str, Any]) -> Any:
-    """The first result that is not finite; ``None`` if there is none, or an operand is not finite either.
+    """The first result that is not finite and was not so before: of finite operands, or NaN of infinite ones.
 
+    Infinities of infinities pass: a mask of −∞ is meant. Their differences and products with zero are not.
     An operator without operands, or with an infinite parameter (a padding of −∞), was told to give one.
     """
     for faulty in results:
@@ -34,10 +36,15 @@ def first_fault(operands: Sequence[Any], results: Sequence[Any], parameters: dic
         return None
     if not operands:
         return None
-    if not all(is_finite(np.asarray(x)) for x in operands):
-        return None
+    arrays = [np.asarray(x) for x in operands]
+    if not all(map(is_finite, arrays)):
+        return None if any(map(_has_nan, arrays)) else next(filter(_has_nan, map(np.asarray, results)), None)
     numbers = [float(x) for x in parameters.values() if isinstance(x, (float, np.floating))]
     return faulty if all(map(isfinite, numbers)) else None
+
+
+def _has_nan(array: np.ndarray) -> bool:
+    return array.dtype.kind in "fcV" and bool(np.isnan(array).any())
 
 
 def check_kernel(primitive: Any, operands: Sequence[Any], results: Any, parameters: dict[str, Any]) -> None:
@@ -66,17 +73,21 @@ def refuse_fault(name: str, operands: Sequence[Any], faulty: np.ndarray, source:
     Raises:
         FloatingPointError: always.
     """
-    is_bad = ~np.isfinite(faulty)
+    is_spread = not all(is_finite(np.asarray(x)) for x in operands)
+    is_bad = np.isnan(faulty) if is_spread else ~np.isfinite(faulty)
     index = tuple(int(i) for i in np.argwhere(is_bad)[0]) if faulty.ndim else ()
     at = f" at {list(index)}" if index else ""
     ranges = ", ".join(_range(np.asarray(x)) for x in operands)
-    reason = f"the operator '{name}' made {faulty[index]}{at} from finite operands: {ranges}"
+    before = "infinite" if is_spread else "finite"
+    reason = f"the operator '{name}' made {faulty[index]}{at} from {before} operands: {ranges}"
     if isinstance(source, DerivativeOf):
         reason = f"in a derivative of the line below, {reason}"
     if source is None:
         raise FloatingPointError(f"{reason} (debug_nans; the line is not known)")
     location = source if isinstance(source, SourceLocation) else SourceLocation(*source)
     instead = "keep the operands where the operator is finite; set_context(debug_nans=False) lets it pass."
+    if is_spread:
+        instead = f"a difference of infinities, and zero times one, is NaN: {instead}"
     raise FloatingPointError(located_text(reason, instead, location))
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from mindgrad._base.location import Line
 from mindgrad.ir.memo import interned, memoized
 from mindgrad.ir.types import TensorType, type_of
 
@@ -178,14 +179,24 @@ class Constant(Atom):
 
 
 class DerivativeOf(tuple):
-    """The source ``(file, line)`` of an equation that computes a derivative of that line."""
+    """The source ``(file, line)`` of an equation that computes a derivative of that line.
 
-    __slots__ = ()
+    Attributes:
+        cell, layer: those of the line, where they are known (:class:`Line`).
+    """
+
+    cell: str = ""
+    layer: str = ""
 
 
 def derivative_of(source: tuple[str, int] | None) -> tuple[str, int] | None:
     """``source`` as that of a derivative."""
-    return None if source is None else DerivativeOf(source)
+    if source is None:
+        return None
+    derived = DerivativeOf(source)
+    if isinstance(source, (Line, DerivativeOf)):
+        derived.cell, derived.layer = source.cell, source.layer
+    return derived
 
 
 class Equation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any, Self
 
-from mindgrad._base.foreign_names import CELLS, accepted_names, check_keywords
+from mindgrad._base.foreign_names import CELLS, accepted_names, check_keywords, without_construct
 from mindgrad._base.location import explain_depth
 from mindgrad._base.tree import map_leaves
 from mindgrad.api.recompute import check_options, run_recomputed
@@ -271,10 +271,7 @@ class Cell(Hooked):
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         """The computation; every Cell defines its own."""
-        remedy = ": rename its 'forward' to 'construct'" if hasattr(type(self), "forward") else ""
-        raise AttributeError(
-            f"For 'Cell', the method 'construct' of {type(self).__name__} is not defined{remedy}."
-        )
+        raise AttributeError(without_construct(type(self)))
 
     # -- modes -----------------------------------------------------------------------------------
 

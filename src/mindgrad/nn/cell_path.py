@@ -1,20 +1,20 @@
-"""The path of Cells is named in errors: which of fifty Dense layers got a wrong shape.
+"""The path of Cells is named in errors and in written and drawn programs: which of fifty Dense layers it was.
 
-It is found when an error leaves the package, from the frames that the error went through; a call that
-goes well pays nothing for it.
+It is read from frames, when an error leaves the package or a tool traces a program; other calls pay nothing.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any
 
 from mindgrad._base.boundary import before_trimming
-from mindgrad._base.location import is_own_file
+from mindgrad._base.location import NO_LINE, Line, is_own_file
 
-__all__ = ["name_path_in_errors"]
+__all__ = ["cell_lines", "name_path_in_errors"]
 
 _BEGIN = "  in the Cell "
 _LONGEST = 300  # characters: a path is no recursion
@@ -41,6 +41,45 @@ def name_path_in_errors(cell_class: type) -> None:
             error.add_note(f"{_BEGIN}{path} ({type(cells[-1]).__name__})")
 
     before_trimming(note_path)
+
+
+def cell_lines(cell_class: type, caller: FrameType | None) -> Callable[[FrameType], tuple[str, int]]:
+    """The function that gives the line of a frame with the path of the Cell that it runs in.
+
+    Args:
+        cell_class: the class whose ``__call__`` calls a Cell.
+        caller: the frame that asks for the program; its line is none of the program.
+    """
+    roots: list[Any] = []
+
+    def path(cells: list[Any]) -> str:
+        if not cells:
+            return ""
+        root = next((k for k, cell in enumerate(roots) if cell is cells[0]), len(roots))
+        if root == len(roots):
+            roots.append(cells[0])
+        steps = [f"{type(cells[0]).__name__}_{root + 1}"] if root else []
+        steps += [_step(outer, inner) or type(inner).__name__ for outer, inner in pairwise(cells)]
+        return ".".join(steps)
+
+    def line_of(frame: FrameType) -> tuple[str, int]:
+        if frame is caller:
+            return NO_LINE
+        code = cell_class.__call__.__code__  # type: ignore[operator]
+        cells: list[Any] = []  # the innermost first
+        count = 0
+        current: FrameType | None = sys._getframe(1)
+        while current is not None and current is not caller:
+            if current.f_code is code and not (cells and cells[-1] is current.f_locals["self"]):
+                cells.append(current.f_locals["self"])
+            if current is frame:
+                count = len(cells)
+            current = current.f_back
+        line = Line((frame.f_code.co_filename, frame.f_lineno))
+        line.cell, line.layer = path(cells[count:][::-1]), path(cells[::-1])
+        return line
+
+    return line_of
 
 
 def _called(error: BaseException, code: CodeType) -> tuple[list[Any], FrameType | None]:

@@ -30,6 +30,8 @@ _KINDS: tuple[tuple[str, DType], ...] = (
 class _NotGiven:
     """The value of an argument that is not given."""
 
+    is_missing = True
+
     def __repr__(self) -> str:
         return "nothing"
 

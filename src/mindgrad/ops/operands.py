@@ -90,6 +90,8 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
         return Tensor(x)
     if is_other_array(x):
         return Tensor(x)
+    if getattr(x, "is_missing", False):
+        raise TypeError(f"For '{operator}', the input is missing: call it with a Tensor or a number.")
     raise TypeError(
         f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."
     )

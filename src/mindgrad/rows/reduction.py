@@ -289,7 +289,7 @@ def _logsumexp_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
     # where y = −∞, exp(x − 0) = 0; where y = +∞, the elements that are +∞ share equally
     distance = select(at_top, nothing, x - select(at_bottom, nothing, above))
     hits = convert(equal(x, full(x.type, np.inf)), dtype=x.dtype)
-    share = hits / _spread(reduce_sum(hits, axes=axes), x, axes)
+    share = hits * _spread(safe_reciprocal(reduce_sum(hits, axes=axes)), x, axes)
     weight = select(at_top, share, exp(distance))
     return reduce_sum(product(weight, ts[0]), axes=axes)
 

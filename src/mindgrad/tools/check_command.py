@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mindgrad.tools.check_grad import check_grad
-from mindgrad.tools.command_target import target_of, target_parser
+from mindgrad.tools.command_errors import shown_errors
+from mindgrad.tools.command_target import of_script, target_of, target_parser
 
 __all__ = ["main"]
 
@@ -13,11 +14,13 @@ _EXAMPLE = """examples:
   mindgrad check energy.py:energy "Tensor([1.0, 2.0])" 3.0
   mindgrad check train.py:net "ops.ones((4, 3))" --order 2 --plot errors.png
 
-The arguments are Python expressions; they see the names of the script and those of mindgrad. Without them
-the function is called with its default values. The exit status is 0 if the derivatives agree, 1 if not, and
-2 for a wrong command line."""
+The arguments are Python expressions; they see the names of the script and those of mindgrad. Where none are
+written the function is called with its defaults, and with the script's variables of its arguments' names.
+The exit status is 0 if the derivatives agree, 1 if not or if the script raises an error, and 2 for a wrong
+command line."""
 
 
+@shown_errors("check")
 def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
@@ -43,10 +46,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--plot", metavar="FILE", help="draw the error over the step size")
     options = parser.parse_args(arguments)
     fn, values, _ = target_of(options, parser)
-    result = check_grad(
-        fn, values, options.order, tuple(options.mode or ("forward", "reverse")), tolerance=options.tolerance
-    )
-    print(result)
+    modes = tuple(options.mode or ("forward", "reverse"))
+    with of_script():
+        result = check_grad(fn, values, options.order, modes, tolerance=options.tolerance)
+    result.show()
     if options.plot:
         result.plot(options.plot)
     return 0 if result.ok else 1

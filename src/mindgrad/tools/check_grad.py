@@ -23,17 +23,13 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.tools.checked_function import CheckedFunction, Leaf, quiet
 from mindgrad.tools.finite_difference import Differences, complex_step, differences, power_of_two
 from mindgrad.tools.gradient_check import Comparison, GradientCheck
+from mindgrad.tools.verdicts import Slopes, Verdicts
 
 __all__ = ["check_grad"]
 
 _MODES = ("forward", "reverse")
 #: the complex step counts where it agrees with the central difference to this part of the slope
 _ANALYTIC = 1e-5
-#: a difference that is less certain than this part of the slope decides nothing
-_UNCERTAIN = 0.05
-#: rounding of a derivative, in units of the last place of result over argument
-_FLOOR = 64.0
-_VERDICTS = ("ok", "corner", "unclear", "wrong")
 
 
 @explains_keywords
@@ -312,15 +308,18 @@ class _Check:
         difference = np.where(is_exact, exact, table("slope"))
         uncertainty = np.where(is_exact, 0.0, table("uncertainty"))
         units = np.array([[row.unit] for row in slopes])
-        left, right, is_corner, is_edge = (table(x) for x in ("left", "right", "is_corner", "is_edge"))
-        judged = _Judgement(
+        left, right = table("left"), table("right")
+        judged = Verdicts(
             derivative,
-            difference,
-            uncertainty,
-            np.fmin(left, right),
-            np.fmax(left, right),
-            is_corner,
-            is_edge,
+            Slopes(
+                difference,
+                uncertainty,
+                np.fmin(left, right),
+                np.fmax(left, right),
+                table("is_corner"),
+                table("is_edge"),
+                table("is_jump") & ~is_exact,
+            ),
             tolerance=self.tolerance or _tolerance(self.own_epsilon),
             epsilon=self.own_epsilon,
             magnitude=np.abs(self.base).max(initial=0.0) / units,
@@ -370,11 +369,15 @@ class _Check:
             number -= size
         raise IndexError(column)
 
-    def _remark(self, leaf: Leaf, judged: _Judgement, is_every_entry: bool, is_sum: bool) -> str:
+    def _remark(self, leaf: Leaf, judged: Verdicts, is_every_entry: bool, is_sum: bool) -> str:
         remarks = []
         for is_kind, text in (
-            (judged.is_corner, "{count} at a corner; {place}: one-sided slopes {left:.6g} and {right:.6g}"),
-            (judged.is_edge, "{count} at the edge of the domain; {place}: finite on one side only"),
+            (
+                judged.slopes.is_corner,
+                "{count} at a corner; {place}: one-sided slopes {left:.6g} and {right:.6g}",
+            ),
+            (judged.slopes.is_edge, "{count} at the edge of the domain; {place}: finite on one side only"),
+            (judged.slopes.is_jump, "{count} at a jump; {place}: its values on the two sides do not meet"),
         ):
             rows, columns = np.nonzero(is_kind)
             if not len(rows):
@@ -384,8 +387,8 @@ class _Check:
                 text.format(
                     count=f"{len(rows)} {'entry' if len(rows) == 1 else 'entries'}",
                     place=self._place(leaf, row, column, is_every_entry, is_sum),
-                    left=judged.low[row, column],
-                    right=judged.high[row, column],
+                    left=judged.slopes.low[row, column],
+                    right=judged.slopes.high[row, column],
                 )
             )
         return "; ".join(remarks)
@@ -393,49 +396,3 @@ class _Check:
 
 def _index(number: int, shape: tuple[int, ...]) -> str:
     return f"[{', '.join(str(int(i)) for i in np.unravel_index(number, shape))}]" if shape else ""
-
-
-class _Judgement:
-    """Verdicts on a matrix of derivatives; ``magnitude``: of the results, for a step of the variables' size.
-
-    Attributes:
-        error: the distance of derivative and difference.
-        verdict: the gravest verdict.
-        worst: the entry with the gravest verdict, and among those with the largest error for what is allowed.
-    """
-
-    def __init__(
-        self,
-        derivative: np.ndarray,
-        difference: np.ndarray,
-        uncertainty: np.ndarray,
-        low: np.ndarray,
-        high: np.ndarray,
-        is_corner: np.ndarray,
-        is_edge: np.ndarray,
-        tolerance: float,
-        epsilon: float,
-        magnitude: np.ndarray,
-    ) -> None:
-        floor = _FLOOR * epsilon * magnitude
-        self.low, self.high, self.is_corner, self.is_edge = low, high, is_corner, is_edge
-        is_smooth = ~(is_corner | is_edge)
-        with np.errstate(invalid="ignore"):
-            scale = np.abs(difference[is_smooth & np.isfinite(difference)]).max(initial=0.0)
-            allowed = tolerance * scale + floor + uncertainty
-            self.error = np.abs(derivative - difference)
-            slack = tolerance * np.fmax(np.abs(low), np.abs(high)) + floor
-            is_between = (low - slack <= derivative) & (derivative <= high + slack)
-            is_known = np.isfinite(difference) & (uncertainty <= _UNCERTAIN * scale + tolerance * magnitude)
-            is_wrong = np.isfinite(difference) & ~(self.error <= allowed)
-            severity = np.select(
-                [np.isnan(derivative), is_edge, is_corner, is_wrong, ~is_known],
-                [3, 1, np.where(is_between, 1, 3), 3, 2],
-                0,
-            )
-            excess = np.nan_to_num(self.error / np.where(allowed > 0, allowed, 1.0), nan=np.inf)
-        gravest = severity.max()
-        self.verdict = _VERDICTS[int(gravest)]
-        flat = int(np.argmax(np.where(severity == gravest, excess, -1.0)))
-        row, column = np.unravel_index(flat, severity.shape)
-        self.worst = int(row), int(column)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from typing import Any
 
-__all__ = ["add_order", "target_of", "target_parser"]
+from mindgrad._base.nearest import nearest
+
+__all__ = ["add_order", "of_script", "target_of", "target_parser"]
 
 #: the name of the module while the script runs, so that its ``if __name__ == "__main__":`` does not
 _MODULE = "__check__"
@@ -25,7 +29,9 @@ def target_parser(name: str, description: str, examples: str) -> argparse.Argume
     )
     parser.add_argument("function", metavar="script.py:function", help="the file and a name in it")
     parser.add_argument(
-        "arguments", nargs="*", help="what the function is called with, as Python expressions"
+        "arguments",
+        nargs="*",
+        help="what it is called with, as Python expressions; else its defaults and the script's variables",
     )
     return parser
 
@@ -45,6 +51,11 @@ def add_order(parser: argparse.ArgumentParser, default: int) -> None:
     )  # fmt: skip
 
 
+def of_script() -> redirect_stdout[Any]:
+    """A region in which the script runs: what it prints is no part of the command's output."""
+    return redirect_stdout(sys.stderr)
+
+
 def target_of(
     options: argparse.Namespace, parser: argparse.ArgumentParser
 ) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
@@ -59,25 +70,52 @@ def target_of(
     if not os.path.isfile(path):
         parser.error(f"there is no file {path!r}")
     sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
-    names = runpy.run_path(path, run_name=_MODULE)
+    with of_script():
+        names = runpy.run_path(path, run_name=_MODULE)
     if name not in names:
-        parser.error(f"{path} has no {name!r}")
-    return names[name], _arguments(names[name], options.arguments, names, parser), names
+        functions = [other for other, value in names.items() if callable(value)]
+        parser.error(f"{path} has no {name!r}{nearest(name, functions)}")
+    fn = names[name]
+    if not callable(fn):
+        parser.error(f"{name!r} of {path} is no function or Cell, but of type {type(fn).__name__}")
+    if options.arguments:
+        return fn, _evaluated(options.arguments, names, parser), names
+    return fn, _own_values(fn, names, parser), names
 
 
-def _arguments(
-    fn: Any, expressions: Sequence[str], names: dict[str, Any], parser: argparse.ArgumentParser
+def _own_values(
+    fn: Callable[..., Any], names: dict[str, Any], parser: argparse.ArgumentParser
 ) -> tuple[Any, ...]:
-    if not expressions:
-        defaults: tuple[Any, ...] = getattr(fn, "__defaults__", None) or ()
-        if not defaults or len(defaults) < fn.__code__.co_argcount:
-            parser.error("the function needs arguments: write them behind its name, as Python expressions")
-        return defaults
+    """The defaults of the arguments, and for those without one the script's variables of their names."""
+    values, missing = [], []
+    for parameter in inspect.signature(getattr(fn, "construct", fn)).parameters.values():
+        if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            continue
+        if parameter.default is not parameter.empty:
+            values.append(parameter.default)
+        elif parameter.name in names:
+            values.append(names[parameter.name])
+        else:
+            missing.append(parameter.name)
+    if missing:
+        parser.error(
+            f"a value is needed for {', '.join(missing)}: write all arguments behind the function, as Python "
+            f"expressions, or give the script variables of these names"
+        )
+    return tuple(values)
+
+
+def _evaluated(
+    expressions: Sequence[str], names: dict[str, Any], parser: argparse.ArgumentParser
+) -> tuple[Any, ...]:
     package = vars(sys.modules[__name__.partition(".")[0]])
     values = []
     for text in expressions:
         try:
-            values.append(eval(text, {**package, **names}))
+            with of_script():
+                values.append(eval(text, {**package, **names}))
         except Exception as error:
-            parser.error(f"the argument {text!r} cannot be evaluated: {type(error).__name__}: {error}")
+            known = [*names, *package] if isinstance(error, NameError) else []
+            hint = nearest(getattr(error, "name", None) or "", known)
+            parser.error(f"the argument {text!r} cannot be evaluated: {type(error).__name__}: {error}{hint}")
     return tuple(values)

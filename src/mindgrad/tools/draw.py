@@ -2,8 +2,8 @@
 
 Values flow downwards on the left, from line to line; derivatives flow upwards on the right, each beside the
 line whose derivative it is; what the derivative uses of the values crosses from left to right. Lines are
-grouped by the function or Cell that they stand in; programs of more lines than fit are folded to functions,
-then to files.
+grouped by the function or Cell that they stand in. Where there are more lines than fit, Cells of one class
+share their lines; then lines are folded to blocks, to functions, and to files.
 
 Cost: one trace, and a picture of at most some fifty boxes. Limits: needs matplotlib (``pip install
 mindgrad[examples]``).
@@ -11,14 +11,11 @@ mindgrad[examples]``).
 
 from __future__ import annotations
 
-import ast
 import io
 import itertools
-import linecache
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +23,7 @@ from typing import Any, NamedTuple
 from mindgrad.api.arguments import check_callable
 from mindgrad.emit.python_control import reverse_trip
 from mindgrad.ir.graph import DerivativeOf, Equation, Graph
+from mindgrad.tools.line_labels import OWN, described, function_of
 from mindgrad.tools.traced_program import traced_derivative
 
 __all__ = ["Drawing", "draw"]
@@ -87,8 +85,13 @@ class Drawing:
         self._inputs = inputs
         self._outputs = outputs
         self._blocks: dict[Source, tuple[int, int]] = {}
-        for folding in ("line", "block of lines", "function", "file"):
-            self.folding = folding
+        foldings = [
+            ("line", True),
+            ("line", False),
+            *[(x, False) for x in ("block of lines", "function", "file")],
+        ]
+        for folding, has_cells in foldings:
+            self.folding, self._has_cells = folding, has_cells
             self._layout(graph)
             if len(self._rows) <= _MOST_ROWS:
                 break
@@ -137,13 +140,37 @@ class Drawing:
             box = origins.get(y)
             if isinstance(box, _Box):
                 self._feeds.setdefault(box, {})[name or repr(y.type)] = None
+        self._sort()
+
+    def _sort(self) -> None:
+        """Put lines of one function or Cell into its order, which rewrites may have changed."""
+        if self.folding not in ("line", "block of lines"):
+            return
+        order: list[int] = []
+        keys = list(self._places)
+        for number, (key, row) in enumerate(zip(keys, self._rows, strict=True)):
+            later = (
+                at for at, other in enumerate(order)
+                if self._rows[other].group == row.group and key is not None and keys[other] > key
+            )  # fmt: skip
+            order.insert(next(later, len(order)), number)
+        ranks = {number: rank for rank, number in enumerate(order)}
+        self._rows = [self._rows[number] for number in order]
+        self._places = {keys[number]: rank for rank, number in enumerate(order)}
+        arrows = {
+            (a._replace(row=ranks[a.row]), b._replace(row=ranks[b.row])): n
+            for (a, b), n in self._arrows.items()
+        }
+        self._arrows = Counter(arrows)
+        self._feeds = {box._replace(row=ranks[box.row]): feeds for box, feeds in self._feeds.items()}
 
     def _divide(self) -> None:
         """Put neighbouring lines of one function into blocks, as many as fill a picture."""
         functions: dict[tuple[str, str], set[Source]] = {}
+        self._blocks.clear()
         for source in self._places:
-            if source is not None:
-                functions.setdefault((source[0], _function_of(source)), set()).add(source)
+            if source is not None and not self._has_cells:
+                functions.setdefault((source[0], function_of(source)), set()).add(source)
         size = -(-len(self._places) // max(1, _MOST_ROWS - len(functions)))
         for sources in functions.values():
             lines = sorted(sources)
@@ -176,7 +203,10 @@ class Drawing:
         source = equation.source
         is_derivative = type(source) is DerivativeOf or equation.primitive.name in _DERIVATIVES
         line: Source = ("", 0) if source is None else tuple(source)  # type: ignore[assignment]
-        key, label, group = _described(line, self.folding)
+        key, label, group = described(line, self.folding)
+        cell = getattr(source, "cell", "")
+        if cell and self._has_cells:
+            key, group = (*line, cell), cell
         if self.folding == "block of lines" and line in self._blocks:
             first, last = self._blocks[line]
             key, label = (line[0], first), f"lines {first} to {last}" if last > first else label
@@ -195,7 +225,7 @@ class Drawing:
                 "For 'draw', matplotlib is needed: pip install matplotlib.", name="matplotlib"
             ) from error
         has_derivative = any(row.operators[1] for row in self._rows)
-        width = 13.0 if has_derivative else 7.5
+        width = 13.4 if has_derivative else 7.9
         height = 1.0 + 0.62 * max(self.rows, 1)
         with pyplot.rc_context({"svg.fonttype": "none", "font.family": "DejaVu Sans"}):
             figure = pyplot.figure(figsize=(width, height))
@@ -220,7 +250,7 @@ class _Picture:
         self.drawing = drawing
         self.has_derivative = has_derivative
         self.box_width = 5.4
-        self.left = (1.3, width - self.box_width - 0.45)
+        self.left = (1.7, width - self.box_width - 0.45)
 
     def draw(self) -> None:
         """The whole picture."""
@@ -254,7 +284,7 @@ class _Picture:
             self.axes.text(
                 0.16,
                 (top + bottom) / 2,
-                _shortened(rows[start].group, 17),
+                _shortened(rows[start].group, 17, keeps_end="." in rows[start].group),
                 fontsize=7,
                 va="center",
                 color="#444444",
@@ -270,7 +300,7 @@ class _Picture:
                 ec=colour, lw=1.1, zorder=3,
             )
         )  # fmt: skip
-        label = f"derivative of {row.label}" if side else row.label
+        label = f"derivative of {row.label}" if side and row.label != OWN else row.label
         self._text(x + 0.08, y - 0.13, _shortened(label, 66), 7.5, "#111111", "monospace")
         self._text(x + 0.08, y - 0.31, _shortened(self._detail(number, row, side), 88), 6.5, colour, None)
 
@@ -279,7 +309,7 @@ class _Picture:
         operators = ", ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
         parts = [operators]
         if row.reads[side]:
-            parts.append("of " + ", ".join(row.reads[side]))
+            parts.append("of " + ", ".join(x.removeprefix(f"{row.group}.") for x in row.reads[side]))
         feeds = self.drawing._feeds.get(_Box(number, bool(side)), {})
         results = [*row.results[side]]
         if results:
@@ -321,59 +351,14 @@ class _Picture:
         )  # fmt: skip
 
 
-def _shortened(text: str, columns: int) -> str:
-    return text if len(text) <= columns else text[: columns - 1] + "…"
+def _shortened(text: str, columns: int, keeps_end: bool = False) -> str:
+    if len(text) <= columns:
+        return text
+    return "…" + text[1 - columns :] if keeps_end else text[: columns - 1] + "…"
 
 
 def _patches() -> Any:
     return import_module("matplotlib.patches")
-
-
-# --- what rows are called ------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=64)
-def _functions(file: str) -> list[tuple[int, int, str]]:
-    """First line, last line and name of each function of a file, inner ones last."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return []
-    functions: list[tuple[int, int, str]] = []
-
-    def walk(node: ast.AST, path: tuple[str, ...]) -> None:
-        for child in ast.iter_child_nodes(node):
-            inner = path
-            if isinstance(child, ast.FunctionDef | ast.ClassDef):
-                inner = (*path, child.name)
-                if isinstance(child, ast.FunctionDef):
-                    shown = inner[-2:-1] if child.name == "construct" and len(inner) > 1 else inner[-1:]
-                    functions.append((child.lineno, child.end_lineno or child.lineno, shown[0]))
-            walk(child, inner)
-
-    walk(tree, ())
-    return functions
-
-
-def _function_of(source: Source) -> str:
-    file, line = source
-    inside = [name for first, last, name in _functions(file) if first <= line <= last]
-    return inside[-1] if inside else os.path.basename(file)
-
-
-def _described(source: Source, folding: str) -> tuple[Any, str, str]:
-    """The key, label and group of the row of a line."""
-    file, line = source
-    if not file:
-        return None, "the compiler's own", ""
-    function = _function_of(source)
-    name = os.path.basename(file)
-    if folding in ("line", "block of lines"):
-        text = linecache.getline(file, line).strip()
-        return source, f"{line}: {text}" if text else f"line {line}", function
-    if folding == "function":
-        return (file, function), f"{function} ({name})", name
-    return file, name, ""
 
 
 def _inner(equation: Equation) -> Iterator[tuple[Graph, Sequence[Any]]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mindgrad.tools.command_target import add_order, target_of, target_parser
+from mindgrad.tools.command_errors import shown_errors
+from mindgrad.tools.command_target import add_order, of_script, target_of, target_parser
 from mindgrad.tools.draw import draw
 
 __all__ = ["main"]
@@ -13,11 +14,13 @@ _EXAMPLE = """examples:
   mindgrad draw energy.py:energy "Tensor([1.0, 2.0])" --order 1 -o energy.svg
   mindgrad draw train.py:net "ops.ones((4, 3))" -o net.png
 
-The arguments are Python expressions; they see the names of the script and those of mindgrad. Without them
-the function is called with its default values. The exit status is 0, 1 if matplotlib is not installed, and
-2 for a wrong command line."""
+The arguments are Python expressions; they see the names of the script and those of mindgrad. Where none are
+written the function is called with its defaults, and with the script's variables of its arguments' names.
+The exit status is 0, 1 if the script raises an error or matplotlib is not installed, and 2 for a wrong
+command line."""
 
 
+@shown_errors("draw")
 def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
@@ -42,7 +45,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     fn, values, _ = target_of(options, parser)
-    drawing = draw(fn, *values, order=options.order, rewrites=not options.as_written)
+    with of_script():
+        drawing = draw(fn, *values, order=options.order, rewrites=not options.as_written)
     try:
         drawing.save(options.output)
     except ValueError as error:

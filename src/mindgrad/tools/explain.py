@@ -86,6 +86,9 @@ def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Exp
             compilations=(_compilation(plain), _compilation(program)) if compiled else None,
         )
 
+    name = getattr(fn, "__name__", None) or type(fn).__name__
+    explained.__name__ = explained.__qualname__ = f"explain_of_{name}"
+    explained.__doc__ = f"The explanation of {name!r} for arguments."
     return explained
 
 

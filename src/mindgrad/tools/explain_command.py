@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mindgrad.api.gradient import grad
-from mindgrad.tools.command_target import add_order, target_of, target_parser
+from mindgrad.tools.command_errors import shown_errors
+from mindgrad.tools.command_target import add_order, of_script, target_of, target_parser
 from mindgrad.tools.explain import explain
 
 __all__ = ["main"]
@@ -15,10 +16,12 @@ _EXAMPLE = """examples:
   mindgrad explain train.py:net "ops.ones((4, 3))" --compiled
   mindgrad explain wave.py:loss "ops.ones((100, 2))" --json
 
-The arguments are Python expressions; they see the names of the script and those of mindgrad. Without them
-the function is called with its default values. The exit status is 0, and 2 for a wrong command line."""
+The arguments are Python expressions; they see the names of the script and those of mindgrad. Where none are
+written the function is called with its defaults, and with the script's variables of its arguments' names.
+The exit status is 0, 1 if the script raises an error, and 2 for a wrong command line."""
 
 
+@shown_errors("explain")
 def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
@@ -44,7 +47,8 @@ def main(arguments: Sequence[str]) -> int:
     fn, values, _ = target_of(options, parser)
     for _ in range(options.order):
         fn = grad(fn)
-    explanation = explain(fn, compiled=options.compiled)(*values)
+    with of_script():
+        explanation = explain(fn, compiled=options.compiled)(*values)
     if options.json:
         print(explanation.json())
     elif options.graph:

@@ -249,13 +249,14 @@ class Explanation:
 
 def _saving(before: float, after: float, quantity: str) -> str:
     """A change in words: ``22 % fewer operations``, ``1/26 of the operations``."""
-    if before == after or not before:
-        return f"as many {quantity}" if quantity != "memory beside the results" else f"the same {quantity}"
+    share = abs(after / before - 1) if before else 0.0
+    if share < 0.005:  # which would be shown as no percentage
+        same = f"the same {quantity}" if quantity.startswith("memory") else f"as many {quantity}"
+        return f"about {same}" if before != after else same
     if after and before / after >= 2:
         return f"1/{before / after:.0f} of the {quantity}"
     if not after:
         return f"no {quantity}"
-    share = abs(after / before - 1)
     comparative = ("less" if quantity.startswith("memory") else "fewer") if after < before else "more"
     return f"{share:.0%} {comparative} {quantity}".replace("%", "\N{NO-BREAK SPACE}%")
 

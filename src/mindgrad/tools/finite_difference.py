@@ -23,6 +23,8 @@ _ROUNDING = 4.0
 #: at a smooth point the one-sided slopes come four times closer with each step
 _STAYS = 0.8
 _VISIBLE = 50.0
+#: at a jump the central differences are four times larger with each step
+_GROWS = 3.5
 #: the smallest steps of a sweep, which agree where rounding does not matter
 _TAIL = 3
 
@@ -37,6 +39,7 @@ class Differences(NamedTuple):
         left, right: one-sided slopes at the smallest step that shows them; NaN beyond the edge of the domain.
         is_corner: whether the one-sided slopes differ however small the step.
         is_edge: whether the function is finite on one side only.
+        is_jump: whether it jumps between the two sides, from the value that it has there.
         steps: the steps of the sweep, shape ``(steps,)``.
         sweep: the central differences, shape ``(steps, outputs)``.
     """
@@ -48,6 +51,7 @@ class Differences(NamedTuple):
     right: np.ndarray
     is_corner: np.ndarray
     is_edge: np.ndarray
+    is_jump: np.ndarray
     steps: np.ndarray
     sweep: np.ndarray
 
@@ -102,6 +106,7 @@ def differences(
             right=np.where(is_edge, right[-1], _chosen(right, last)),
             is_corner=(corner >= 0) & ~is_edge,
             is_edge=is_edge,
+            is_jump=_jumps(sweep, rounding) & (corner < 0),
             steps=steps,
             sweep=sweep,
         )
@@ -131,6 +136,13 @@ def _corners(left: np.ndarray, right: np.ndarray, rounding: np.ndarray) -> np.nd
     slope = _chosen(np.fmax(np.abs(left), np.abs(right)), np.maximum(last, 0))
     now, earlier = _chosen(jump, np.maximum(last, 0)), _chosen(jump, np.maximum(before, 0))
     return np.where((before >= 0) & (now > _STAYS * earlier) & (now > 1e-3 * slope), last, -1)
+
+
+def _jumps(sweep: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+    """Whether central differences grow as the step shrinks, above rounding: values that do not meet."""
+    sizes = np.abs(sweep[-_TAIL:])
+    grows = (sizes[1:] > _GROWS * sizes[:-1]).all(axis=0)
+    return grows & np.isfinite(sizes).all(axis=0) & (sizes[-1] > _VISIBLE * rounding[-1])
 
 
 def complex_step(f: Callable[[complex], np.ndarray], unit: float) -> np.ndarray:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import math
+import shutil
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -17,6 +21,8 @@ _HEADER = (
     "argument", "type", "order", "mode", "checked", "verdict", "worst entry", "derivative", "difference",
     "error", "step", "by",
 )  # fmt: skip
+#: columns that a narrow terminal does without, the first one first
+_OMITTED = ("by", "step", "checked", "type", "error")
 _SIDES = "<<><<<<>>>><"
 
 
@@ -94,12 +100,27 @@ class GradientCheck:
         return self.ok
 
     def __str__(self) -> str:
-        verdict = "derivatives agree with differences" if self.ok else "DERIVATIVES DO NOT AGREE"
-        lines = [f"{self.function}: {verdict} (computed in {self.precision})"]
-        lines += aligned([_HEADER, *[row._row() for row in self.rows]], _SIDES)
-        return "\n".join([*lines, *self._remarks()])
+        return self._text(())
 
     __repr__ = __str__
+
+    def _text(self, omitted: Sequence[str]) -> str:
+        """The table without the columns ``omitted``."""
+        verdict = "derivatives agree with differences" if self.ok else "DERIVATIVES DO NOT AGREE"
+        lines = [f"{self.function}: {verdict} (computed in {self.precision})"]
+        slots = [k for k, head in enumerate(_HEADER) if head not in omitted]
+        rows = [tuple([row[k] for k in slots]) for row in (_HEADER, *[row._row() for row in self.rows])]
+        lines += aligned(rows, "".join(_SIDES[k] for k in slots))
+        return "\n".join([*lines, *self._remarks()])
+
+    def show(self) -> None:
+        """Print the table, on a terminal without the columns that do not fit: those say the least."""
+        columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else math.inf
+        for count in range(len(_OMITTED) + 1):
+            text = self._text(_OMITTED[:count])
+            if max(map(len, text.splitlines())) <= columns:
+                break
+        print(text)
 
     def _repr_html_(self) -> str:
         rows, sides = _filled([_HEADER, *[row._row() for row in self.rows]], _SIDES)

@@ -138,7 +138,11 @@ def _rows_of(name: str) -> list[Primitive]:
     if name in REGISTRY:
         return [REGISTRY[name]]
     name = re.sub(r"^(mindgrad|mindspore|ms)\.", "", name)
-    return [REGISTRY[row] for row, names in public_names().items() if name in names]
+    if "." not in name:
+        name = f"ops.{name}"
+    rows = [row for row, names in public_names().items() if name in names]
+    own = name.rpartition(".")[2].lower()
+    return [REGISTRY[row] for row in sorted(rows, key=lambda row: own not in row)]
 
 
 # --- the parts of a row -------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from mindgrad.api.arguments import check_callable
 from mindgrad.emit.function import Signature, emitted, structured
 from mindgrad.emit.jax_target import JaxTarget
 from mindgrad.emit.mindspore_target import MindsporeTarget
-from mindgrad.emit.names import identifier
+from mindgrad.emit.names import Names
 from mindgrad.emit.numpy_target import NumpyTarget
 from mindgrad.tools.traced_program import traced_derivative
 
@@ -93,16 +93,24 @@ class Source:
         """
         file = Path(path)
         values = file.with_suffix(".npz")
-        leaves, structure = flatten({**self.arguments, **self.parameters})
-        names = [identifier(path) for path in paths(structure)]
-        np.savez(values, **dict(zip(names, map(np.asarray, leaves), strict=True)))  # type: ignore[arg-type]
-        loaded = [self._target.loaded(f"values[{name!r}]") for name in names]
-        keywords = structured(structure, flatten(None)[1], loaded)
+        names, arguments = Names(()), []
+        arrays: dict[str, Any] = {}
+        for keyword, value in {**self.arguments, **self.parameters}.items():
+            leaves, structure = flatten(value)
+            own = [names.fresh(keyword + path) for path in paths(structure)]
+            arrays.update(zip(own, map(np.asarray, leaves), strict=True))
+            loaded = [self._target.loaded(f"values[{name!r}]") for name in own]
+            arguments.append(f"{keyword}={structured(structure, flatten(None)[1], loaded)}")
+        np.savez(values, **arrays)
+        call = f"{self.name}({', '.join(arguments)})"
+        if len(call) > 88:
+            separated = ",\n        ".join(arguments)
+            call = f"{self.name}(\n        {separated},\n    )"
         lines = [
             "", "", 'if __name__ == "__main__":', "    from pathlib import Path",
             "", "    import numpy as np", "",
             f"    values = np.load(Path(__file__).with_name({values.name!r}))",
-            f"    print({self.name}(**{keywords}))", "",
+            f"    print({call})", "",
         ]  # fmt: skip
         file.write_text(self.text + "\n".join(lines), encoding="utf-8")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mindgrad.tools.command_target import add_order, target_of, target_parser
+from mindgrad.tools.command_errors import shown_errors
+from mindgrad.tools.command_target import add_order, of_script, target_of, target_parser
 from mindgrad.tools.source import LANGUAGES, source
 
 __all__ = ["main"]
@@ -14,12 +15,13 @@ _EXAMPLE = """examples:
   mindgrad source wave.py:u "ops.ones((4, 1))" --order 2 --emit jax
   mindgrad source train.py:net "ops.ones((4, 3))" --emit mindspore --output net.py
 
-The arguments are Python expressions; they see the names of the script and those of mindgrad. Without them
-the function is called with its default values. With --output the program is written to a file that runs by
-itself: python net.py. The exit status is 0, 1 if an operator cannot be written, and 2 for a wrong command
-line."""
+The arguments are Python expressions; they see the names of the script and those of mindgrad. Where none are
+written the function is called with its defaults, and with the script's variables of its arguments' names.
+With --output the program is written to a file that runs by itself: python net.py. The exit status is 0, 1 if
+the script raises an error or an operator cannot be written, and 2 for a wrong command line."""
 
 
+@shown_errors("source")
 def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
@@ -44,7 +46,10 @@ def main(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     fn, values, _ = target_of(options, parser)
     try:
-        program = source(fn, *values, order=options.order, emit=options.emit, rewrites=not options.as_written)
+        with of_script():
+            program = source(
+                fn, *values, order=options.order, emit=options.emit, rewrites=not options.as_written
+            )
     except NotImplementedError as error:
         parser.exit(1, f"{error}\n")
     if options.output:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.location import Attributed, user_frame
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.callables import arity
 from mindgrad.api.gradient import grad
@@ -21,6 +22,8 @@ from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.mutable import MutableFloat
 from mindgrad.ir.rewriting import without_rewrites
 from mindgrad.ir.tensor import Tensor
+from mindgrad.nn.cell import Cell
+from mindgrad.nn.cell_path import cell_lines
 from mindgrad.optimize.pipeline import before_compilation
 from mindgrad.trace.tracing import DATA, NUMBER, TENSOR, kind_of, trace_of
 
@@ -52,11 +55,12 @@ class TracedProgram:
         self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], with_floats: bool = False
     ) -> None:
         leaves, structure = flatten((args, kwargs))
-        if with_floats:
-            self._trace, leaves = _traced(fn, leaves, structure)
-        else:
-            self._trace = trace_of(fn, leaves, structure)
-        self.graph = before_compilation(self._trace.graph)
+        with Attributed(cell_lines(Cell, user_frame())):
+            if with_floats:
+                self._trace, leaves = _traced(fn, leaves, structure)
+            else:
+                self._trace = trace_of(fn, leaves, structure)
+            self.graph = before_compilation(self._trace.graph)
         where = argument_paths(structure, arity(fn).names)
         self.argument_paths = [path for path, x in zip(where, leaves, strict=True) if _is_input(x)]
         self.parameters: list[Any] = self._trace.parameters

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad._base.foreign_names import refuse_attributes
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.custom import custom
 from mindgrad.ir import settings
@@ -201,6 +202,14 @@ class custom_vjp:
     def __call__(self, *args: Any) -> Any:
         """The value of the function."""
         return self._derivative(*args)
+
+
+refuse_attributes(
+    custom_vjp,
+    dict.fromkeys(
+        ("defvjp", "defjvp", "defvjps"), "fn.defbwd(bwd), with bwd(*inputs, out, dout) and no forward rule"
+    ),
+)
 
 
 def _constant(value: Any) -> Any:

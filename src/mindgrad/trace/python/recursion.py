@@ -9,9 +9,10 @@
 While tracing, recursion whose depth a tensor decides does not end; a loop on a tensor is compiled as one. So
 a program whose recursion did not end is traced once more with such calls as loops.
 What the name of the function stands for is asked when it is reached: if it is something else by then, that
-is called. Functions with ``*args`` or ``**kwargs``, calls that leave arguments to their defaults, and those
-whose variables an inner one captures are left alone. Limit: a variable that an earlier trip has assigned is
-still there in the next, where the call would have begun without it.
+is called. Left alone are functions with ``*args`` or ``**kwargs``, calls that leave arguments to their
+defaults, functions whose variables an inner one captures, and those that return nothing but such calls.
+Limit: a variable that an earlier trip has assigned is still there in the next, where the call would have
+begun without it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import ast
 from typing import Any
 
 from mindgrad.trace.python.ast_helpers import at, constant, runtime
+from mindgrad.trace.python.jumps import completes, escapes
 
 __all__ = ["tail_calls_as_loop"]
 
@@ -41,7 +43,7 @@ def tail_calls_as_loop(function: ast.FunctionDef, body: Block, captured: set[str
         return body
     calls = _TailCalls(function, parameters)
     done = calls.block(body)
-    if not calls.found:
+    if not calls.found or not (calls.has_end or completes(body)):
         return body
     end = at(ast.Return(constant(None, body[-1])), body[-1])
     return [at(ast.While(constant(True, function), [*done, end], []), body[0])]
@@ -54,6 +56,7 @@ class _TailCalls:
         self.function = function
         self.parameters = parameters
         self.found = False
+        self.has_end = False  # a statement returns something else
 
     def block(self, body: Block) -> Block:
         done: Block = []
@@ -64,6 +67,7 @@ class _TailCalls:
             elif isinstance(statement, ast.Return):
                 done += self._return(statement)
             else:
+                self.has_end |= "return" in escapes([statement])
                 done.append(statement)
         return done
 
@@ -71,6 +75,7 @@ class _TailCalls:
         call = node.value
         arguments = self._arguments(call)
         if arguments is None or not isinstance(call, ast.Call):
+            self.has_end = True
             return [node]
         self.found = True
         names, values = list(arguments), list(arguments.values())
