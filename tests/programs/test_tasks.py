@@ -64,7 +64,8 @@ def run_task(standing_in, monkeypatch):
         finally:
             for name in settings.options.keys() - options.keys():
                 del settings.options[name]
-            settings.options.update(options)
+            for name, value in options.items():
+                settings.store(name, value)
             np.random.set_state(random)  # noqa: NPY002
         return printed.getvalue()
 

@@ -16,7 +16,8 @@ from functools import lru_cache
 from typing import Any
 
 __all__ = [
-    "attributes_of", "differences", "flatten", "is_record", "map_leaves", "paths", "record_of", "unflatten",
+    "attributes_of", "differences", "flatten", "is_leaf", "is_record", "map_leaves", "paths", "record_of",
+    "unflatten",
 ]  # fmt: skip
 
 _LEAF = object()
@@ -78,6 +79,11 @@ def attributes_of(record: Any) -> dict[str, Any]:
     held = {name: getattr(record, name) for name in names if hasattr(record, name)}
     held.update(getattr(record, "__dict__", {}))
     return held
+
+
+def is_leaf(structure: Any) -> bool:
+    """Whether the structure is that of a tree that is one leaf."""
+    return structure is _LEAF
 
 
 def unflatten(structure: Any, leaves: Sequence[Any]) -> Any:

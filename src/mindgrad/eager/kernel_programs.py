@@ -16,7 +16,7 @@ import numpy as np
 
 from mindgrad._base.signals import Deferred
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.execution.compiled import call_signature
+from mindgrad.execution.cache import call_signature
 from mindgrad.execution.donation import window
 from mindgrad.execution.finite_results import are_finite, locate_fault
 from mindgrad.ir import settings

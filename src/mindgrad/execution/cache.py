@@ -9,6 +9,7 @@ Parameters and Cells that they read; those that read none are few and the oldest
 from __future__ import annotations
 
 import collections
+import operator
 import sys
 import threading
 import types
@@ -17,24 +18,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad._base.location import warn_user
+from mindgrad._base.tree import flatten
+from mindgrad.execution.array_arguments import leaves_as_tensors
 from mindgrad.execution.object_cache import Memory, memory
+from mindgrad.ir import settings
+from mindgrad.ir.constant_arguments import any_constant, is_constant
+from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.guards import Change
+from mindgrad.trace.numbers import number_tensor
+from mindgrad.trace.signature import leaf_signature
+from mindgrad.trace.tracing import DATA
 from mindgrad.trace.user_functions import functions_in
 
 __all__ = [
-    "MAXSIZE",
-    "CacheInfo",
-    "History",
-    "cache_info",
-    "clear_cache",
-    "eager_tiers",
-    "history_of",
-    "offer",
-    "offered",
-    "register",
-    "register_eager",
-    "withdraw",
-]
+    "MAXSIZE", "CacheInfo", "History", "cache_info", "call_signature", "clear_cache", "eager_tiers",
+    "history_of", "offer", "offered", "register", "register_eager", "withdraw",
+]  # fmt: skip
 
 #: signatures of one function that programs are kept for
 MAXSIZE = 4096
@@ -46,6 +45,29 @@ _REASONS = 64
 #: programs kept per Parameter or Cell, and those that belong to none
 _KEPT_PER_OWNER = 64
 _KEPT_WITHOUT_OWNER = 32
+
+#: the values of the options that select a program
+_options = operator.itemgetter("mode", "device_target", "device_id", "rewrites", "debug_nans", "partition")
+
+
+def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
+    """The cache key of a call, and the tensors that its program is called with."""
+    # plain tensors, the usual case, need no walk through structures
+    key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
+    if kwargs or None in key or any_constant(args):
+        leaves, structure = flatten((args, kwargs))
+        leaves = leaves_as_tensors(leaves)
+        key = (structure, tuple([DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
+        tensors = [x if isinstance(x, Tensor) else number_tensor(x) for x in leaves if _is_data(x)]
+    else:
+        tensors = list(args)
+    return (key, *_options(settings.options)), tensors
+
+
+def _is_data(leaf: Any) -> bool:
+    if isinstance(leaf, Tensor):
+        return not leaf.is_parameter and not is_constant(leaf)
+    return type(leaf) in DATA
 
 
 class CacheInfo(NamedTuple):

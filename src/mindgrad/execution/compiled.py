@@ -8,7 +8,6 @@ values becomes that of the new ones. It is used again while what its trace read 
 
 from __future__ import annotations
 
-import operator
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 from mindgrad._base.progress import Progress
-from mindgrad._base.tree import flatten, unflatten
+from mindgrad._base.tree import flatten, is_leaf, unflatten
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import compile_ahead
 from mindgrad.execution.array_arguments import as_constants, leaves_as_tensors, with_tensors
@@ -24,6 +23,7 @@ from mindgrad.execution.cache import (
     MAXSIZE,
     CacheInfo,
     History,
+    call_signature,
     history_of,
     offer,
     offered,
@@ -36,7 +36,7 @@ from mindgrad.execution.finite_results import checked, traced_plainly
 from mindgrad.execution.layouts import gathered, joint_args, lay_out, moved, partition_of, placement_of, stay
 from mindgrad.execution.observers import observe
 from mindgrad.ir import settings
-from mindgrad.ir.constant_arguments import any_constant, is_constant
+from mindgrad.ir.constant_arguments import any_constant
 from mindgrad.ir.graph import Graph, communicates
 from mindgrad.ir.partition import in_force
 from mindgrad.ir.scope import as_it_is, open_scopes
@@ -45,17 +45,13 @@ from mindgrad.optimize.pipeline import before_compilation
 from mindgrad.trace import user_calls
 from mindgrad.trace.effect_log import Place, Variable
 from mindgrad.trace.guards import Change, Dependencies
-from mindgrad.trace.numbers import number_tensor
-from mindgrad.trace.signature import leaf_signature, matched, shifting, snapshot
-from mindgrad.trace.tracing import DATA, NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
+from mindgrad.trace.signature import matched, shifting, snapshot
+from mindgrad.trace.tracing import NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
 
-__all__ = ["Compiled", "call_signature", "trace"]
+__all__ = ["Compiled", "trace"]
 
 #: programs kept per signature, for different states of the Cells and variables that they were traced with
 _KEPT = 8
-
-#: the values of the options that select a program
-_options = operator.itemgetter("mode", "device_target", "device_id", "rewrites", "debug_nans", "partition")
 
 
 class _NotPlain(Exception):
@@ -78,9 +74,9 @@ class _Program:
     history: History
 
     __slots__ = (
-        "__weakref__", "_array_type", "_divided", "_donation", "_held", "_leaves", "_only", "_outcome",
-        "_read", "_retyped", "_structure", "_types", "_written", "dependencies", "executable", "function",
-        "history", "is_plain", "key",
+        "__weakref__", "_array_type", "_divided", "_donation", "_has_state", "_held", "_is_leaf", "_leaves",
+        "_only", "_outcome", "_read", "_retyped", "_structure", "_types", "_written", "dependencies",
+        "executable", "function", "history", "is_plain", "key",
     )  # fmt: skip
 
     def __init__(
@@ -107,6 +103,8 @@ class _Program:
         self._leaves = [kind_of(x) for x in traced.results]
         self._held = [kind_held(x) for x in traced.outcome.leaves]
         self._only = self._leaves == [TENSOR] and not traced.outcome
+        self._is_leaf = self._only and is_leaf(traced.structure)
+        self._has_state = bool(traced.outcome)
         self._types = [atom.type for atom in graph.outputs]
         new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._written = written
@@ -168,7 +166,7 @@ class _Program:
 
     def holds(self) -> bool:
         """Whether what the trace read of Python still is as it was."""
-        return self.dependencies.hold() and (not self._outcome or self._outcome.holds())
+        return self.dependencies.hold() and (not self._has_state or self._outcome.holds())
 
     def counted(self) -> list[Place]:
         """The places of numbers that it changes, and that have changed since it was traced."""
@@ -188,18 +186,13 @@ class _Program:
         owners = [*self._parameters(), *self.dependencies.owners()]
         return [owner for owner in owners if not getattr(owner, "is_permanent", False)]
 
-    def call(self, tensors: list[Tensor]) -> Any:
+    def call(self, tensors: Sequence[Tensor]) -> Any:
         """The function's result for the tensors among its arguments."""
         device_array, outcome = self._array_type, self._outcome
-        arrays = []
         if self._divided is not None:
             lay_out([*tensors, *outcome.inputs(), *self._divided], self.executable.layouts or ())
-        for tensor in [*tensors, *outcome.inputs()] if outcome else tensors:
-            array = tensor._array
-            arrays.append(array if type(array) is device_array else moved(tensor))
-        for parameter in self._read:
-            array = parameter._array
-            arrays.append(array if type(array) is device_array else moved(parameter))
+        operands: list[Any] = [*tensors, *(outcome.inputs() if self._has_state else ()), *self._read]
+        arrays = [array if type(array := x._array) is device_array else moved(x) for x in operands]
         executable = self.executable
         try:
             if self._written:
@@ -221,10 +214,11 @@ class _Program:
         for parameter, type_ in self._retyped:
             parameter.retype(type_)
         if self._only:
-            return unflatten(self._structure, [make_tensor(results[first], self._types[first])])
+            tensor = make_tensor(results[first], self._types[first])
+            return tensor if self._is_leaf else unflatten(self._structure, [tensor])
         produced = map(make_tensor, results[first:], self._types[first:])
         result = unflatten(self._structure, [_made(kind, produced) for kind in self._leaves])
-        if self._outcome:
+        if self._has_state:
             self._outcome.store([_made(kind, produced) for kind in self._held])
         return result
 
@@ -235,26 +229,6 @@ def _made(kind: Any, produced: Iterator[Tensor]) -> Any:
     return next(produced).item() if kind is NUMBER else kind[0]
 
 
-def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Tensor]]:
-    """The cache key of a call, and the tensors that its program is called with."""
-    # plain tensors, the usual case, need no walk through structures
-    key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
-    if kwargs or None in key or any_constant(args):
-        leaves, structure = flatten((args, kwargs))
-        leaves = leaves_as_tensors(leaves)
-        key = (structure, tuple([DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
-        tensors = [x if isinstance(x, Tensor) else number_tensor(x) for x in leaves if _is_data(x)]
-    else:
-        tensors = list(args)
-    return (key, *_options(settings.options)), tensors
-
-
-def _is_data(leaf: Any) -> bool:
-    if isinstance(leaf, Tensor):
-        return not leaf.is_parameter and not is_constant(leaf)
-    return type(leaf) in DATA
-
-
 class Compiled:
     """Calls ``function`` as a compiled program, or as it is inside one and under a derivative.
 
@@ -263,7 +237,9 @@ class Compiled:
         history: how often programs were found and compiled; ``None`` before the first.
     """
 
-    __slots__ = ("__weakref__", "_by_value", "_counts", "_lock", "_programs", "function", "history")
+    __slots__ = (
+        "__weakref__", "_by_value", "_counts", "_latest", "_lock", "_programs", "function", "history",
+    )  # fmt: skip
 
     #: two of them are the same if their functions are
     compared_by = ("function",)
@@ -272,17 +248,31 @@ class Compiled:
         self.function = function
         self.history: History | None = None
         self._programs: dict[Any, list[_Program]] = {}
+        #: types of plain tensors, the version of the options that they were given under, their program
+        self._latest: tuple[tuple[Any, ...], int, _Program] | None = None
         self._by_value: set[Any] = set()  # signatures of which programs know the values of arrays
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        latest = None if kwargs else self._latest
+        if latest is not None and not open_scopes():  # the usual call: no key is hashed
+            types, version, program = latest
+            if (
+                version == settings.version
+                and types == tuple([x.type if type(x) is Tensor else None for x in args])
+                and not any_constant(args)
+                and program.holds()
+            ):
+                program.history.hits += 1
+                return program.call(args)
         if open_scopes():
             # as when it is called from outside: what it assigns to elements of arguments stays inside
             args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
             args, kwargs = with_tensors((args, kwargs))
             return user_calls.run(self.function, *args, **kwargs)
-        args, kwargs = joint_args(args, kwargs) if settings.options["partition"] else (args, kwargs)
+        version, divided = settings.version, settings.options["partition"]
+        args, kwargs = joint_args(args, kwargs) if divided else (args, kwargs)
         try:
             key, tensors = call_signature(args, kwargs)
         except TypeError as error:
@@ -290,6 +280,9 @@ class Compiled:
         for program in self._programs.get(key, ()):
             if program.holds():
                 program.history.hits += 1
+                is_plain = len(tensors) == len(args) == list(map(type, args)).count(Tensor)
+                if is_plain and not kwargs and not divided:
+                    self._latest = tuple([x.type for x in args]), version, program
                 return program.call(tensors)
         if key in self._by_value:
             return self._with_known_arrays(key, args, kwargs)()
@@ -354,6 +347,7 @@ class Compiled:
                 self.history.hits += 1
             self.history.programs.add(compiled)
             # several: a net that is switched between training and evaluation has two
+            self._latest = None
             self._programs[key] = [compiled, *self._programs.get(key, [])[: _KEPT - 1]]
             if len(self._programs) > MAXSIZE:
                 self._programs.pop(next(iter(self._programs)))
@@ -413,6 +407,7 @@ class Compiled:
         """Forget all programs."""
         with self._lock:
             withdraw({id(program.executable) for each in self._programs.values() for program in each})
+            self._latest = None
             self._programs.clear()
             self._by_value.clear()
             self._counts.clear()

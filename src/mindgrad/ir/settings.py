@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get", "is_graph_mode", "options", "store"]
+__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "get", "is_graph_mode", "options", "store", "version"]
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
@@ -28,6 +28,10 @@ options: dict[str, Any] = {
 }
 
 
+#: how often an option was set
+version = 0
+
+
 def is_graph_mode() -> bool:
     """Whether whole functions and Cells are compiled."""
     return options["mode"] == GRAPH_MODE
@@ -40,4 +44,6 @@ def get(name: str) -> Any:
 
 def store(name: str, value: Any) -> None:
     """Set option ``name``."""
+    global version
     options[name] = value
+    version += 1
