@@ -211,7 +211,7 @@ def test_arguments_by_name(function):
 def test_an_argument_is_given_once():
     with pytest.raises(TypeError, match="'Add', one argument is given twice, as 'input' and as 'x'"):
         ops.add(X, X, x=X)
-    with pytest.raises(TypeError, match=r"'Exp'.*nothing"):
+    with pytest.raises(TypeError, match="'Exp', the input is missing"):
         ops.exp()
 
 
