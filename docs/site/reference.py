@@ -15,6 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from mindgrad.ops.registry import CLASSES, surface_forms
+
 #: the public modules, in the order in which an object is looked for
 MODULES = [
     "mindgrad", "mindgrad.tools", "mindgrad.tools.profile", "mindgrad.tools.cost", "mindgrad.nn", "mindgrad.train",
@@ -83,6 +85,13 @@ PAGES = [
     Page("dataset", "Datasets", "mindgrad.dataset", "dataset"),
 ]  # fmt: skip
 
+#: the pages of the classes that the registry makes, by the pages of their functions
+CLASS_PAGES = {
+    "operations-math": "ops-arithmetic ops-functions ops-reductions ops-linear-algebra ops-fourier ops-random".split(),
+    "operations-arrays": ["ops-shapes", "ops-indexing", "ops-sparse"],
+    "operations-networks": ["ops-networks"],
+}
+
 
 class Entry(NamedTuple):
     """A public name and what it stands for."""
@@ -134,6 +143,13 @@ def defines(package: ModuleType, value: Any) -> bool:
 
 def page_of(entry: Entry) -> tuple[str, str]:
     """File and title of the page of a name."""
+    form = surface_forms(CLASSES).get(entry.name) if entry.module == "mindgrad.ops" else None
+    if form is not None and entry.source == CLASSES:
+        function = Entry(entry.module, form.function.__name__, form.function)
+        file = next(
+            (own for own, pages in CLASS_PAGES.items() if page_of(function)[0] in pages), "operations-others"
+        )
+        return file, next(page.title for page in PAGES if page.file == file)
     for page in PAGES:
         if page.module == entry.module and any(
             entry.source == source or entry.source.startswith(source + ".") or not source

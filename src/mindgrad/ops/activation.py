@@ -15,6 +15,7 @@ from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, tanh
 from mindgrad.ops.operands import accepted, cast, choose, inexact, operand
 from mindgrad.ops.reduction import widened, with_reduced_axes
+from mindgrad.ops.registry import public
 from mindgrad.ops.special import erf
 from mindgrad.rows import elementwise, piecewise, special
 from mindgrad.rows.reduction import logsumexp, reduce_max
@@ -28,7 +29,7 @@ __all__ = [
 
 sigmoid = unary_function(
     __name__, "sigmoid", special.sigmoid, "1 / (1 + exp(−x)) without overflow; derivative y (1 − y).",
-    "1.0", "0.7311", float_only=True,
+    "1.0", "0.7311", "Sigmoid", float_only=True,
 )  # fmt: skip
 
 
@@ -52,6 +53,7 @@ def number(value: Any, operator: str, name: str) -> float:
 # --- softmax -----------------------------------------------------------------------------------------
 
 
+@public("Softmax(axis: integers=-1)(x)")
 def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
     """exp(x_i) / Σ_j exp(x_j) over ``axis``, without overflow.
 
@@ -78,6 +80,7 @@ def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
     return cast(exp(_log_softmax(widened(x), axis, "Softmax")), x.dtype)
 
 
+@public("LogSoftmax(axis: integers=-1)(x)")
 def log_softmax(logits: Any, axis: Any = -1) -> Tensor:
     """x_i − log Σ_j exp(x_j) over ``axis``: the logarithm of softmax, exact for small shares.
 
@@ -181,6 +184,10 @@ def logsigmoid(x: Any) -> Tensor:
     return neg(apply(special.softplus, neg(real_operand(x, "LogSigmoid"))))
 
 
+@public(
+    "GeLU()(x)(approximate='tanh') >>> f\"{ops.GeLU()(Tensor(1.0)):.4f}\" => 0.8412",
+    "Gelu()(x)(approximate='tanh') >>> f\"{ops.Gelu()(Tensor(1.0)):.4f}\" => 0.8412",
+)
 def gelu(input: Any, approximate: str = "none") -> Tensor:
     """x Φ(x), with the normal distribution function Φ(x) = (1 + erf(x/√2)) / 2.
 
@@ -209,6 +216,7 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     return mul(mul(x, 0.5), add(share, 1.0))
 
 
+@public("FastGeLU FastGelu")
 def fast_gelu(x: Any) -> Tensor:
     """x · sigmoid(1.702 x), near to :func:`gelu`.
 
@@ -250,6 +258,7 @@ def silu(x: Any) -> Tensor:
     return mul(x, sigmoid(x))
 
 
+@public("Mish")
 @also_named(input="x")
 def mish(x: Any) -> Tensor:
     """x · tanh(softplus(x)).
@@ -271,6 +280,7 @@ def mish(x: Any) -> Tensor:
     return mul(x, tanh(apply(special.softplus, x)))
 
 
+@public("Softsign")
 def softsign(x: Any) -> Tensor:
     """x / (1 + |x|); its derivative is 1 / (1 + |x|)².
 
@@ -311,6 +321,7 @@ def tanhshrink(input: Any) -> Tensor:
     return sub(x, tanh(x))
 
 
+@public("GLU(axis=-1)(x)")
 def glu(x: Any, axis: int = -1) -> Tensor:
     """a · sigmoid(b), where a and b are the halves of ``x`` along ``axis``.
 

@@ -12,6 +12,7 @@ from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import swapaxes
 from mindgrad.ops.operands import broadcast_to, operand, promoted
 from mindgrad.ops.reduction import reduce_sum
+from mindgrad.ops.registry import public
 from mindgrad.rows.structural import reshape
 
 __all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bias_add", "bidense", "dense"]
@@ -145,6 +146,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     return _sum(input, reduce_sum(bmm(batch1, batch2), 0), beta, alpha)
 
 
+@public("BiasAdd(data_format='NCHW')(x, bias)")
 def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
     """``input_x`` with one number added to each channel.
 
@@ -184,6 +186,7 @@ def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
     return arithmetic.add(x, broadcast_to(apply(reshape, b, shape=lined), x.shape))
 
 
+@public("Dense")
 def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
     """input · weightᵀ + bias: a fully connected layer.
 

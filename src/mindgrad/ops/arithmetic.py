@@ -23,6 +23,7 @@ from mindgrad.ops.operands import (
     promoted,
     unary,
 )
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic as rows
 from mindgrad.rows import elementwise, logic, piecewise
 from mindgrad.rows.structural import stop_gradient
@@ -35,37 +36,49 @@ __all__ = [
 ]  # fmt: skip
 
 add = binary_function(
-    __name__, "add", rows.add, "x + y; its derivatives are 1 and 1.", "Tensor([1.0, 2.0]), 1", "[2. 3.]"
+    __name__,
+    "add",
+    rows.add,
+    "x + y; its derivatives are 1 and 1.",
+    "Tensor([1.0, 2.0]), 1",
+    "[2. 3.]",
+    "Add TensorAdd",
 )
 sub = binary_function(
-    __name__, "sub", rows.sub, "x − y; its derivatives are 1 and −1.", "1, Tensor([1.0, 2.0])", "[ 0. -1.]"
+    __name__,
+    "sub",
+    rows.sub,
+    "x − y; its derivatives are 1 and −1.",
+    "1, Tensor([1.0, 2.0])",
+    "[ 0. -1.]",
+    "Sub",
 )
 mul = binary_function(
     __name__, "mul", rows.mul, "x · y; its derivatives are y and x.",
-    "Tensor([1.0, 2.0]), Tensor([[3.0], [4.0]])", "[[3. 6.]\n [4. 8.]]",
+    "Tensor([1.0, 2.0]), Tensor([[3.0], [4.0]])", "[[3. 6.]\n [4. 8.]]", "Mul",
 )  # fmt: skip
 _ratio = binary_function(
     __name__, "true_divide", rows.div, "x / y; its derivatives are 1 / y and −x / y².",
     "Tensor([1, 2]), 4", "[0.25 0.5 ]", float_only=True,
 )  # fmt: skip
-true_divide = also_named(dividend="input", divisor="other")(_ratio)
+true_divide = public("Div RealDiv")(also_named(dividend="input", divisor="other")(_ratio))
 floor_div = binary_function(
     __name__, "floor_div", piecewise.floor_div,
     "x / y rounded down, as Python's ``//``; its derivatives are 0.",
-    "Tensor([7, -7]), 2", "[ 3 -4]",
+    "Tensor([7, -7]), 2", "[ 3 -4]", "FloorDiv",
 )  # fmt: skip
 floor_mod = binary_function(
     __name__, "floor_mod", piecewise.mod,
     "x − y · floor(x / y), as Python's ``%``: with the sign of ``y``; derivatives 1 and −floor(x / y).",
-    "Tensor([7, -7]), 3", "[1 2]",
+    "Tensor([7, -7]), 3", "[1 2]", "FloorMod",
 )  # fmt: skip
 fmod = binary_function(
     __name__, "fmod", piecewise.fmod,
     "x − y · trunc(x / y), as C's ``fmod``: with the sign of ``x``; derivatives 1 and −trunc(x / y).",
-    "Tensor([7, -7]), 3", "[ 1 -1]",
+    "Tensor([7, -7]), 3", "[ 1 -1]", "Mod TruncateMod",
 )  # fmt: skip
 neg = unary_function(
-    __name__, "neg", rows.neg, "−x; its derivative is −1.", "Tensor([1.0, -2.0])", "[-1.  2.]"
+    __name__, "neg", rows.neg, "−x; its derivative is −1.", "Tensor([1.0, -2.0])", "[-1.  2.]", "Neg"
 )
 
 
@@ -119,6 +132,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     )
 
 
+@public("TruncateDiv")
 def truncate_div(x: Any, y: Any) -> Tensor:
     """x / y rounded towards 0; its derivatives are 0.
 
@@ -169,6 +183,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 _MULTIPLIED = 16  # float exponents that are whole numbers up to this one become multiplications
 
 
+@public("Pow")
 def pow(input: Any, exponent: Any) -> Tensor:
     """input to the power of exponent; its derivatives are n xⁿ⁻¹ and xⁿ log x.
 
@@ -227,6 +242,7 @@ def _integer_power(x: Tensor, n: int) -> Tensor:
 # --- several operations in one -----------------------------------------------------------------------
 
 
+@public("DivNoNan")
 def div_no_nan(x: Any, y: Any) -> Tensor:
     """x / y, and 0 where ``y`` is 0; the derivatives are 0 there too.
 
@@ -249,6 +265,7 @@ def div_no_nan(x: Any, y: Any) -> Tensor:
     return choose(nothing, 0, apply(rows.div, x, choose(nothing, 1, y)))
 
 
+@public("MulNoNan")
 def mul_no_nan(x: Any, y: Any) -> Tensor:
     """x · y, and 0 where ``y`` is 0, even if ``x`` is infinite or NaN; then the derivatives are 0 too.
 
@@ -273,6 +290,7 @@ def mul_no_nan(x: Any, y: Any) -> Tensor:
     return binary(rows.mul, "MulNoNan", choose(nothing, 0, x), y)
 
 
+@public("AddN AccumulateNV2")
 def addn(x: Any) -> Tensor:
     """The sum of several tensors of one shape and element type.
 
@@ -314,6 +332,7 @@ def addn(x: Any) -> Tensor:
     return total
 
 
+@public("Addcmul")
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """input + value · tensor1 · tensor2.
 
@@ -335,6 +354,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     return binary(rows.add, "Addcmul", input, binary(rows.mul, "Addcmul", made, value))
 
 
+@public("Addcdiv")
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """input + value · tensor1 / tensor2.
 
@@ -356,6 +376,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     return binary(rows.add, "Addcdiv", input, binary(rows.mul, "Addcdiv", made, value))
 
 
+@public("Lerp")
 def lerp(input: Any, end: Any, weight: Any) -> Tensor:
     """input + weight · (end − input): from ``input`` at weight 0 to ``end`` at weight 1.
 

@@ -9,6 +9,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import layout, scattering
 from mindgrad.ops.getitem import updated
 from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.registry import public
 from mindgrad.trace import state
 
 __all__ = [
@@ -85,7 +86,9 @@ scatter_mul = _assigning("scatter_mul", *_MUL, False)
 scatter_div = _assigning("scatter_div", *_DIV, False)
 scatter_max = _assigning("scatter_max", *_MAX, False)
 scatter_min = _assigning("scatter_min", *_MIN, False)
-scatter_nd_add = _assigning("scatter_nd_add", *_ADD, True)
+scatter_nd_add = public("ScatterNonAliasingAdd()(input_x, indices, updates)")(
+    _assigning("scatter_nd_add", *_ADD, True)
+)
 scatter_nd_sub = _assigning("scatter_nd_sub", *_SUB, True)
 scatter_nd_mul = _assigning("scatter_nd_mul", *_MUL, True)
 scatter_nd_div = _assigning("scatter_nd_div", *_DIV, True)
@@ -97,6 +100,10 @@ scatter_nd_update = _assigning("scatter_nd_update", *_SET, True)
 # --- new tensors ------------------------------------------------------------------------------------------
 
 
+@public(
+    "InplaceUpdateV2()(x, indices, v)"
+    " >>> ops.InplaceUpdateV2()(Tensor([1.0, 2.0]), (1,), Tensor([5.0])) => [1. 5.]"
+)
 def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
     """``x`` with the rows ``indices`` replaced by ``v``; ``x`` itself does not change.
 

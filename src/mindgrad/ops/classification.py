@@ -21,6 +21,7 @@ from mindgrad.ops.operands import cast, choose, operand
 from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
 from mindgrad.ops.reduction import widened
+from mindgrad.ops.registry import public
 
 __all__ = [
     "cross_entropy", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "nll_loss",
@@ -207,6 +208,10 @@ def cross_entropy(
     return cast(summarised(operator, arithmetic.neg(sum_of(terms, axis)), reduction), logits.dtype)
 
 
+@public(
+    "SoftmaxCrossEntropyWithLogits()(logits, labels) >>> ops.SoftmaxCrossEntropyWithLogits()(Tensor([[0.0, "
+    "1000.0]]), Tensor([[1.0, 0.0]]))[0] => [1000.]",
+)
 def softmax_cross_entropy(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
     """−Σ_c p_c log softmax(x)_c of each row, and its derivative for the logits x (that Σ p = 1 gives).
 
@@ -229,6 +234,9 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
     return arithmetic.neg(sum_of(arithmetic.mul_no_nan(logs, p), 1)), arithmetic.sub(math.exp(logs), p)
 
 
+@public(
+    "MultiMarginLoss(p=1, margin=1.0, reduction='mean')(inputs, target, weight=None)",
+)
 def multi_margin_loss(
     input: Any, target: Any, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:

@@ -9,6 +9,7 @@ from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.define import binary_function
 from mindgrad.ops.operands import accepted, choose, pointwise, promoted
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic as rows
 from mindgrad.rows import piecewise
 from mindgrad.rows.logic import isnan
@@ -18,12 +19,12 @@ __all__ = ["clamp", "clip", "clip_by_value", "fmax", "fmin", "maximum", "minimum
 maximum = binary_function(
     __name__, "maximum", piecewise.maximum,
     "The greater of two elements, NaN if one is; where they are equal they share the derivative.",
-    "Tensor([1.0, 5.0]), 3.0", "[3. 5.]",
+    "Tensor([1.0, 5.0]), 3.0", "[3. 5.]", "Maximum",
 )  # fmt: skip
 minimum = binary_function(
     __name__, "minimum", piecewise.minimum,
     "The smaller of two elements, NaN if one is; where they are equal they share the derivative.",
-    "Tensor([1.0, 5.0]), 3.0", "[1. 3.]",
+    "Tensor([1.0, 5.0]), 3.0", "[1. 3.]", "Minimum",
 )  # fmt: skip
 
 
@@ -88,6 +89,7 @@ def _clipped(operator: str, x: Any, low: Any, high: Any) -> Any:
     return apply(rows.select, apply(row, x, bound), bound, x)
 
 
+@public("Fmax")
 def fmax(input: Any, other: Any) -> Tensor:
     """The greater of two elements; of a number and NaN, the number.
 
@@ -108,6 +110,7 @@ def fmax(input: Any, other: Any) -> Tensor:
     return _without_nan(piecewise.maximum, "Fmax", input, other)
 
 
+@public("Fmin")
 def fmin(input: Any, other: Any) -> Tensor:
     """The smaller of two elements; of a number and NaN, the number.
 

@@ -10,6 +10,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.define import also_named
 from mindgrad.ops.math import atan2
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand
+from mindgrad.ops.registry import public
 from mindgrad.ops.rounding import isnan
 from mindgrad.rows import arithmetic as basic
 from mindgrad.rows import complexes
@@ -17,6 +18,7 @@ from mindgrad.rows import complexes
 __all__ = ["angle", "complex", "conj", "imag", "real"]
 
 
+@public("Real")
 @also_named(input="x")
 def real(x: Any) -> Tensor:
     """The real part; a real tensor is its own.
@@ -38,6 +40,7 @@ def real(x: Any) -> Tensor:
     return apply(complexes.real, x) if x.dtype.kind == "complex" else x
 
 
+@public("Imag")
 @also_named(input="x")
 def imag(x: Any) -> Tensor:
     """The imaginary part; that of a real tensor is 0.
@@ -59,6 +62,7 @@ def imag(x: Any) -> Tensor:
     return apply(complexes.imag, x) if x.dtype.kind == "complex" else full_tensor(0, x.dtype, x.shape)
 
 
+@public("Conj")
 @also_named(input="x")
 def conj(x: Any) -> Tensor:
     """The complex conjugate; a real tensor is its own.
@@ -80,6 +84,7 @@ def conj(x: Any) -> Tensor:
     return apply(complexes.conj, x) if x.dtype.kind == "complex" else x
 
 
+@public("Complex")
 def complex(real: Any, imag: Any) -> Tensor:
     """The complex numbers real + i imag.
 
@@ -100,6 +105,7 @@ def complex(real: Any, imag: Any) -> Tensor:
     return binary(complexes.complex, "Complex", real, imag, float_only=True)
 
 
+@public("Angle")
 @also_named(input="x")
 def angle(x: Any) -> Tensor:
     """The angle atan2(imag, real) of each element in radians: 0 or π for real ones.

@@ -19,6 +19,7 @@ from mindgrad.ops.complexes import conj
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import promoted
 from mindgrad.ops.reduction import reduce_sum, whole_as_int64
+from mindgrad.ops.registry import public
 from mindgrad.rows.contraction import dot as dot_row
 from mindgrad.rows.einsum import Plan, contraction_plan, einsum_plan, matmul_plan
 from mindgrad.rows.structural import reshape
@@ -243,6 +244,7 @@ def inner(input: Any, other: Any) -> Tensor:
     return _contracted("Inner", a, b, (a.ndim - 1,), (b.ndim - 1,))
 
 
+@public("Ger")
 def outer(input: Any, vec2: Any) -> Tensor:
     """The products of all elements of one vector with all of another: y_ij = a_i b_j.
 

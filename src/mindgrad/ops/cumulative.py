@@ -11,6 +11,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.axes import normalize_axis
 from mindgrad.ops.operands import accepted, cast, full_tensor, operand
 from mindgrad.ops.reduction import flag, whole_as_int64
+from mindgrad.ops.registry import public
 from mindgrad.rows import cumulative as rows
 from mindgrad.rows.indexing import gather
 from mindgrad.rows.static_slices import concatenate, slice
@@ -116,6 +117,7 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     return running(rows.cumprod, "CumProd", whole_as_int64(input, "CumProd", dtype), dim)
 
 
+@public("Cummax(axis: integer)(x)")
 def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     """The greatest element so far along ``axis``, and where it stands: of equal ones the last.
 
@@ -140,6 +142,7 @@ def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     return values, cast(places, int64)
 
 
+@public("Cummin(axis: integer)(x)")
 def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     """The smallest element so far along ``axis``, and where it stands: of equal ones the last.
 

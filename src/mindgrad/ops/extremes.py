@@ -28,6 +28,7 @@ from mindgrad.ops.operands import (
     truth,
 )
 from mindgrad.ops.reduction import flag, reduced, with_reduced_axes
+from mindgrad.ops.registry import public
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.indexing import gather
 from mindgrad.rows.structural import reshape
@@ -38,6 +39,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@public("ReduceMax(keep_dims=False)(x, axis=())")
 def amax(
     input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> Tensor:
@@ -66,6 +68,7 @@ def amax(
     return _extreme(rows.reduce_max, "Amax", input, axis, keepdims, initial, where)
 
 
+@public("ReduceMin(keep_dims=False)(x, axis=())")
 def amin(
     input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> Tensor:
@@ -272,6 +275,7 @@ def _place(row: Primitive, operator: str, x: Any, axis: Any, keep: Any) -> Tenso
     return with_reduced_axes(place_of_extreme(row, operator, x, axis), shape, (axis,), keep)
 
 
+@public("ArgMaxWithValue(axis=0, keep_dims=False)(x)")
 def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
     """The index of the greatest element along ``axis``, and the element: :func:`max`, exchanged.
 
@@ -284,6 +288,7 @@ def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
     return places, values
 
 
+@public("ArgMinWithValue(axis=0, keep_dims=False)(x)")
 def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
     """The index of the smallest element along ``axis``, and the element: :func:`min`, exchanged.
 

@@ -22,6 +22,7 @@ from mindgrad.ops.linalg import adjoint_of, matrix_operand, solution, system, tr
 from mindgrad.ops.matrices import tril, triu
 from mindgrad.ops.operands import applied, cast, choose, promoted
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.registry import public
 from mindgrad.rows import eigh_svd, general_eig, linalg
 from mindgrad.rows.elementwise import safe_reciprocal
 from mindgrad.rows.static_slices import concatenate, slice
@@ -34,6 +35,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@public("Cholesky(upper=False)(x)")
 def cholesky(input_x: Any, upper: bool = False) -> Tensor:
     """The lower triangle L with L Lᴴ = A, for the symmetric (Hermitian) part A of ``input_x``.
 
@@ -58,6 +60,7 @@ def cholesky(input_x: Any, upper: bool = False) -> Tensor:
     return adjoint_of(y) if upper else y
 
 
+@public("CholeskySolve(upper=False)(b, factor)")
 def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
     """The solution X of A X = B, given the Cholesky factor of A.
 
@@ -85,6 +88,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
     return solution(triangle_solved("CholeskySolve", conj(low), y, True, True), vectors)
 
 
+@public("CholeskyInverse(upper=False)(x)")
 def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     """The inverse of A, given the Cholesky factor of A.
 
@@ -109,6 +113,7 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     return cholesky_solve(eye(size, dtype=factor.dtype), factor, upper)
 
 
+@public("Qr(full_matrices=False)(x)(mode='complete' if self.full_matrices else 'reduced')")
 def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     """Q with orthonormal columns and R upper triangular, with Q R = A.
 
@@ -272,6 +277,7 @@ def eigvalsh(a: Any) -> Tensor:
     return applied(eigh_svd.eigvalsh, "Eigvalsh", matrix_operand(a, "Eigvalsh"))
 
 
+@public("Svd(full_matrices=False, compute_uv=True)(x)")
 def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any:
     """The singular values s and the orthonormal U, V with A = U diag(s) Vᴴ.
 
@@ -402,6 +408,7 @@ def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermit
     return _pinv(a, float(atol or 0.0), float(rtol))
 
 
+@public("Lstsq")
 def lstsq(input: Any, A: Any) -> Tensor:
     """The solution X of least ‖input · X − A‖, and of these, where there are several, the least X.
 

@@ -22,12 +22,14 @@ from mindgrad.ops.layout import reshape, swapaxes
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, cast, promoted
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.registry import public
 
 __all__ = ["affine_grid", "grid_sample"]
 
 _PADDING = ("zeros", "border", "reflection")
 
 
+@public("AffineGrid(align_corners=False)(theta, size)")
 def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
     """The places that an affine map reads: for each pixel of the result, A · place + b.
 

@@ -26,6 +26,7 @@ from mindgrad.ops.operands import (
     operand,
     promoted,
 )
+from mindgrad.ops.registry import public
 from mindgrad.ops.subscript import unknown_mask_error
 from mindgrad.rows import arithmetic, indexing, static_slices, structural
 
@@ -39,6 +40,11 @@ __all__ = [
 # --- places along axes -----------------------------------------------------------------------------
 
 
+@public(
+    "Gather(batch_dims=0)(x, indices, axis)",
+    "GatherV2()(x, indices, axis)",
+    "SparseGatherV2()(x, indices, axis)",
+)
 def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0) -> Tensor:
     """The elements of ``input_params`` at ``input_indices`` along ``axis``.
 
@@ -141,6 +147,7 @@ def embedding(
     return choose(is_padding, apply(structural.stop_gradient, rows), rows)
 
 
+@public("GatherNd")
 def gather_nd(input_x: Any, indices: Any) -> Tensor:
     """The parts of ``input_x`` at ``indices``, whose last axis holds a place along its first k axes.
 
@@ -237,6 +244,7 @@ def _elementwise(x: Tensor, index: Tensor, axis: int) -> Tensor:
     return apply(structural.transpose, found, permutation=order)
 
 
+@public("GatherD")
 def gather_d(x: Any, dim: int, index: Any) -> Tensor:
     """:func:`gather_elements` under its other name.
 
@@ -302,6 +310,7 @@ def _condition(condition: Any, operator: str, name: str) -> Tensor:
     return tensor
 
 
+@public("Select")
 def select(condition: Any, input: Any, other: Any) -> Tensor:
     """The elements of ``input`` where ``condition`` holds, those of ``other`` elsewhere.
 
@@ -339,6 +348,7 @@ def _chosen(operator: str, condition: Any, first: Any, second: Any) -> Tensor:
     return apply(arithmetic.select, *broadcast_together(operator, mask, a, b))
 
 
+@public("MaskedFill")
 def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
     """``input_x`` with ``value`` where ``mask`` holds.
 
@@ -373,6 +383,7 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
     return apply(arithmetic.select, *operands)
 
 
+@public("MaskedSelect")
 def masked_select(input: Any, mask: Any) -> Tensor:
     """The elements of ``input`` where ``mask`` holds, as one axis.
 

@@ -28,6 +28,7 @@ from mindgrad.ops.layout import (
 )
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import static_slices
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
 # --- joined ----------------------------------------------------------------------------------------
 
 
+@public("Concat(axis=0)(tensors)", "ParallelConcat()(values)(axis=0)")
 def concat(tensors: Any, axis: int = 0) -> Tensor:
     """The ``tensors`` one after another along ``axis``.
 
@@ -97,6 +99,7 @@ def concatenate(tensors: Any, axis: int = 0) -> Tensor:
     return concat(tensors, axis)
 
 
+@public("Stack(axis=0)(tensors)", "Pack(axis=0)(tensors)")
 def stack(tensors: Any, axis: int = 0) -> Tensor:
     """The ``tensors``, all of one shape, along a new axis.
 
@@ -208,6 +211,11 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     return unstack(input, dim)
 
 
+@public(
+    "SplitV(size_splits: integers, split_dim: integer, num_split: unused integer)(x)"
+    "(split_size_or_sections=list(self.size_splits))"
+    " >>> ops.SplitV([1, 2], 0, 2)(Tensor([1.0, 2.0, 3.0]))[1] => [2. 3.]",
+)
 def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """``tensor`` cut into parts along ``axis``.
 

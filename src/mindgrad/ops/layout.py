@@ -19,6 +19,7 @@ from mindgrad.ops.arguments import (
 from mindgrad.ops.axes import is_plain
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import structural as rows
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
 # --- questions -------------------------------------------------------------------------------------
 
 
+@public("Shape")
 def shape(input_x: Any) -> tuple[int, ...]:
     """The sizes of the axes of ``input_x``, as a tuple of ints; also while compiling.
 
@@ -41,6 +43,7 @@ def shape(input_x: Any) -> tuple[int, ...]:
     return operand(input_x, "Shape").shape
 
 
+@public("Size")
 def size(input_x: Any) -> int:
     """The number of elements of ``input_x``, as an int.
 
@@ -51,6 +54,7 @@ def size(input_x: Any) -> int:
     return operand(input_x, "Size").size
 
 
+@public("Rank")
 def rank(input_x: Any) -> int:
     """The number of axes of ``input_x``, as an int.
 
@@ -64,6 +68,7 @@ def rank(input_x: Any) -> int:
 # --- the same elements in another shape ------------------------------------------------------------
 
 
+@public("Reshape")
 def reshape(input: Any, shape: Any) -> Tensor:
     """The elements of ``input``, in row-major order, in another shape.
 
@@ -119,6 +124,7 @@ def ravel(input: Any) -> Tensor:
     return reshaped(x, (x.size,))
 
 
+@public("Flatten")
 def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
     """The axes from ``start_dim`` to ``end_dim`` made one; by default all but the first.
 
@@ -155,6 +161,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
     return reshaped(x, (*x.shape[:first], merged, *x.shape[last + 1 :]))
 
 
+@public("ExpandDims")
 def expand_dims(input_x: Any, axis: int) -> Tensor:
     """``input_x`` with an axis of size 1 inserted at ``axis``.
 
@@ -266,6 +273,7 @@ def permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
     return apply(rows.transpose, x, permutation=order)
 
 
+@public("Transpose")
 @also_named(input_perm="dims")
 def transpose(input: Any, dims: Any) -> Tensor:
     """``input`` with its axes in the order ``dims``: axis i of the result is axis ``dims[i]``.

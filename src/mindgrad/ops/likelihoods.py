@@ -16,6 +16,7 @@ from mindgrad.ops.losses import checked_reduction, operands_of_one_shape, positi
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, choose, promoted
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.ops.registry import public
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "kl_div"]
 
@@ -35,6 +36,7 @@ def _weighted(operator: str, loss: Tensor, weight: Any, name: str = "weight") ->
     return arithmetic.mul(loss, weights)
 
 
+@public("BinaryCrossEntropy(reduction='mean')(logits, labels, weight=None)")
 def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
     """−w (t log(p + ε) + (1 − t) log(1 − p + ε)) of probabilities p and targets t, with ε = 1e-12.
 
@@ -67,6 +69,11 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
     return cast(summarised(operator, loss, reduction), original.dtype)
 
 
+@public(
+    "BCEWithLogitsLoss(reduction='mean')(logits, label, weight=None, pos_weight=None)",
+    "SigmoidCrossEntropyWithLogits()(logits, label)(reduction='none')"
+    " >>> ops.SigmoidCrossEntropyWithLogits()(Tensor([-800.0, 5.0]), Tensor([1.0, 1.0])).shape => (2,)",
+)
 @also_named(input="logits", target="label")
 def binary_cross_entropy_with_logits(
     logits: Any, label: Any, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
@@ -101,6 +108,7 @@ def binary_cross_entropy_with_logits(
 # --- distributions -----------------------------------------------------------------------------------
 
 
+@public("KLDivLoss(reduction='mean')(logits, labels)")
 def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
     """p (log p − x) for logarithms x of probabilities and probabilities p; 0 where p is 0.
 

@@ -29,6 +29,7 @@ from mindgrad.ops.operands import (
     promoted,
 )
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.registry import public
 from mindgrad.rows import determinant, linalg
 from mindgrad.rows.structural import reshape, transpose
 
@@ -109,6 +110,7 @@ def solve(a: Any, b: Any) -> Tensor:
     return solution(applied(linalg.solve, "Solve", a, b, transpose=False), vectors)
 
 
+@public("MatrixSolve(adjoint=False)(a, b)")
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
     """The solution X of A X = B, or of Aᴴ X = B.
 
@@ -188,6 +190,7 @@ def triangle_solved(
     )
 
 
+@public("MatrixInverse(adjoint=False)(x)")
 def matrix_inverse(x: Any, adjoint: bool = False) -> Tensor:
     """The inverse of square matrices; its derivative is −A⁻¹ Ȧ A⁻¹.
 
@@ -238,6 +241,7 @@ def inverse(input: Any) -> Tensor:
 # --- determinants ------------------------------------------------------------------------------------
 
 
+@public("MatrixDeterminant")
 def det(input: Any) -> Tensor:
     """The determinant; its derivative is the matrix of cofactors, at singular matrices too.
 
@@ -258,6 +262,7 @@ def det(input: Any) -> Tensor:
     return applied(determinant.det, "Det", matrix_operand(input, "Det"))
 
 
+@public("LogMatrixDeterminant()(x)")
 def slogdet(input: Any) -> tuple[Tensor, Tensor]:
     """The sign of the determinant and the logarithm of its absolute value.
 
@@ -307,6 +312,7 @@ def logdet(input: Any) -> Tensor:
 # --- powers and products -----------------------------------------------------------------------------
 
 
+@public("MatrixPower(n: integer)(x)")
 def matrix_power(input: Any, n: int) -> Tensor:
     """The product of ``n`` equal matrices; of their inverses for negative ``n``.
 

@@ -19,6 +19,7 @@ from mindgrad.ops.operands import choose, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.ops.registry import public
 from mindgrad.rows import special
 
 __all__ = [
@@ -147,6 +148,7 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     return summarised("MSELoss", math.square(_difference("MSELoss", input, target)), reduction)
 
 
+@public("SmoothL1Loss(beta=1.0, reduction='none')(prediction, target)")
 def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = "none") -> Tensor:
     """d² / (2β) where |d| < β, and |d| − β/2 elsewhere, of d = input − target (Girshick, 2015).
 
@@ -216,6 +218,7 @@ def _bent(operands: Sequence[Tensor], bound: float) -> Tensor:
 # --- margins -----------------------------------------------------------------------------------------
 
 
+@public("SoftMarginLoss(reduction='mean')(logits, labels)")
 def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """log(1 + exp(−target · input)), for targets 1 and −1.
 
@@ -295,6 +298,9 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
     return summarised(operator, choose(comparison.greater(t, 0.0), x, apart), reduction)
 
 
+@public(
+    "TripletMarginLoss(p=2, swap=False, eps=1e-06, reduction='mean')(anchor, positive, negative, margin)",
+)
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,

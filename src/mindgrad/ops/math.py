@@ -16,6 +16,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import NOT_GIVEN, also_named, binary_function, unary_function
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand, promoted
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic as basic
 from mindgrad.rows import elementwise, logic, special
 
@@ -69,68 +70,68 @@ __all__ = [
 
 sin = unary_function(
     __name__, "sin", elementwise.sin, "The sine of ``x`` in radians; its derivative is cos x.",
-    "1.5", "0.9975", float_only=True,
+    "1.5", "0.9975", "Sin", float_only=True,
 )  # fmt: skip
 cos = unary_function(
     __name__, "cos", elementwise.cos, "The cosine of ``x`` in radians; its derivative is −sin x.",
-    "1.5", "0.0707", float_only=True,
+    "1.5", "0.0707", "Cos", float_only=True,
 )  # fmt: skip
 tan = unary_function(
     __name__, "tan", elementwise.tan, "The tangent of ``x`` in radians; its derivative is 1 + tan² x.",
-    "1.0", "1.5574", float_only=True,
+    "1.0", "1.5574", "Tan", float_only=True,
 )  # fmt: skip
 asin = unary_function(
     __name__, "asin", elementwise.asin,
     "The angle in [−π/2, π/2] whose sine is ``x``, NaN outside [−1, 1]; derivative 1 / √(1 − x²).",
-    "1.0", "1.5708", float_only=True,
+    "1.0", "1.5708", "Asin", float_only=True,
 )  # fmt: skip
 acos = unary_function(
     __name__, "acos", elementwise.acos,
     "The angle in [0, π] whose cosine is ``x``, NaN outside [−1, 1]; derivative −1 / √(1 − x²).",
-    "0.0", "1.5708", float_only=True,
+    "0.0", "1.5708", "ACos", float_only=True,
 )  # fmt: skip
 atan = unary_function(
     __name__, "atan", elementwise.atan,
     "The angle in [−π/2, π/2] whose tangent is ``x``; derivative 1 / (1 + x²).",
-    "1.0", "0.7854", float_only=True,
+    "1.0", "0.7854", "Atan", float_only=True,
 )  # fmt: skip
 sinh = unary_function(
     __name__, "sinh", elementwise.sinh, "The hyperbolic sine of ``x``; its derivative is cosh x.",
-    "1.0", "1.1752", float_only=True,
+    "1.0", "1.1752", "Sinh", float_only=True,
 )  # fmt: skip
 cosh = unary_function(
     __name__, "cosh", elementwise.cosh, "The hyperbolic cosine of ``x``; its derivative is sinh x.",
-    "1.0", "1.5431", float_only=True,
+    "1.0", "1.5431", "Cosh", float_only=True,
 )  # fmt: skip
 tanh = unary_function(
     __name__, "tanh", elementwise.tanh, "The hyperbolic tangent of ``x``; derivative 1 − tanh² x.",
-    "1.0", "0.7616", float_only=True,
+    "1.0", "0.7616", "Tanh", float_only=True,
 )  # fmt: skip
 asinh = unary_function(
     __name__, "asinh", elementwise.asinh, "The inverse of ``sinh``; its derivative is 1 / √(1 + x²).",
-    "1.0", "0.8814", float_only=True,
+    "1.0", "0.8814", "Asinh", float_only=True,
 )  # fmt: skip
 acosh = unary_function(
     __name__, "acosh", elementwise.acosh,
     "The inverse of ``cosh`` that is not negative, NaN below 1; derivative 1 / √(x² − 1).",
-    "2.0", "1.3170", float_only=True,
+    "2.0", "1.3170", "Acosh", float_only=True,
 )  # fmt: skip
 atanh = unary_function(
     __name__, "atanh", elementwise.atanh,
     "The inverse of ``tanh``, ±inf at ±1 and NaN outside; its derivative is 1 / (1 − x²).",
-    "0.5", "0.5493", float_only=True,
+    "0.5", "0.5493", "Atanh", float_only=True,
 )  # fmt: skip
 atan2 = binary_function(
     __name__, "atan2", elementwise.atan2,
     "The angle of the point (``y``, ``x``) in (−π, π]: atan(x / y) in the right quadrant.\n\n"
     "    As in MindSpore the ordinate comes first. Derivatives y / r² and −x / r² with r² = x² + y²,\n"
     "    both 0 at the origin.",
-    "1.0, -1.0", "2.3562", float_only=True,
+    "1.0, -1.0", "2.3562", "Atan2", float_only=True,
 )  # fmt: skip
 hypot = binary_function(
     __name__, "hypot", elementwise.hypot,
     "√(x² + y²) without overflow; derivatives x / r and y / r, both 0 at the origin.",
-    "3.0, 4.0", "5.0000", float_only=True,
+    "3.0, 4.0", "5.0000", "Hypot", float_only=True,
 )  # fmt: skip
 
 
@@ -138,7 +139,7 @@ hypot = binary_function(
 
 exp = unary_function(
     __name__, "exp", elementwise.exp, "e to the power of ``x``; it is its own derivative.",
-    "1.0", "2.7183", float_only=True,
+    "1.0", "2.7183", "Exp", float_only=True,
 )  # fmt: skip
 exp2 = unary_function(
     __name__, "exp2", elementwise.exp2, "2 to the power of ``x``; its derivative is 2ˣ log 2.",
@@ -146,12 +147,12 @@ exp2 = unary_function(
 )  # fmt: skip
 expm1 = unary_function(
     __name__, "expm1", elementwise.expm1, "eˣ − 1, exact for small ``x``; its derivative is eˣ.",
-    "1.0", "1.7183", float_only=True,
+    "1.0", "1.7183", "Expm1", float_only=True,
 )  # fmt: skip
 log = unary_function(
     __name__, "log", elementwise.log,
     "The natural logarithm of ``x``, −inf at 0 and NaN below; its derivative is 1 / x.",
-    "2.0", "0.6931", float_only=True,
+    "2.0", "0.6931", "Log", float_only=True,
 )  # fmt: skip
 log2 = unary_function(
     __name__, "log2", elementwise.log2, "The logarithm to base 2; its derivative is 1 / (x log 2).",
@@ -163,16 +164,16 @@ log10 = unary_function(
 )  # fmt: skip
 log1p = unary_function(
     __name__, "log1p", elementwise.log1p, "log(1 + x), exact for small ``x``; derivative 1 / (1 + x).",
-    "1.0", "0.6931", float_only=True,
+    "1.0", "0.6931", "Log1p", float_only=True,
 )  # fmt: skip
 sqrt = unary_function(
     __name__, "sqrt", elementwise.sqrt,
     "The square root of ``x``, NaN below 0; its derivative is 1 / (2 √x), infinite at 0.",
-    "2.0", "1.4142", float_only=True,
+    "2.0", "1.4142", "Sqrt", float_only=True,
 )  # fmt: skip
 rsqrt = unary_function(
     __name__, "rsqrt", elementwise.rsqrt, "1 / √x; its derivative is −1 / (2 x √x).",
-    "4.0", "0.5000", float_only=True,
+    "4.0", "0.5000", "Rsqrt", float_only=True,
 )  # fmt: skip
 cbrt = unary_function(
     __name__, "cbrt", elementwise.cbrt, "The real cube root of ``x``; its derivative is 1 / (3 ∛x²).",
@@ -180,10 +181,11 @@ cbrt = unary_function(
 )  # fmt: skip
 reciprocal = unary_function(
     __name__, "reciprocal", elementwise.reciprocal, "1 / x; its derivative is −1 / x².",
-    "Tensor([2.0, 4.0])", "[0.5  0.25]", float_only=True,
+    "Tensor([2.0, 4.0])", "[0.5  0.25]", "Reciprocal", float_only=True,
 )  # fmt: skip
 
 
+@public("Inv")
 def inv(x: Any) -> Tensor:
     """1 / x; of integers the part in front of the point: ±1 of ±1, 0 of others, the least number of 0.
 
@@ -216,7 +218,7 @@ logaddexp = binary_function(
 xlogy = binary_function(
     __name__, "xlogy", elementwise.xlogy,
     "x · log y, and 0 where ``x`` is 0; its derivatives are log y and x / y.",
-    "2.0, 3.0", "2.1972", float_only=True,
+    "2.0, 3.0", "2.1972", "Xlogy", float_only=True,
 )  # fmt: skip
 
 
@@ -240,6 +242,7 @@ def logaddexp2(x: Any, y: Any) -> Tensor:
     return arithmetic.div(logaddexp(arithmetic.mul(x, scale), arithmetic.mul(y, scale)), scale)
 
 
+@public("Xdivy")
 def xdivy(x: Any, y: Any) -> Tensor:
     """x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN; the derivatives are 0 there too.
 
@@ -263,6 +266,7 @@ def xdivy(x: Any, y: Any) -> Tensor:
     return choose(some, arithmetic.div(x, choose(some, y, 1)), 0)
 
 
+@public("SquaredDifference")
 def squared_difference(x: Any, y: Any) -> Tensor:
     """(x − y)².
 
@@ -283,6 +287,7 @@ def squared_difference(x: Any, y: Any) -> Tensor:
     return square(binary(basic.sub, "SquaredDifference", x, y))
 
 
+@public("Square")
 def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
     """x · x; its derivative is 2 x.
 
@@ -306,6 +311,7 @@ def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
 _SINC_SERIES = [(-1) ** k / _math.factorial(2 * k + 1) for k in range(8)]  # sin u / u in powers of u²
 
 
+@public("Sinc")
 @also_named(input="x")
 def sinc(x: Any) -> Tensor:
     """sin(π x) / (π x), and 1 at 0.

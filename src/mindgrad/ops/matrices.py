@@ -12,6 +12,7 @@ from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.layout import moveaxis, ravel
 from mindgrad.ops.operands import broadcast_to, cast, operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic, indexing, reduction, structural
 
 __all__ = [
@@ -25,6 +26,7 @@ def _grid(count: int, shift_rows: int, shift_columns: int) -> Tensor:
     return make_tensor(np.stack([steps + shift_rows, steps + shift_columns], axis=-1).astype(np.int32))
 
 
+@public("DiagPart()(x)")
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The elements of ``input`` at equal places along two axes, which become the last axis.
 
@@ -99,6 +101,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return moveaxis(placed, (0, 1), (first, second))
 
 
+@public("Diag")
 def diag(input: Any) -> Tensor:
     """Zeros of twice the axes of ``input`` with its elements at [i, j, …, i, j, …].
 
@@ -132,6 +135,7 @@ def diagflat(input: Any, offset: int = 0) -> Tensor:
     return diag_embed(ravel(input), offset)
 
 
+@public("Trace")
 def trace(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The sum of a diagonal; arguments and errors as for :func:`diagonal`.
 
@@ -155,6 +159,7 @@ def _triangle(operator: str, input: Any, diagonal: int, keep: Any) -> Tensor:
     return apply(arithmetic.select, make_tensor(mask), x, broadcast_to(nothing, x.shape))
 
 
+@public("Tril(diagonal=0)(x)")
 def tril(input: Any, diagonal: int = 0) -> Tensor:
     """The matrices in the last two axes of ``input`` with zeros above a diagonal.
 
@@ -174,6 +179,7 @@ def tril(input: Any, diagonal: int = 0) -> Tensor:
     return _triangle("Tril", input, diagonal, np.tril)
 
 
+@public("Triu(diagonal=0)(x)")
 def triu(input: Any, diagonal: int = 0) -> Tensor:
     """The matrices in the last two axes of ``input`` with zeros below a diagonal; as :func:`tril`.
 
@@ -185,6 +191,7 @@ def triu(input: Any, diagonal: int = 0) -> Tensor:
     return _triangle("Triu", input, diagonal, np.triu)
 
 
+@public("OneHot(axis=-1)(indices, depth, on_value, off_value)")
 def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1) -> Tensor:
     """``on_value`` at the places ``indices`` along a new axis, ``off_value`` elsewhere.
 

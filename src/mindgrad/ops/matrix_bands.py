@@ -26,6 +26,7 @@ from mindgrad.ops import (
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.getitem import updated
 from mindgrad.ops.operands import cast, inexact, operand, promoted
+from mindgrad.ops.registry import public
 
 __all__ = [
     "adjoint", "block_diag", "cond", "diagonal_scatter", "fill_diagonal", "matrix_band_part",
@@ -75,6 +76,7 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     return layout.moveaxis(updated(moved, (..., rows, columns), new), (-2, -1), (first, second))
 
 
+@public("FillDiagonal(fill_value: number, wrap=False)(x)")
 def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
     """A matrix with a number on its main diagonal.
 
@@ -99,6 +101,7 @@ def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
     return indexing.where(Tensor(mask), cast(operand(fill_value, "FillDiagonal", x), x.dtype), x)
 
 
+@public("MatrixBandPart")
 def matrix_band_part(x: Any, lower: int, upper: int) -> Tensor:
     """Matrices with zeros more than ``lower`` places below and ``upper`` places above the diagonal.
 

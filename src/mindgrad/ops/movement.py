@@ -17,11 +17,13 @@ from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import ravel, reshaped, swapaxes
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import static_slices
 
 __all__ = ["broadcast_to", "expand", "expand_as", "flip", "fliplr", "flipud", "narrow", "roll", "rot90"]
 
 
+@public("BroadcastTo(shape: integers)(x)")
 def broadcast_to(input: Any, shape: Any) -> Tensor:
     """``input`` repeated to ``shape`` by NumPy's rules.
 
@@ -72,6 +74,7 @@ def expand_as(input: Any, other: Any) -> Tensor:
     return broadcast_to(input, operand(other, "ExpandAs").shape)
 
 
+@public("ReverseV2(axis: integers)(x)")
 def flip(input: Any, dims: Any) -> Tensor:
     """The elements of ``input`` in opposite order along the axes ``dims``.
 
@@ -122,6 +125,7 @@ def slice_axis(x: Tensor, axis: int, start: int, limit: int) -> Tensor:
     )
 
 
+@public("Roll(shift: integers, axis: integers)(x) >>> ops.Roll(1, 0)(Tensor([1.0, 2.0, 3.0])) => [3. 1. 2.]")
 def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     """``input`` with its elements moved on by ``shifts`` places, those at the end to the front.
 

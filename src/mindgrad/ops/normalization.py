@@ -22,6 +22,7 @@ from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.pool_windows import mixed
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import mean as mean_of
+from mindgrad.ops.registry import public
 from mindgrad.trace import state
 
 __all__ = ["batch_norm", "group_norm", "layer_norm", "lrn", "rms_norm"]
@@ -209,6 +210,7 @@ def layer_norm(
     return cast(y, original.dtype)
 
 
+@public("RmsNorm(epsilon=1e-06)(x, gamma)")
 def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]:
     """x / √(mean of x² + epsilon) · gamma over the last axes (Zhang and Sennrich, 2019).
 
@@ -281,6 +283,9 @@ def group_norm(
     return cast(y if shift is None else arithmetic.add(y, shift), original.dtype)
 
 
+@public(
+    "LRN(depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region='ACROSS_CHANNELS')(x)",
+)
 def lrn(
     x: Any,
     depth_radius: int = 5,

@@ -18,6 +18,7 @@ from mindgrad.ops.index_checks import known
 from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, cast, operand, promoted
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic, reduction, sorting, structural
 
 __all__ = [
@@ -35,6 +36,7 @@ def _ranked(x: Tensor, axis: Any, descending: bool, operator: str) -> tuple[Tens
     return apply(sorting.argsort, x, axis=dim, descending=bool(descending)), dim
 
 
+@public("Sort(axis=-1, descending=False)(x)")
 def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
     """The elements of ``input_x`` in order along ``axis``, and where they stood (Int32).
 
@@ -72,6 +74,7 @@ def msort(input: Any) -> Tensor:
     return sort(input, 0)[0]
 
 
+@public("TopK(sorted=True)(x, k)")
 def topk(
     input: Any, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
@@ -122,6 +125,7 @@ def _values(x: Tensor, operator: str) -> np.ndarray:
     return values
 
 
+@public("NonZero")
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The places of the elements that are not zero, as Int64.
 
@@ -160,6 +164,7 @@ def argwhere(input: Any) -> Tensor:
     return nonzero(input)
 
 
+@public("Unique")
 def unique(input: Any) -> tuple[Tensor, Tensor]:
     """The different elements of ``input`` in the order in which they first occur, and which each is.
 

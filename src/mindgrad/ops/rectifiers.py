@@ -18,6 +18,7 @@ from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import expm1
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, choose, operand, pointwise, promoted
+from mindgrad.ops.registry import public
 from mindgrad.rows import piecewise
 from mindgrad.rows.structural import reshape
 
@@ -28,11 +29,11 @@ __all__ = [
 
 relu = unary_function(
     __name__, "relu", piecewise.relu, "max(x, 0); its derivative at 0 is 0.",
-    "Tensor([-1.0, 0.0, 2.0])", "[0. 0. 2.]",
+    "Tensor([-1.0, 0.0, 2.0])", "[0. 0. 2.]", "ReLU",
 )  # fmt: skip
 relu6 = unary_function(
     __name__, "relu6", piecewise.relu6, "min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6.",
-    "Tensor([-1.0, 2.0, 8.0])", "[0. 2. 6.]",
+    "Tensor([-1.0, 2.0, 8.0])", "[0. 2. 6.]", "ReLU6",
 )  # fmt: skip
 
 
@@ -41,6 +42,7 @@ def _below(x: Tensor, above: Tensor) -> Tensor:
     return choose(above, 0.0, x)
 
 
+@public("Elu(alpha=1.0)(x)")
 def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
     """x above 0, and α (exp(x) − 1) elsewhere; the derivative at 0 is α.
 
@@ -66,6 +68,7 @@ def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
+@public("SeLU")
 @also_named(input="input_x")
 def selu(input_x: Any) -> Tensor:
     """1.0507 times :func:`elu` with α = 1.6733: keeps mean and variance (Klambauer et al., 2017).
@@ -86,6 +89,7 @@ def selu(input_x: Any) -> Tensor:
     return mul(elu(input_x, _SELU_ALPHA), _SELU_SCALE)
 
 
+@public("CeLU(alpha=1.0)(x)")
 def celu(x: Any, alpha: float = 1.0) -> Tensor:
     """x above 0, and α (exp(x/α) − 1) elsewhere, which has no corner.
 
@@ -133,6 +137,7 @@ def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
     return choose(greater(x, 0), x, mul(x, number(alpha, "LeakyReLU", "alpha")))
 
 
+@public("PReLU")
 @also_named(input="x")
 def prelu(x: Any, weight: Any) -> Tensor:
     """x above 0, and w x elsewhere, with a slope w for each channel.
@@ -165,6 +170,7 @@ def prelu(x: Any, weight: Any) -> Tensor:
     return choose(greater(x, 0), x, mul(slopes, x))
 
 
+@public("HSigmoid")
 def hardsigmoid(input: Any) -> Tensor:
     """min(max(x + 3, 0), 6) / 6; its derivative is 0 at −3 and 3.
 
@@ -186,6 +192,7 @@ def hardsigmoid(input: Any) -> Tensor:
     return choose(above, 1.0, choose(below, 0.0, mul(add(x, 3.0), 1 / 6)))
 
 
+@public("HSwish")
 def hardswish(input: Any) -> Tensor:
     """x · min(max(x + 3, 0), 6) / 6; its derivative is −1/2 at −3 and 3/2 at 3.
 
@@ -236,6 +243,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     return pointwise(piecewise.clip, "Hardtanh", x, low, high)
 
 
+@public("HShrink(lambd=0.5)(x)")
 @also_named(input="x")
 def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
     """x, but 0 where |x| ≤ λ.
@@ -259,6 +267,7 @@ def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
     return choose(less_equal(apply(piecewise.abs, x), bound), 0.0, x)
 
 
+@public("SoftShrink(lambd=0.5)(x)")
 @also_named(input="x")
 def softshrink(x: Any, lambd: float = 0.5) -> Tensor:
     """x − λ above λ, x + λ below −λ, and 0 between them.

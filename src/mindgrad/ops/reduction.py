@@ -19,6 +19,7 @@ from mindgrad.ops import arithmetic
 from mindgrad.ops.axes import is_plain, normalize_axes
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import accepted_types, cast, full_tensor, inexact, operand, truth
+from mindgrad.ops.registry import public
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.arithmetic import not_equal
 from mindgrad.rows.structural import reshape
@@ -168,6 +169,7 @@ def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     return reduced(rows.reduce_sum, "ReduceSum", _number(x, "ReduceSum"), axis, keep_dims)
 
 
+@public("ReduceMean(keep_dims=False)(x, axis=())")
 def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """The mean of the elements over ``axis``; its derivative is 1 / n.
 
@@ -222,6 +224,7 @@ def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = Non
     )
 
 
+@public("ReduceProd(keep_dims=False)(x, axis=())")
 def reduce_prod(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     """The product of the elements over ``axis``; arguments as for :func:`reduce_sum`.
 
@@ -255,6 +258,10 @@ def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     return reduced(rows.logsumexp, "LogSumExp", inexact(operand(input, "LogSumExp")), axis, keep_dims)
 
 
+@public(
+    "CountNonZero(dims: anything('axes or None')=None)(x)(axis=() if self.dims is None else self.dims)"
+    " >>> ops.CountNonZero()(Tensor([1.0, 0.0, 3.0])) => 2",
+)
 def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = int32) -> Tensor:
     """The number of elements over ``axis`` that are not 0.
 
@@ -283,6 +290,7 @@ def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = 
 # --- quantifiers -------------------------------------------------------------------------------------
 
 
+@public("ReduceAll(keep_dims=False)(x, axis=())")
 def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """Whether every element over ``axis`` is true, that is not 0; true for no elements.
 
@@ -305,6 +313,7 @@ def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     return reduced(rows.reduce_all, "ReduceAll", truth(input, "ReduceAll"), axis, keep_dims)
 
 
+@public("ReduceAny(keep_dims=False)(x, axis=())")
 def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """Whether an element over ``axis`` is true, that is not 0; false for no elements.
 

@@ -22,11 +22,13 @@ from mindgrad.ops.layout import (
     reshape,
 )
 from mindgrad.ops.operands import broadcast_to, operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import structural
 
 __all__ = ["meshgrid", "repeat_elements", "repeat_interleave", "tile"]
 
 
+@public("Tile")
 def tile(input: Any, dims: Any) -> Tensor:
     """``input`` as one tile, laid ``dims[i]`` times along axis i.
 

@@ -18,6 +18,7 @@ from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import NO_SEEDS, bits, combined, exponentials, fractions, require, seeds_of
 from mindgrad.rows import arithmetic, elementwise, logic, static_slices, structural
 from mindgrad.rows.sorting import argsort
@@ -173,6 +174,7 @@ def multinomial_with_replacement(
     return cast(_multinomial(name, x, numsamples, replacement, seeds_of(name, (seed, offset))), int64)
 
 
+@public("RandomCategorical(dtype=int64)(logits, num_sample, seed=0)")
 def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype: Any = int64) -> Tensor:
     """Numbers of categories, drawn with probabilities softmax(``logits``), row by row.
 

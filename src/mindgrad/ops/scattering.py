@@ -21,17 +21,16 @@ from mindgrad.ops.getitem import updated
 from mindgrad.ops.index_checks import known, places, places_nd, side_by_side
 from mindgrad.ops.indexing import indexed_axes, part_over
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
+from mindgrad.ops.registry import public
 from mindgrad.ops.scatter_folds import fold
 from mindgrad.rows import arithmetic, indexing, piecewise, static_slices, structural
 from mindgrad.trace import state
 
 __all__ = [
-    "index_add", "index_fill", "masked_scatter", "scatter", "scatter_add", "scatter_nd",
-    "scatter_update", "select_scatter", "slice_scatter", "tensor_scatter_add",
-    "tensor_scatter_div", "tensor_scatter_elements", "tensor_scatter_max", "tensor_scatter_min",
-    "tensor_scatter_mul", "tensor_scatter_sub", "tensor_scatter_update",
+    "index_add", "index_fill", "masked_scatter", "scatter", "scatter_add", "scatter_nd", "scatter_update",
+    "select_scatter", "slice_scatter", "tensor_scatter_add", "tensor_scatter_div", "tensor_scatter_elements",
+    "tensor_scatter_max", "tensor_scatter_min", "tensor_scatter_mul", "tensor_scatter_sub", "tensor_scatter_update",
 ]  # fmt: skip
-
 
 # --- indices of shape (…, k) -----------------------------------------------------------------------
 
@@ -70,6 +69,7 @@ def _written(row: Any, operator: str, x: Tensor, indices: Any, updates: Any, sig
     return apply(row, x, columns, new, axes=axes)
 
 
+@public("TensorScatterUpdate")
 def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` with ``updates`` written at ``indices``.
 
@@ -92,6 +92,7 @@ def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _written(indexing.scatter_set, "TensorScatterUpdate", x, indices, updates)
 
 
+@public("TensorScatterAdd")
 def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` with ``updates`` added at ``indices``; arguments as for :func:`tensor_scatter_update`.
 
@@ -104,6 +105,7 @@ def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _written(indexing.scatter_add, "TensorScatterAdd", x, indices, updates)
 
 
+@public("TensorScatterSub")
 def tensor_scatter_sub(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` with ``updates`` subtracted at ``indices``; as :func:`tensor_scatter_update`.
 
@@ -124,6 +126,7 @@ def _folded(row: Any, operator: str, input_x: Any, indices: Any, updates: Any) -
     return fold(row, operator, x, places_nd(index, [x.shape[axis] for axis in axes], operator), new)
 
 
+@public("TensorScatterMul")
 def tensor_scatter_mul(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` multiplied by ``updates`` at ``indices``.
 
@@ -137,6 +140,7 @@ def tensor_scatter_mul(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _folded(arithmetic.mul, "TensorScatterMul", input_x, indices, updates)
 
 
+@public("TensorScatterDiv")
 def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` divided by ``updates`` at ``indices``; as :func:`tensor_scatter_mul`.
 
@@ -148,6 +152,7 @@ def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _folded(arithmetic.div, "TensorScatterDiv", input_x, indices, updates)
 
 
+@public("TensorScatterMax")
 def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """The greater one of ``input_x`` and ``updates`` at ``indices``; as :func:`tensor_scatter_mul`.
 
@@ -159,6 +164,7 @@ def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _folded(piecewise.maximum, "TensorScatterMax", input_x, indices, updates)
 
 
+@public("TensorScatterMin")
 def tensor_scatter_min(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """The smaller one of ``input_x`` and ``updates`` at ``indices``; as :func:`tensor_scatter_mul`.
 
@@ -170,6 +176,7 @@ def tensor_scatter_min(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _folded(piecewise.minimum, "TensorScatterMin", input_x, indices, updates)
 
 
+@public("ScatterNd")
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     """Zeros of ``shape`` with ``updates`` added at ``indices``.
 
@@ -205,6 +212,7 @@ def _assigned(row: Any, operator: str, input_x: Any, indices: Any, updates: Any)
     return result
 
 
+@public("ScatterUpdate(use_locking: unused=True)(x, indices, updates)")
 def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` with ``updates`` written at ``indices`` along its first axis; a Parameter is assigned.
 
@@ -226,6 +234,7 @@ def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _assigned(indexing.scatter_set, "ScatterUpdate", input_x, indices, updates)
 
 
+@public("ScatterAdd(use_locking: unused=False)(x, indices, updates)")
 def scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` with ``updates`` added at ``indices`` along its first axis; as :func:`scatter_update`.
 
@@ -239,6 +248,7 @@ def scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
 # --- one place per element ---------------------------------------------------------------------------
 
 
+@public("TensorScatterElements(axis=0, reduction='none')(data, indices, updates)")
 def tensor_scatter_elements(
     input_x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none"
 ) -> Tensor:
@@ -303,6 +313,9 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
     return (*(builtins.slice(None),) * axis, index)
 
 
+@public(
+    "IndexAdd(axis: integer, use_lock: unused=True, check_index_bound: unused=True)(x, indices, y)",
+)
 def index_add(
     x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:
@@ -347,6 +360,7 @@ def index_add(
     return result
 
 
+@public("IndexFill")
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     """``x`` with ``value`` in the parts at ``index`` along ``axis``.
 

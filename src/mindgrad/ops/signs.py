@@ -8,6 +8,7 @@ from mindgrad.ir.dtype import bool_
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, complexes, creation, indexing, math, rounding
 from mindgrad.ops.operands import inexact, operand, promoted
+from mindgrad.ops.registry import public
 
 __all__ = ["copysign", "isneginf", "isposinf", "isreal", "ldexp", "polar", "sgn", "signbit"]
 
@@ -100,6 +101,7 @@ def ldexp(x: Any, other: Any) -> Tensor:
     return arithmetic.mul(x, math.exp2(operand(other, "Ldexp")))
 
 
+@public("Polar")
 def polar(abs: Any, angle: Any) -> Tensor:
     """The complex numbers abs · exp(i · angle).
 

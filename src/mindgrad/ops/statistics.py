@@ -15,6 +15,7 @@ from mindgrad.ops.extremes import taken_along
 from mindgrad.ops.joining import stack
 from mindgrad.ops.operands import accepted, applied, cast, choose, inexact, operand
 from mindgrad.ops.reduction import flag, reduced, widened, with_reduced_axes
+from mindgrad.ops.registry import public
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.eigh_svd import svdvals
 from mindgrad.rows.sorting import argsort
@@ -129,6 +130,7 @@ def _spread(operator: str, input: Any, axis: Any, ddof: Any, keep: Any) -> tuple
     return cast(with_reduced_axes(spread, shape, axes, keep), kind), cast(average, kind)
 
 
+@public("ReduceStd(axis: integers=(), unbiased=True, keep_dims=False)(x)")
 def reduce_std(
     input_x: Any, axis: Any = (), unbiased: bool = True, keep_dims: bool = False
 ) -> tuple[Tensor, Tensor]:
@@ -200,6 +202,10 @@ def _order(operator: str, order: Any) -> float:
     return float(order)
 
 
+@public(
+    "LpNorm(axis: integers, p=2, keep_dims=False, epsilon: unused number=1e-12)(x)"
+    " >>> ops.LpNorm(axis=1)(Tensor([[3.0, 4.0]])) => [5.]",
+)
 def vector_norm(
     x: Any, ord: float = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -310,6 +316,7 @@ def _singular_values(x: Tensor, row: int, column: int) -> Tensor:
     return applied(svdvals, "MatrixNorm", x)
 
 
+@public("EuclideanNorm(keep_dims=False)(x, axes=None)(ord=None)")
 def norm(
     A: Any,
     ord: Any = None,

@@ -23,6 +23,7 @@ from mindgrad.ops import (
 )
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.operands import inexact, operand, promoted
+from mindgrad.ops.registry import public
 
 __all__ = [
     "cdist", "corrcoef", "cov", "cross", "cumulative_trapezoid", "diff", "dist", "pdist", "renorm",
@@ -75,6 +76,7 @@ def dist(input: Any, other: Any, p: float = 2) -> Tensor:
     return statistics.vector_norm(layout.ravel(arithmetic.sub(x, y)), p)
 
 
+@public("Cdist(p=2.0)(x, y)")
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
     """The p-norms of the differences between all vectors of two sets: ‖x1[…, i, :] − x2[…, j, :]‖.
 
@@ -107,6 +109,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
     return statistics.vector_norm(apart, p, -1)
 
 
+@public("Pdist(p=2.0)(x)")
 def pdist(input: Any, p: float = 2.0) -> Tensor:
     """The p-norms of the differences between the vectors of a set, each pair once: i < j.
 
@@ -134,6 +137,7 @@ def pdist(input: Any, p: float = 2.0) -> Tensor:
     return statistics.vector_norm(apart, p, -1)
 
 
+@public("Renorm(p: number, dim: integer, maxnorm: number)(x)")
 def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
     """The parts along ``axis``, those with a p-norm above ``maxnorm`` scaled down to it.
 

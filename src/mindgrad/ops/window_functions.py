@@ -12,6 +12,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import creation, cumulative, joining, layout, movement
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.operands import operand
+from mindgrad.ops.registry import public
 
 __all__ = [
     "bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window", "vander",
@@ -29,6 +30,7 @@ def _window(
     return Tensor(shape(places), as_dtype(dtype))
 
 
+@public("BartlettWindow(periodic=True, dtype=float32)(length)")
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = float32) -> Tensor:
     """The triangle 1 − |t| at t from −1 to 1.
 
@@ -54,6 +56,9 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = float
     return _window(window_length, periodic, dtype, lambda t: 0.5 + 0.5 * np.cos(np.pi * t), "HannWindow")
 
 
+@public(
+    "HammingWindow(periodic=True, alpha=0.54, beta=0.46, dtype=float32)(length)",
+)
 def hamming_window(
     window_length: int,
     periodic: bool = True,
@@ -73,6 +78,7 @@ def hamming_window(
     )
 
 
+@public("BlackmanWindow(periodic=True, dtype=float32)(length)")
 def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = float32) -> Tensor:
     """0.42 + ½ cos πt + 0.08 cos 2πt at t from −1 to 1; arguments as for :func:`bartlett_window`.
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from mindgrad.ir.dtype import float32, int32, int64
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import arithmetic, candidates, dropping, ordering, random, rejection_samplers, sampling
+from mindgrad.ops import arithmetic, dropping, ordering, random, rejection_samplers, sampling
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
-from mindgrad.ops.operations.base import Attribute, boolean, classes, element_type, integer, operation
+from mindgrad.ops.operations.base import Attribute, classes, element_type, integer, operation
 from mindgrad.ops.rng_bits import fractions, seeds_of, shape_of
 
 _SEEDS = {"seed": integer(0), "seed2": integer(0)}
@@ -20,29 +20,6 @@ def _seeds(self: Any) -> Any:
     return self.seed, self.seed2
 
 
-UniformCandidateSampler = operation(
-    __name__, "UniformCandidateSampler", candidates.uniform_candidate_sampler,
-    attributes={
-        "num_true": integer(), "num_sampled": integer(), "unique": boolean(), "range_max": integer(),
-        "seed": integer(0), "remove_accidental_hits": boolean(False),
-    },
-    run=lambda self, true_classes: candidates.uniform_candidate_sampler(
-        true_classes, self.num_true, self.num_sampled, self.unique, self.range_max, self.seed,
-        self.remove_accidental_hits,
-    ),
-    example="ops.UniformCandidateSampler(1, 5, False, 10)(Tensor([[1], [3]]))[0].shape", prints="(5,)",
-)  # fmt: skip
-LogUniformCandidateSampler = operation(
-    __name__, "LogUniformCandidateSampler", candidates.log_uniform_candidate_sampler,
-    attributes={
-        "num_true": integer(1), "num_sampled": integer(5), "unique": boolean(True), "range_max": integer(5),
-        "seed": integer(0),
-    },
-    run=lambda self, true_classes: candidates.log_uniform_candidate_sampler(
-        true_classes, self.num_true, self.num_sampled, self.unique, self.range_max, self.seed
-    ),
-    example="ops.LogUniformCandidateSampler()(Tensor([[1], [3]]))[0].shape", prints="(5,)",
-)  # fmt: skip
 StandardNormal = operation(
     __name__, "StandardNormal", random.standard_normal, attributes=_SEEDS,
     run=lambda self, shape: random.standard_normal(shape, _seeds(self)),
@@ -100,13 +77,6 @@ Multinomial = operation(
         sampling.multinomial(x, num_samples, True, _seeds(self)), self.dtype
     ),
     example="ops.Multinomial(seed=2)(Tensor([0.0, 5.0]), 3)", prints="[1 1 1]",
-)  # fmt: skip
-RandomCategorical = operation(
-    __name__, "RandomCategorical", sampling.random_categorical, attributes={"dtype": element_type(int64)},
-    run=lambda self, logits, num_sample, seed=0: sampling.random_categorical(
-        logits, num_sample, seed, self.dtype
-    ),
-    example="ops.RandomCategorical()(Tensor([[0.0, 200.0]]), 3)", prints="[[1 1 1]]",
 )  # fmt: skip
 RandomChoiceWithMask = operation(
     __name__, "RandomChoiceWithMask", sampling.choice_with_mask, attributes={"count": integer(256), **_SEEDS},
