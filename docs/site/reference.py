@@ -87,7 +87,14 @@ PAGES = [
 
 #: the pages of the classes that the registry makes, by the pages of their functions
 CLASS_PAGES = {
-    "operations-math": "ops-arithmetic ops-functions ops-reductions ops-linear-algebra ops-fourier ops-random".split(),
+    "operations-math": [
+        "ops-arithmetic",
+        "ops-functions",
+        "ops-reductions",
+        "ops-linear-algebra",
+        "ops-fourier",
+        "ops-random",
+    ],
     "operations-arrays": ["ops-shapes", "ops-indexing", "ops-sparse"],
     "operations-networks": ["ops-networks"],
 }

@@ -29,7 +29,7 @@ __all__ = [
 
 sigmoid = unary_function(
     __name__, "sigmoid", special.sigmoid, "1 / (1 + exp(−x)) without overflow; derivative y (1 − y).",
-    "1.0", "0.7311", "Sigmoid", float_only=True,
+    "1.0", "0.7311", "Sigmoid Tensor", float_only=True,
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def number(value: Any, operator: str, name: str) -> float:
 # --- softmax -----------------------------------------------------------------------------------------
 
 
-@public("Softmax(axis: integers=-1)(x)")
+@public("Tensor", "Softmax(axis: integers=-1)(x)")
 def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
     """exp(x_i) / Σ_j exp(x_j) over ``axis``, without overflow.
 
@@ -80,7 +80,7 @@ def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
     return cast(exp(_log_softmax(widened(x), axis, "Softmax")), x.dtype)
 
 
-@public("LogSoftmax(axis: integers=-1)(x)")
+@public("Tensor", "LogSoftmax(axis: integers=-1)(x)")
 def log_softmax(logits: Any, axis: Any = -1) -> Tensor:
     """x_i − log Σ_j exp(x_j) over ``axis``: the logarithm of softmax, exact for small shares.
 

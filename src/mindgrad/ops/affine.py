@@ -23,6 +23,7 @@ def _sum(input: Any, product: Tensor, beta: Any, alpha: Any) -> Tensor:
     return arithmetic.add(input if beta == 1 else arithmetic.mul(input, beta), scaled)
 
 
+@public("Tensor")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · mat1 mat2, of matrices.
 
@@ -47,6 +48,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
     return _sum(input, mm(mat1, mat2), beta, alpha)
 
 
+@public("Tensor")
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · mat vec, of a matrix and a vector.
 
@@ -71,6 +73,7 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> T
     return _sum(input, mv(mat, vec), beta, alpha)
 
 
+@public("Tensor")
 @also_named(x="input")
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · the outer product of two vectors.
@@ -96,6 +99,7 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     return _sum(input, outer(vec1, vec2), beta, alpha)
 
 
+@public("Tensor")
 def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · the products of batches of matrices.
 
@@ -121,6 +125,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1)
     return _sum(input, bmm(batch1, batch2), beta, alpha)
 
 
+@public("Tensor")
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · the sum of the products of batches of matrices.
 

@@ -55,33 +55,40 @@ sub = binary_function(
 )
 mul = binary_function(
     __name__, "mul", rows.mul, "x · y; its derivatives are y and x.",
-    "Tensor([1.0, 2.0]), Tensor([[3.0], [4.0]])", "[[3. 6.]\n [4. 8.]]", "Mul",
+    "Tensor([1.0, 2.0]), Tensor([[3.0], [4.0]])", "[[3. 6.]\n [4. 8.]]", "Mul Tensor Tensor.multiply",
 )  # fmt: skip
 _ratio = binary_function(
     __name__, "true_divide", rows.div, "x / y; its derivatives are 1 / y and −x / y².",
     "Tensor([1, 2]), 4", "[0.25 0.5 ]", float_only=True,
 )  # fmt: skip
-true_divide = public("Div RealDiv")(also_named(dividend="input", divisor="other")(_ratio))
+true_divide = public("Div RealDiv Tensor")(also_named(dividend="input", divisor="other")(_ratio))
 floor_div = binary_function(
     __name__, "floor_div", piecewise.floor_div,
     "x / y rounded down, as Python's ``//``; its derivatives are 0.",
-    "Tensor([7, -7]), 2", "[ 3 -4]", "FloorDiv",
+    "Tensor([7, -7]), 2", "[ 3 -4]", "FloorDiv Tensor.floor_divide",
 )  # fmt: skip
 floor_mod = binary_function(
     __name__, "floor_mod", piecewise.mod,
     "x − y · floor(x / y), as Python's ``%``: with the sign of ``y``; derivatives 1 and −floor(x / y).",
-    "Tensor([7, -7]), 3", "[1 2]", "FloorMod",
+    "Tensor([7, -7]), 3", "[1 2]", "FloorMod Tensor.remainder",
 )  # fmt: skip
 fmod = binary_function(
     __name__, "fmod", piecewise.fmod,
     "x − y · trunc(x / y), as C's ``fmod``: with the sign of ``x``; derivatives 1 and −trunc(x / y).",
-    "Tensor([7, -7]), 3", "[ 1 -1]", "Mod TruncateMod",
+    "Tensor([7, -7]), 3", "[ 1 -1]", "Mod TruncateMod Tensor",
 )  # fmt: skip
 neg = unary_function(
-    __name__, "neg", rows.neg, "−x; its derivative is −1.", "Tensor([1.0, -2.0])", "[-1.  2.]", "Neg"
+    __name__,
+    "neg",
+    rows.neg,
+    "−x; its derivative is −1.",
+    "Tensor([1.0, -2.0])",
+    "[-1.  2.]",
+    "Neg Tensor Tensor.negative",
 )
 
 
+@public("Tensor")
 @also_named(input="x")
 def positive(x: Any) -> Tensor:
     """+x: ``x`` as it is.
@@ -102,6 +109,7 @@ def positive(x: Any) -> Tensor:
     return operand(x, "Positive")
 
 
+@public("Tensor Tensor.divide")
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """input / other, rounded if asked; the derivatives are 1 / y and −x / y², those of rounding 0.
 
@@ -156,6 +164,7 @@ def truncate_div(x: Any, y: Any) -> Tensor:
     return apply(stop_gradient, quotient)  # integers are divided towards 0 already
 
 
+@public("Tensor")
 def float_power(input: Any, exponent: Any) -> Tensor:
     """input to the power of exponent, computed in Float64 (complex numbers in Complex128).
 
@@ -183,7 +192,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 _MULTIPLIED = 16  # float exponents that are whole numbers up to this one become multiplications
 
 
-@public("Pow")
+@public("Pow Tensor")
 def pow(input: Any, exponent: Any) -> Tensor:
     """input to the power of exponent; its derivatives are n xⁿ⁻¹ and xⁿ log x.
 
@@ -332,7 +341,7 @@ def addn(x: Any) -> Tensor:
     return total
 
 
-@public("Addcmul")
+@public("Addcmul Tensor")
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """input + value · tensor1 · tensor2.
 
@@ -354,7 +363,7 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     return binary(rows.add, "Addcmul", input, binary(rows.mul, "Addcmul", made, value))
 
 
-@public("Addcdiv")
+@public("Addcdiv Tensor")
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """input + value · tensor1 / tensor2.
 
@@ -376,7 +385,7 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     return binary(rows.add, "Addcdiv", input, binary(rows.mul, "Addcdiv", made, value))
 
 
-@public("Lerp")
+@public("Lerp Tensor")
 def lerp(input: Any, end: Any, weight: Any) -> Tensor:
     """input + weight · (end − input): from ``input`` at weight 0 to ``end`` at weight 1.
 
@@ -409,6 +418,7 @@ remainder = floor_mod
 truncate_mod = fmod
 
 
+@public("Tensor.sub Tensor")
 def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """input − alpha · other; see :func:`sub`.
 

@@ -101,8 +101,9 @@ scatter_nd_update = _assigning("scatter_nd_update", *_SET, True)
 
 
 @public(
-    "InplaceUpdateV2()(x, indices, v)"
-    " >>> ops.InplaceUpdateV2()(Tensor([1.0, 2.0]), (1,), Tensor([5.0])) => [1. 5.]"
+    "Tensor",
+    "InplaceUpdateV2()(x, indices, v) >>> ops.InplaceUpdateV2()(Tensor([1.0, 2.0]), (1,), "
+    "Tensor([5.0])) => [1. 5.]",
 )
 def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
     """``x`` with the rows ``indices`` replaced by ``v``; ``x`` itself does not change.

@@ -19,12 +19,12 @@ __all__ = ["clamp", "clip", "clip_by_value", "fmax", "fmin", "maximum", "minimum
 maximum = binary_function(
     __name__, "maximum", piecewise.maximum,
     "The greater of two elements, NaN if one is; where they are equal they share the derivative.",
-    "Tensor([1.0, 5.0]), 3.0", "[3. 5.]", "Maximum",
+    "Tensor([1.0, 5.0]), 3.0", "[3. 5.]", "Maximum Tensor",
 )  # fmt: skip
 minimum = binary_function(
     __name__, "minimum", piecewise.minimum,
     "The smaller of two elements, NaN if one is; where they are equal they share the derivative.",
-    "Tensor([1.0, 5.0]), 3.0", "[1. 3.]", "Minimum",
+    "Tensor([1.0, 5.0]), 3.0", "[1. 3.]", "Minimum Tensor",
 )  # fmt: skip
 
 
@@ -53,6 +53,7 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
     return _clipped("ClipByValue", x, clip_value_min, clip_value_max)
 
 
+@public("Tensor Tensor.clip")
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """min(max(input, low), high); the same as :func:`clip_by_value`.
 
@@ -89,7 +90,7 @@ def _clipped(operator: str, x: Any, low: Any, high: Any) -> Any:
     return apply(rows.select, apply(row, x, bound), bound, x)
 
 
-@public("Fmax")
+@public("Fmax Tensor")
 def fmax(input: Any, other: Any) -> Tensor:
     """The greater of two elements; of a number and NaN, the number.
 
@@ -110,7 +111,7 @@ def fmax(input: Any, other: Any) -> Tensor:
     return _without_nan(piecewise.maximum, "Fmax", input, other)
 
 
-@public("Fmin")
+@public("Fmin Tensor")
 def fmin(input: Any, other: Any) -> Tensor:
     """The smaller of two elements; of a number and NaN, the number.
 

@@ -33,10 +33,16 @@ __all__ = [
 
 equal = binary_function(
     __name__, "equal", rows.equal, "x = y. NaN equals nothing, not even itself.",
-    "Tensor([1.0, 2.0]), 2", "[False  True]", "Equal",
+    "Tensor([1.0, 2.0]), 2", "[False  True]", "Equal Tensor.eq Tensor",
 )  # fmt: skip
 not_equal = binary_function(
-    __name__, "not_equal", rows.not_equal, "x ≠ y.", "Tensor([1.0, 2.0]), 2", "[ True False]", "NotEqual"
+    __name__,
+    "not_equal",
+    rows.not_equal,
+    "x ≠ y.",
+    "Tensor([1.0, 2.0]), 2",
+    "[ True False]",
+    "NotEqual Tensor.ne Tensor",
 )
 
 
@@ -61,13 +67,17 @@ def _ordering(name: str, row: Primitive, sign: str, prints: str, *forms: str) ->
     return binary_function(__name__, name, row, what, example, prints, *forms, check=_check_real)
 
 
-less = _ordering("less", rows.less, "<", "[ True False False]", "Less")
-less_equal = _ordering("less_equal", rows.less_equal, "≤", "[ True  True False]", "LessEqual")
-greater = _ordering("greater", rows.greater, ">", "[False False  True]", "Greater")
-greater_equal = _ordering("greater_equal", rows.greater_equal, "≥", "[False  True  True]", "GreaterEqual")
+less = _ordering("less", rows.less, "<", "[ True False False]", "Less Tensor Tensor.lt")
+less_equal = _ordering(
+    "less_equal", rows.less_equal, "≤", "[ True  True False]", "LessEqual Tensor.le Tensor"
+)
+greater = _ordering("greater", rows.greater, ">", "[False False  True]", "Greater Tensor Tensor.gt")
+greater_equal = _ordering(
+    "greater_equal", rows.greater_equal, "≥", "[False  True  True]", "GreaterEqual Tensor.ge Tensor"
+)
 
 
-@public("IsClose(rtol=1e-05, atol=1e-08, equal_nan=True)(x, y)")
+@public("Tensor", "IsClose(rtol=1e-05, atol=1e-08, equal_nan=True)(x, y)")
 def isclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
@@ -106,6 +116,7 @@ def isclose(
     return close
 
 
+@public("Tensor")
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
@@ -135,7 +146,7 @@ def allclose(
     return every if every._array is None else bool(every.host_array())
 
 
-@public("ApproximateEqual(tolerance=1e-05)(x, y)")
+@public("Tensor", "ApproximateEqual(tolerance=1e-05)(x, y)")
 def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
     """Whether |x − y| < tolerance.
 
@@ -196,14 +207,16 @@ def _logical(
     return public(*forms)(function)
 
 
-logical_and = _logical("logical_and", logic.logical_and, "x and y", "[ True False False]", "LogicalAnd")
-logical_or = _logical("logical_or", logic.logical_or, "x or y", "[ True  True False]", "LogicalOr")
+logical_and = _logical(
+    "logical_and", logic.logical_and, "x and y", "[ True False False]", "LogicalAnd Tensor"
+)
+logical_or = _logical("logical_or", logic.logical_or, "x or y", "[ True  True False]", "LogicalOr Tensor")
 logical_xor = _logical(
-    "logical_xor", logic.logical_xor, "Either x or y, not both", "[False  True False]", "LogicalXor"
+    "logical_xor", logic.logical_xor, "Either x or y, not both", "[False  True False]", "LogicalXor Tensor"
 )
 
 
-@public("LogicalNot")
+@public("LogicalNot Tensor")
 @also_named(input="x")
 def logical_not(x: Any) -> Tensor:
     """Not x; an element that is not 0 is true.
@@ -228,28 +241,28 @@ def logical_not(x: Any) -> Tensor:
 
 bitwise_and = binary_function(
     __name__, "bitwise_and", logic.bitwise_and, "The bits that are set in both.",
-    "Tensor([6, 5]), 3", "[2 1]", "BitwiseAnd",
+    "Tensor([6, 5]), 3", "[2 1]", "BitwiseAnd Tensor",
 )  # fmt: skip
 bitwise_or = binary_function(
     __name__, "bitwise_or", logic.bitwise_or, "The bits that are set in one or both.",
-    "Tensor([6, 5]), 3", "[7 7]", "BitwiseOr",
+    "Tensor([6, 5]), 3", "[7 7]", "BitwiseOr Tensor",
 )  # fmt: skip
 bitwise_xor = binary_function(
     __name__, "bitwise_xor", logic.bitwise_xor, "The bits that are set in one and not in both.",
-    "Tensor([6, 5]), 3", "[5 6]", "BitwiseXor",
+    "Tensor([6, 5]), 3", "[5 6]", "BitwiseXor Tensor",
 )  # fmt: skip
 bitwise_not = unary_function(
     __name__, "bitwise_not", logic.bitwise_not, "The bits that are not set: −1 − x of signed integers.",
-    "Tensor([0, 5])", "[-1 -6]", "Invert",
+    "Tensor([0, 5])", "[-1 -6]", "Invert Tensor Tensor.invert",
 )  # fmt: skip
 bitwise_left_shift = binary_function(
     __name__, "bitwise_left_shift", logic.shift_left,
     "x · 2ʸ without the bits that leave the element type.",
-    "Tensor([1, 3]), 2", "[ 4 12]", "LeftShift",
+    "Tensor([1, 3]), 2", "[ 4 12]", "LeftShift Tensor",
 )  # fmt: skip
 bitwise_right_shift = binary_function(
     __name__, "bitwise_right_shift", logic.shift_right, "x / 2ʸ rounded down.",
-    "Tensor([8, -8]), 2", "[ 2 -2]", "RightShift",
+    "Tensor([8, -8]), 2", "[ 2 -2]", "RightShift Tensor",
 )  # fmt: skip
 
 # the same functions under second names

@@ -18,7 +18,7 @@ from mindgrad.rows import complexes
 __all__ = ["angle", "complex", "conj", "imag", "real"]
 
 
-@public("Real")
+@public("Real Tensor")
 @also_named(input="x")
 def real(x: Any) -> Tensor:
     """The real part; a real tensor is its own.
@@ -40,7 +40,7 @@ def real(x: Any) -> Tensor:
     return apply(complexes.real, x) if x.dtype.kind == "complex" else x
 
 
-@public("Imag")
+@public("Imag Tensor")
 @also_named(input="x")
 def imag(x: Any) -> Tensor:
     """The imaginary part; that of a real tensor is 0.
@@ -62,7 +62,7 @@ def imag(x: Any) -> Tensor:
     return apply(complexes.imag, x) if x.dtype.kind == "complex" else full_tensor(0, x.dtype, x.shape)
 
 
-@public("Conj")
+@public("Conj Tensor")
 @also_named(input="x")
 def conj(x: Any) -> Tensor:
     """The complex conjugate; a real tensor is its own.
@@ -105,7 +105,7 @@ def complex(real: Any, imag: Any) -> Tensor:
     return binary(complexes.complex, "Complex", real, imag, float_only=True)
 
 
-@public("Angle")
+@public("Angle Tensor")
 @also_named(input="x")
 def angle(x: Any) -> Tensor:
     """The angle atan2(imag, real) of each element in radians: 0 or π for real ones.

@@ -48,6 +48,7 @@ def factors(operator: str, *xs: Any) -> list[Tensor]:
 # --- matrices ----------------------------------------------------------------------------------------
 
 
+@public("Tensor")
 def matmul(input: Any, other: Any) -> Tensor:
     """The matrix product, as ``numpy.matmul``.
 
@@ -124,6 +125,7 @@ def check_ranks(operator: str, tensors: Sequence[Tensor], *ranks: int) -> None:
         )
 
 
+@public("Tensor")
 def mm(input: Any, mat2: Any) -> Tensor:
     """The product of two matrices.
 
@@ -146,6 +148,7 @@ def mm(input: Any, mat2: Any) -> Tensor:
     return matmul(input, mat2)
 
 
+@public("Tensor")
 @also_named(input="mat")
 def mv(mat: Any, vec: Any) -> Tensor:
     """The product of a matrix and a vector.
@@ -169,6 +172,7 @@ def mv(mat: Any, vec: Any) -> Tensor:
     return matmul(mat, vec)
 
 
+@public("Tensor")
 def bmm(input_x: Any, mat2: Any) -> Tensor:
     """The products of batches of matrices; axes in front of the last two broadcast.
 
@@ -193,6 +197,7 @@ def bmm(input_x: Any, mat2: Any) -> Tensor:
 # --- sums over chosen axes ---------------------------------------------------------------------------
 
 
+@public("Tensor")
 def dot(input: Any, other: Any) -> Tensor:
     """The sum over the last axis of ``input`` and the second to last of ``other``, as ``numpy.dot``.
 
@@ -220,6 +225,7 @@ def dot(input: Any, other: Any) -> Tensor:
     return _contracted("Dot", a, b, (a.ndim - 1,), (max(b.ndim - 2, 0),))
 
 
+@public("Tensor")
 def inner(input: Any, other: Any) -> Tensor:
     """The sum over the last axis of both; a tensor without axes multiplies the other.
 
@@ -244,7 +250,7 @@ def inner(input: Any, other: Any) -> Tensor:
     return _contracted("Inner", a, b, (a.ndim - 1,), (b.ndim - 1,))
 
 
-@public("Ger")
+@public("Ger Tensor.ger Tensor")
 def outer(input: Any, vec2: Any) -> Tensor:
     """The products of all elements of one vector with all of another: y_ij = a_i b_j.
 
@@ -269,6 +275,7 @@ def outer(input: Any, vec2: Any) -> Tensor:
     return _contracted("Outer", a, b, (), ())
 
 
+@public("Tensor")
 def vecdot(x: Any, y: Any, axis: int = -1) -> Tensor:
     """The sum of conj(x) · y along one axis.
 

@@ -12,7 +12,7 @@ from mindgrad.ops.registry import public
 __all__ = ["cast"]
 
 
-@public("Cast")
+@public("Cast Tensor")
 def cast(input: Any, dtype: Any) -> Tensor:
     """``input`` with the element type ``dtype``.
 

@@ -92,6 +92,7 @@ def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     return running(rows.cumsum, "CumSum", x, axis, dtype=dtype)
 
 
+@public("Tensor")
 def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     """The running product y_i = x_0 · … · x_i along ``dim``.
 
@@ -117,7 +118,7 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     return running(rows.cumprod, "CumProd", whole_as_int64(input, "CumProd", dtype), dim)
 
 
-@public("Cummax(axis: integer)(x)")
+@public("Tensor", "Cummax(axis: integer)(x)")
 def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     """The greatest element so far along ``axis``, and where it stands: of equal ones the last.
 
@@ -142,7 +143,7 @@ def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     return values, cast(places, int64)
 
 
-@public("Cummin(axis: integer)(x)")
+@public("Tensor", "Cummin(axis: integer)(x)")
 def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     """The smallest element so far along ``axis``, and where it stands: of equal ones the last.
 

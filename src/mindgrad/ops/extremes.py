@@ -39,7 +39,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@public("ReduceMax(keep_dims=False)(x, axis=())")
+@public("Tensor", "ReduceMax(keep_dims=False)(x, axis=())")
 def amax(
     input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> Tensor:
@@ -68,7 +68,7 @@ def amax(
     return _extreme(rows.reduce_max, "Amax", input, axis, keepdims, initial, where)
 
 
-@public("ReduceMin(keep_dims=False)(x, axis=())")
+@public("Tensor", "ReduceMin(keep_dims=False)(x, axis=())")
 def amin(
     input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> Tensor:
@@ -131,6 +131,7 @@ def _taking_part(operator: str, x: Tensor, initial: Any, where: Any) -> Tensor:
     return choose(broadcast_to(mask, shape), broadcast_to(x, shape), initial)
 
 
+@public("Tensor.argmax_with_value(axis=0, keepdims=False)")
 def max(
     input: Any, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -162,6 +163,7 @@ def max(
     return _extreme_and_place(rows.reduce_max, "Max", input, axis, keepdims, initial, where)
 
 
+@public("Tensor.argmin_with_value(axis=0, keepdims=False)")
 def min(
     input: Any, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -220,6 +222,7 @@ def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tenso
     )
 
 
+@public("Tensor.argmax(axis=None, keepdims=False)")
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the greatest element along ``dim``: the first of equal ones, the first NaN.
 
@@ -242,6 +245,7 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     return cast(_place(rows.argmax, "Argmax", input, dim, keepdim), int64)
 
 
+@public("Tensor.argmin")
 def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The index of the smallest element along ``axis``: the first of equal ones, the first NaN.
 

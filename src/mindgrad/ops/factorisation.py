@@ -35,7 +35,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-@public("Cholesky(upper=False)(x)")
+@public("Tensor", "Cholesky(upper=False)(x)")
 def cholesky(input_x: Any, upper: bool = False) -> Tensor:
     """The lower triangle L with L Lᴴ = A, for the symmetric (Hermitian) part A of ``input_x``.
 
@@ -60,7 +60,7 @@ def cholesky(input_x: Any, upper: bool = False) -> Tensor:
     return adjoint_of(y) if upper else y
 
 
-@public("CholeskySolve(upper=False)(b, factor)")
+@public("Tensor", "CholeskySolve(upper=False)(b, factor)")
 def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
     """The solution X of A X = B, given the Cholesky factor of A.
 
@@ -88,7 +88,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
     return solution(triangle_solved("CholeskySolve", conj(low), y, True, True), vectors)
 
 
-@public("CholeskyInverse(upper=False)(x)")
+@public("Tensor", "CholeskyInverse(upper=False)(x)")
 def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     """The inverse of A, given the Cholesky factor of A.
 
@@ -113,7 +113,7 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     return cholesky_solve(eye(size, dtype=factor.dtype), factor, upper)
 
 
-@public("Qr(full_matrices=False)(x)(mode='complete' if self.full_matrices else 'reduced')")
+@public("Tensor", "Qr(full_matrices=False)(x)(mode='complete' if self.full_matrices else 'reduced')")
 def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     """Q with orthonormal columns and R upper triangular, with Q R = A.
 
@@ -207,6 +207,7 @@ def eig(A: Any) -> tuple[Tensor, Tensor]:
     return applied(general_eig.eig, "Eig", matrix_operand(A, "Eig"))
 
 
+@public("Tensor")
 def eigvals(A: Any) -> Tensor:
     """The eigenvalues of general matrices, as :func:`eig` gives them.
 
@@ -277,7 +278,7 @@ def eigvalsh(a: Any) -> Tensor:
     return applied(eigh_svd.eigvalsh, "Eigvalsh", matrix_operand(a, "Eigvalsh"))
 
 
-@public("Svd(full_matrices=False, compute_uv=True)(x)")
+@public("Tensor", "Svd(full_matrices=False, compute_uv=True)(x)")
 def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any:
     """The singular values s and the orthonormal U, V with A = U diag(s) Vᴴ.
 
@@ -371,6 +372,7 @@ def _pinv_pulled(a: Tensor, atol: float, rtol: float, out: Tensor, dout: Tensor)
 _pinv = CustomDerivative(_pinv_value, _pinv_pulled, "pinv")
 
 
+@public("Tensor")
 def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False) -> Tensor:
     """The pseudoinverse A⁺ (Moore–Penrose) of matrices, with the derivative at constant rank.
 

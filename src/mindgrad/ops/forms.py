@@ -20,15 +20,8 @@ from typing import Any, NamedTuple
 from mindgrad.ops.registry import Form
 
 __all__ = [
-    "Argument",
-    "Reading",
-    "definition",
-    "functions_of",
-    "home_of",
-    "moved_example",
-    "parameters_of",
-    "read",
-]
+    "Argument", "Reading", "definition", "functions_of", "home_of", "own_example", "parameters_of", "read",
+]  # fmt: skip
 
 #: names that have stood for one thing
 _SYNONYMS: tuple[frozenset[str], ...] = tuple(
@@ -43,6 +36,12 @@ _SYNONYMS: tuple[frozenset[str], ...] = tuple(
         "shape size dims",
     )
 )
+
+
+_WORD = re.compile(r"\w+")
+_COMMA = re.compile(r",\s*(?![^()]*\))")  # outside of brackets
+_RESULT = re.compile(r"\b_\b")
+_OPS = re.compile(r"(?<!mindgrad\.)\bops\.")
 
 
 class Argument(NamedTuple):
@@ -66,11 +65,9 @@ class Reading(NamedTuple):
     @property
     def passed(self) -> list[Argument]:
         """The attributes and arguments that stand for parameters by their names."""
-        values = " ".join(self.values.values())
+        words = set(_WORD.findall(" ".join(self.values.values()))) if self.values else ()
         return [
-            each
-            for each in (*self.attributes, *self.arguments)
-            if each.is_used and not re.search(rf"\b{each.name}\b", values)
+            each for each in (*self.attributes, *self.arguments) if each.is_used and each.name not in words
         ]
 
 
@@ -107,7 +104,7 @@ def _groups(text: str) -> list[str]:
 def arguments_of(text: str) -> list[Argument]:
     """The arguments in the text between two brackets."""
     arguments, by_keyword = [], False
-    for part in re.split(r",\s*(?![^()]*\))", text) if text.strip() else []:
+    for part in _COMMA.split(text) if text.strip() else []:
         if part.strip() == "*":
             by_keyword = True
             continue
@@ -171,7 +168,7 @@ def definition(name: str, function: Callable[..., Any], reading: Reading, *, is_
             header.append("*")
         header.append(f"{argument.name}={argument.default}" if argument.default else argument.name)
     call = f"_of_{name}({', '.join(listed)})"
-    body = re.sub(r"\b_\b", lambda _: call, reading.result) if reading.result else call
+    body = _RESULT.sub(lambda _: call, reading.result) if reading.result else call
     return f"def {name}({', '.join(header)}):\n    return {body}\n"
 
 
@@ -240,12 +237,27 @@ def _describe(function: Callable[..., Any], form: Form, parameters: dict[str, st
     )
     doc = f"{summary}\n\n    See :func:`{home_of(form.function)}`{': ' * bool(words)}{words}."
     start = body.find(">>> ")
-    if start >= 0:
+    if form.example:
+        doc += "\n\n    " + own_example(*form.example.split(" => ")).replace("\n", "\n    ")
+    elif start >= 0:
         example = moved_example(body[start:], form.function.__name__, path, form.name)
         for name, parameter in renamed.items():
-            example = re.sub(rf"([(,] ?){parameter}=", rf"\g<1>{name}=", example)
+            example = example.replace(f"({parameter}=", f"({name}=").replace(f" {parameter}=", f" {name}=")
         doc += f"\n\n    {example}"
     function.__doc__ = doc
+
+
+def own_example(expression: str, prints: str) -> str:
+    """The example of a form as lines of a doctest.
+
+    >>> from mindgrad.ops.forms import own_example
+    >>> own_example("ops.exp(Tensor(0.0))", "1.0").splitlines()[1:]
+    ['>>> print(ops.exp(Tensor(0.0)))', '1.0']
+    """
+    names = ("Parameter", "Tensor", "mint", "numpy", "ops", "scipy")
+    words = _WORD.findall(expression)
+    needed = ", ".join(name for name in names if name in words)
+    return f">>> from mindgrad import {needed}\n>>> print({expression})\n{prints}"
 
 
 def moved_example(example: str, own: str, path: str, name: str) -> str:
@@ -256,9 +268,9 @@ def moved_example(example: str, own: str, path: str, name: str) -> str:
     'print(Tensor([1.0]).sum(0))'
     """
     if path != "Tensor":
-        example = re.sub(rf"\bops\.{own}\(", f"{path}.{name}(", example)
+        example = example.replace(f"ops.{own}(", f"{path}.{name}(")
         module = path.partition(".")[0]
-        names = f"{module}, ops" if re.search(r"(?<!mindgrad\.)\bops\.", example) else module
+        names = f"{module}, ops" if _OPS.search(example) else module
         return example.replace("import Tensor, ops", f"import Tensor, {names}").replace(
             "import ops", f"import {names}"
         )

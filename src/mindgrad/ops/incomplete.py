@@ -13,7 +13,7 @@ from mindgrad.rows import incomplete
 __all__ = ["betainc", "igamma", "igammac"]
 
 
-@public("Igamma")
+@public("Igamma Tensor")
 def igamma(input: Any, other: Any) -> Tensor:
     """The regularised lower incomplete gamma function P(a, x) = 1/Γ(a) ∫₀ˣ tᵃ⁻¹ exp(−t) dt.
 
@@ -35,7 +35,7 @@ def igamma(input: Any, other: Any) -> Tensor:
     return _gamma("Igamma", input, other, upper=False)
 
 
-@public("Igammac")
+@public("Igammac Tensor")
 def igammac(input: Any, other: Any) -> Tensor:
     """The regularised upper incomplete gamma function Q(a, x) = 1 − P(a, x), exact for large ``x``.
 

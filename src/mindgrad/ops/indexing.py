@@ -147,7 +147,7 @@ def embedding(
     return choose(is_padding, apply(structural.stop_gradient, rows), rows)
 
 
-@public("GatherNd")
+@public("GatherNd Tensor")
 def gather_nd(input_x: Any, indices: Any) -> Tensor:
     """The parts of ``input_x`` at ``indices``, whose last axis holds a place along its first k axes.
 
@@ -188,6 +188,7 @@ def indexed_axes(x: Tensor, indices: Tensor, operator: str) -> tuple[int, ...]:
     return tuple(range(count))
 
 
+@public("Tensor")
 def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
     """``y[i, j, …] = input[index[i, j, …], j, …]``, with the index in the place of axis ``dim``.
 
@@ -255,6 +256,7 @@ def gather_d(x: Any, dim: int, index: Any) -> Tensor:
     return gather_elements(x, dim, index)
 
 
+@public("Tensor")
 def index_select(input: Any, axis: int, index: Any) -> Tensor:
     """The parts of ``input`` at the places ``index``, one-dimensional, along ``axis``.
 
@@ -331,6 +333,7 @@ def select(condition: Any, input: Any, other: Any) -> Tensor:
     return _chosen("Select", condition, input, other)
 
 
+@public("Tensor.where(condition, y) >>> Tensor([1.0, -2.0]).where(Tensor([True, False]), 0.0) => [1. 0.]")
 def where(condition: Any, input: Any, other: Any) -> Tensor:
     """:func:`select` under NumPy's name.
 
@@ -348,7 +351,7 @@ def _chosen(operator: str, condition: Any, first: Any, second: Any) -> Tensor:
     return apply(arithmetic.select, *broadcast_together(operator, mask, a, b))
 
 
-@public("MaskedFill")
+@public("MaskedFill Tensor")
 def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
     """``input_x`` with ``value`` where ``mask`` holds.
 
@@ -383,7 +386,7 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
     return apply(arithmetic.select, *operands)
 
 
-@public("MaskedSelect")
+@public("MaskedSelect Tensor")
 def masked_select(input: Any, mask: Any) -> Tensor:
     """The elements of ``input`` where ``mask`` holds, as one axis.
 

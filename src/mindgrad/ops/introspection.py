@@ -39,6 +39,7 @@ def is_sequence_value_unknown(shape: Any) -> bool:
     return any(isinstance(size, Tensor) for size in shape)
 
 
+@public("Tensor")
 def is_tensor(obj: Any) -> bool:
     """Whether ``obj`` is a tensor.
 
@@ -69,6 +70,7 @@ def is_complex(input: Any) -> bool:
     return operand(input, "IsComplex").dtype.kind == "complex"
 
 
+@public("Tensor")
 def is_nonzero(input: Any) -> Any:
     """Whether the one element of a tensor differs from 0: a bool, or in a compiled program a Bool tensor.
 

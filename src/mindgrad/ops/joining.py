@@ -201,6 +201,7 @@ def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
     return tuple(squeeze(part, axis) for part in _cut(x, axis, places))
 
 
+@public("Tensor")
 def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """:func:`unstack` under its other name.
 
@@ -212,9 +213,10 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 @public(
+    "Tensor",
     "SplitV(size_splits: integers, split_dim: integer, num_split: unused integer)(x)"
-    "(split_size_or_sections=list(self.size_splits))"
-    " >>> ops.SplitV([1, 2], 0, 2)(Tensor([1.0, 2.0, 3.0]))[1] => [2. 3.]",
+    "(split_size_or_sections=list(self.size_splits)) >>> ops.SplitV([1, 2], 0, 2)(Tensor([1.0, 2.0, "
+    "3.0]))[1] => [2. 3.]",
 )
 def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """``tensor`` cut into parts along ``axis``.
@@ -250,6 +252,7 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tens
     return _cut(x, axis, places)
 
 
+@public("Tensor")
 def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """``input`` cut into at most ``chunks`` parts of one size, the last one smaller if need be.
 
@@ -267,6 +270,7 @@ def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     return split(x, max(-(-x.shape[axis] // parts), 1), axis)
 
 
+@public("Tensor")
 def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """``input`` cut into ``indices_or_sections`` parts, or before the places in it.
 
@@ -298,6 +302,7 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[T
     return _cut(x, axis, places)
 
 
+@public("Tensor")
 def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """:func:`tensor_split` along the second axis, or along the only one.
 
@@ -309,6 +314,7 @@ def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return tensor_split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
 
+@public("Tensor")
 def vsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """:func:`tensor_split` along the first axis.
 
@@ -319,6 +325,7 @@ def vsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return tensor_split(input, indices_or_sections, 0)
 
 
+@public("Tensor")
 def dsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """:func:`tensor_split` along the third axis.
 

@@ -113,6 +113,7 @@ def view(input: Any, *shape: Any) -> Tensor:
     return reshape(input, shape[0] if len(shape) == 1 else shape)
 
 
+@public("Tensor")
 def ravel(input: Any) -> Tensor:
     """All elements of ``input`` in row-major order as one axis.
 
@@ -161,7 +162,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
     return reshaped(x, (*x.shape[:first], merged, *x.shape[last + 1 :]))
 
 
-@public("ExpandDims")
+@public("ExpandDims Tensor")
 def expand_dims(input_x: Any, axis: int) -> Tensor:
     """``input_x`` with an axis of size 1 inserted at ``axis``.
 
@@ -179,6 +180,7 @@ def expand_dims(input_x: Any, axis: int) -> Tensor:
     return apply(rows.reshape, x, shape=(*x.shape[:place], 1, *x.shape[place:]))
 
 
+@public("Tensor")
 def unsqueeze(input: Any, dim: int) -> Tensor:
     """:func:`expand_dims` under its other name.
 
@@ -189,6 +191,7 @@ def unsqueeze(input: Any, dim: int) -> Tensor:
     return expand_dims(input, dim)
 
 
+@public("Tensor")
 def squeeze(input: Any, axis: Any = None) -> Tensor:
     """``input`` without its axes of size 1, or without those of them that ``axis`` names.
 
@@ -318,6 +321,7 @@ def permute(input: Any, axis: Any) -> Tensor:
     return transpose(input, axis)
 
 
+@public("Tensor")
 def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     """``input`` with two of its axes exchanged.
 
@@ -337,6 +341,7 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     return permuted(x, tuple(order))
 
 
+@public("Tensor")
 def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
     """:func:`swapaxes` under its other name.
 
@@ -347,6 +352,7 @@ def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
     return swapaxes(input, dim0, dim1)
 
 
+@public("Tensor")
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     """``x`` with the axes ``source`` moved to the places ``destination``, the others in their order.
 
@@ -372,6 +378,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     return permuted(tensor, tuple(order))
 
 
+@public("Tensor")
 def movedim(x: Any, source: Any, destination: Any) -> Tensor:
     """:func:`moveaxis` under its other name.
 

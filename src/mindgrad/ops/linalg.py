@@ -217,6 +217,7 @@ def matrix_inverse(x: Any, adjoint: bool = False) -> Tensor:
     return adjoint_of(y) if adjoint else y
 
 
+@public("Tensor")
 def inverse(input: Any) -> Tensor:
     """The inverse of square matrices; the same as :func:`matrix_inverse`.
 
@@ -241,7 +242,7 @@ def inverse(input: Any) -> Tensor:
 # --- determinants ------------------------------------------------------------------------------------
 
 
-@public("MatrixDeterminant")
+@public("MatrixDeterminant Tensor Tensor.matrix_determinant")
 def det(input: Any) -> Tensor:
     """The determinant; its derivative is the matrix of cofactors, at singular matrices too.
 
@@ -262,7 +263,7 @@ def det(input: Any) -> Tensor:
     return applied(determinant.det, "Det", matrix_operand(input, "Det"))
 
 
-@public("LogMatrixDeterminant()(x)")
+@public("Tensor.log_matrix_determinant Tensor", "LogMatrixDeterminant()(x)")
 def slogdet(input: Any) -> tuple[Tensor, Tensor]:
     """The sign of the determinant and the logarithm of its absolute value.
 
@@ -285,6 +286,7 @@ def slogdet(input: Any) -> tuple[Tensor, Tensor]:
     return applied(determinant.slogdet, "Slogdet", matrix_operand(input, "Slogdet"))
 
 
+@public("Tensor")
 def logdet(input: Any) -> Tensor:
     """The logarithm of the determinant: NaN where that is negative, −inf where it is 0.
 
@@ -312,7 +314,7 @@ def logdet(input: Any) -> Tensor:
 # --- powers and products -----------------------------------------------------------------------------
 
 
-@public("MatrixPower(n: integer)(x)")
+@public("Tensor", "MatrixPower(n: integer)(x)")
 def matrix_power(input: Any, n: int) -> Tensor:
     """The product of ``n`` equal matrices; of their inverses for negative ``n``.
 

@@ -26,7 +26,7 @@ def _grid(count: int, shift_rows: int, shift_columns: int) -> Tensor:
     return make_tensor(np.stack([steps + shift_rows, steps + shift_columns], axis=-1).astype(np.int32))
 
 
-@public("DiagPart()(x)")
+@public("DiagPart()(x)", "Tensor.diagonal(offset=0, axis1=0, axis2=1)")
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The elements of ``input`` at equal places along two axes, which become the last axis.
 
@@ -58,6 +58,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tenso
     return moveaxis(found, 0, -1)
 
 
+@public("Tensor")
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Zeros with the last axis of ``input`` on the diagonal of two axes.
 
@@ -121,6 +122,7 @@ def diag(input: Any) -> Tensor:
     return apply(structural.reshape, diag_embed(ravel(x)), shape=(*x.shape, *x.shape))
 
 
+@public("Tensor")
 def diagflat(input: Any, offset: int = 0) -> Tensor:
     """A matrix with all elements of ``input`` on its diagonal.
 
@@ -159,7 +161,7 @@ def _triangle(operator: str, input: Any, diagonal: int, keep: Any) -> Tensor:
     return apply(arithmetic.select, make_tensor(mask), x, broadcast_to(nothing, x.shape))
 
 
-@public("Tril(diagonal=0)(x)")
+@public("Tensor", "Tril(diagonal=0)(x)")
 def tril(input: Any, diagonal: int = 0) -> Tensor:
     """The matrices in the last two axes of ``input`` with zeros above a diagonal.
 
@@ -179,7 +181,7 @@ def tril(input: Any, diagonal: int = 0) -> Tensor:
     return _triangle("Tril", input, diagonal, np.tril)
 
 
-@public("Triu(diagonal=0)(x)")
+@public("Tensor", "Triu(diagonal=0)(x)")
 def triu(input: Any, diagonal: int = 0) -> Tensor:
     """The matrices in the last two axes of ``input`` with zeros below a diagonal; as :func:`tril`.
 

@@ -46,6 +46,7 @@ def _matrix(x: Any, operator: str) -> Tensor:
 # --- diagonals --------------------------------------------------------------------------------------------
 
 
+@public("Tensor")
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """``input`` with ``src`` on a diagonal of two of its axes.
 
@@ -76,7 +77,7 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     return layout.moveaxis(updated(moved, (..., rows, columns), new), (-2, -1), (first, second))
 
 
-@public("FillDiagonal(fill_value: number, wrap=False)(x)")
+@public("Tensor", "FillDiagonal(fill_value: number, wrap=False)(x)")
 def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
     """A matrix with a number on its main diagonal.
 
@@ -161,6 +162,7 @@ def t(input: Any) -> Tensor:
     return operand(input, "T").t()  # type: ignore[attr-defined]
 
 
+@public("Tensor.adjoint")
 def adjoint(x: Any) -> Tensor:
     """The conjugate of matrices with their last two axes exchanged.
 
@@ -225,6 +227,7 @@ def _product(tensors: list[Tensor], cut: dict[tuple[int, int], int], i: int, j: 
     return _product(tensors, cut, i, k) @ _product(tensors, cut, k + 1, j)  # type: ignore[operator]
 
 
+@public("Tensor")
 def cond(A: Any, p: Any = None) -> Tensor:
     """The condition number of matrices: ‖A‖ ‖A⁻¹‖, by default that of the 2-norm, σ_max / σ_min.
 
@@ -245,6 +248,7 @@ def cond(A: Any, p: Any = None) -> Tensor:
     return arithmetic.mul(*norms)
 
 
+@public("Tensor")
 def view_as_real(input: Any) -> Tensor:
     """Complex numbers as pairs of real ones, along a new last axis.
 

@@ -23,7 +23,12 @@ from mindgrad.rows import static_slices
 __all__ = ["broadcast_to", "expand", "expand_as", "flip", "fliplr", "flipud", "narrow", "roll", "rot90"]
 
 
-@public("BroadcastTo(shape: integers)(x)")
+@public(
+    "Tensor",
+    "BroadcastTo(shape: integers)(x)",
+    "Tensor.expand_as(other)(shape=other.shape)"
+    " >>> Tensor([1.0, 2.0]).expand_as(ops.ones((3, 2))).shape => (3, 2)",
+)
 def broadcast_to(input: Any, shape: Any) -> Tensor:
     """``input`` repeated to ``shape`` by NumPy's rules.
 
@@ -92,6 +97,7 @@ def flip(input: Any, dims: Any) -> Tensor:
     return apply(static_slices.reverse, x, axes=axes) if axes else x
 
 
+@public("Tensor")
 def fliplr(input: Any) -> Tensor:
     """:func:`flip` along the second axis.
 
@@ -102,6 +108,7 @@ def fliplr(input: Any) -> Tensor:
     return flip(input, (1,))
 
 
+@public("Tensor")
 def flipud(input: Any) -> Tensor:
     """:func:`flip` along the first axis.
 
@@ -125,7 +132,10 @@ def slice_axis(x: Tensor, axis: int, start: int, limit: int) -> Tensor:
     )
 
 
-@public("Roll(shift: integers, axis: integers)(x) >>> ops.Roll(1, 0)(Tensor([1.0, 2.0, 3.0])) => [3. 1. 2.]")
+@public(
+    "Tensor",
+    "Roll(shift: integers, axis: integers)(x) >>> ops.Roll(1, 0)(Tensor([1.0, 2.0, 3.0])) => [3. 1. 2.]",
+)
 def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     """``input`` with its elements moved on by ``shifts`` places, those at the end to the front.
 
@@ -164,6 +174,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     return x
 
 
+@public("Tensor")
 def rot90(input: Any, k: int, dims: Any) -> Tensor:
     """``input`` turned ``k`` times by 90 degrees, from the first axis of ``dims`` towards the second.
 
@@ -190,6 +201,7 @@ def rot90(input: Any, k: int, dims: Any) -> Tensor:
     return flip(swapaxes(x, *axes), axes[1])
 
 
+@public("Tensor")
 def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
     """``length`` elements of ``input`` from ``start`` on, along ``axis``.
 

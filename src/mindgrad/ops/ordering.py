@@ -54,6 +54,7 @@ def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor
     return gather_elements(x, place, order), order
 
 
+@public("Tensor.argsort(axis=-1, descending=False, *, stable: unused=True)")
 def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
     """The indices that sort ``input`` along ``axis``, as Int32; as :func:`sort`.
 
@@ -64,6 +65,7 @@ def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
     return _ranked(operand(input, "Argsort"), axis, descending, "Argsort")[0]
 
 
+@public("Tensor")
 def msort(input: Any) -> Tensor:
     """The elements of ``input`` in order along its first axis.
 
@@ -74,7 +76,7 @@ def msort(input: Any) -> Tensor:
     return sort(input, 0)[0]
 
 
-@public("TopK(sorted=True)(x, k)")
+@public("Tensor Tensor.top_k", "TopK(sorted=True)(x, k)")
 def topk(
     input: Any, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
@@ -125,7 +127,7 @@ def _values(x: Tensor, operator: str) -> np.ndarray:
     return values
 
 
-@public("NonZero")
+@public("NonZero Tensor")
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The places of the elements that are not zero, as Int64.
 
@@ -154,6 +156,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     return make_tensor(np.stack(coordinates, axis=-1))
 
 
+@public("Tensor")
 def argwhere(input: Any) -> Tensor:
     """:func:`nonzero` under NumPy's name.
 
@@ -247,6 +250,7 @@ def searchsorted(
     return apply(reduction.reduce_sum, counted, axes=(needles.ndim,))
 
 
+@public("Tensor")
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     """The number of occurrences of 0, 1, … in ``input`` (Float32), or the sums of their ``weights``.
 

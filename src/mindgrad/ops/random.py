@@ -19,6 +19,7 @@ from mindgrad.ops.arguments import varargs, whole_number
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
+from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import (
     exponentials,
     floating,
@@ -309,6 +310,7 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
     return apply(arithmetic.add, centre, apply(arithmetic.mul, width, noise))
 
 
+@public("Tensor")
 def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
     """Ones with probability ``p`` and zeros, in the shape and of the element type of ``input``.
 

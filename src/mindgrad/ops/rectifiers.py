@@ -29,7 +29,7 @@ __all__ = [
 
 relu = unary_function(
     __name__, "relu", piecewise.relu, "max(x, 0); its derivative at 0 is 0.",
-    "Tensor([-1.0, 0.0, 2.0])", "[0. 0. 2.]", "ReLU",
+    "Tensor([-1.0, 0.0, 2.0])", "[0. 0. 2.]", "ReLU Tensor",
 )  # fmt: skip
 relu6 = unary_function(
     __name__, "relu6", piecewise.relu6, "min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6.",
@@ -243,7 +243,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     return pointwise(piecewise.clip, "Hardtanh", x, low, high)
 
 
-@public("HShrink(lambd=0.5)(x)")
+@public("Tensor", "HShrink(lambd=0.5)(x)")
 @also_named(input="x")
 def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
     """x, but 0 where |x| ≤ λ.
@@ -267,7 +267,7 @@ def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
     return choose(less_equal(apply(piecewise.abs, x), bound), 0.0, x)
 
 
-@public("SoftShrink(lambd=0.5)(x)")
+@public("Tensor.soft_shrink", "SoftShrink(lambd=0.5)(x)")
 @also_named(input="x")
 def softshrink(x: Any, lambd: float = 0.5) -> Tensor:
     """x − λ above λ, x + λ below −λ, and 0 between them.

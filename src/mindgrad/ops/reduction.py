@@ -169,7 +169,7 @@ def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     return reduced(rows.reduce_sum, "ReduceSum", _number(x, "ReduceSum"), axis, keep_dims)
 
 
-@public("ReduceMean(keep_dims=False)(x, axis=())")
+@public("ReduceMean(keep_dims=False)(x, axis=())", "Tensor.mean(axis=None, keepdims=False)")
 def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """The mean of the elements over ``axis``; its derivative is 1 / n.
 
@@ -196,6 +196,7 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     return cast(arithmetic.true_divide(total, size), x.type.dtype)
 
 
+@public("Tensor.prod(axis=None, keepdims=False, dtype=None)")
 def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
     """The product of the elements over ``axis``; the derivative is the product of the others.
 
@@ -235,6 +236,7 @@ def reduce_prod(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     return reduced(rows.reduce_prod, "ReduceProd", _number(x, "ReduceProd"), axis, keep_dims)
 
 
+@public("Tensor")
 @also_named(dim="axis", keepdim="keep_dims")
 def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """log Σ exp x over ``axis`` without overflow; its derivative is softmax.
@@ -259,8 +261,9 @@ def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 
 
 @public(
-    "CountNonZero(dims: anything('axes or None')=None)(x)(axis=() if self.dims is None else self.dims)"
-    " >>> ops.CountNonZero()(Tensor([1.0, 0.0, 3.0])) => 2",
+    "Tensor",
+    "CountNonZero(dims: anything('axes or None')=None)(x)"
+    "(axis=() if self.dims is None else self.dims) >>> ops.CountNonZero()(Tensor([1.0, 0.0, 3.0])) => 2",
 )
 def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = int32) -> Tensor:
     """The number of elements over ``axis`` that are not 0.
@@ -290,7 +293,7 @@ def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = 
 # --- quantifiers -------------------------------------------------------------------------------------
 
 
-@public("ReduceAll(keep_dims=False)(x, axis=())")
+@public("ReduceAll(keep_dims=False)(x, axis=())", "Tensor.all(axis=None, keepdims=False)")
 def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """Whether every element over ``axis`` is true, that is not 0; true for no elements.
 
@@ -313,7 +316,7 @@ def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     return reduced(rows.reduce_all, "ReduceAll", truth(input, "ReduceAll"), axis, keep_dims)
 
 
-@public("ReduceAny(keep_dims=False)(x, axis=())")
+@public("ReduceAny(keep_dims=False)(x, axis=())", "Tensor.any(axis=None, keepdims=False)")
 def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """Whether an element over ``axis`` is true, that is not 0; false for no elements.
 

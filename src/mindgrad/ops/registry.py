@@ -54,9 +54,10 @@ def public(*forms: str) -> Callable[[_F], _F]:
     Raises:
         ValueError: another function has the name already.
 
+    >>> from mindgrad import ops
     >>> from mindgrad.ops.registry import surface_forms
-    >>> surface_forms("mint")["amax"].arguments
-    '(input, dim=None, keepdim=False)'
+    >>> surface_forms("Tensor")["mean"].arguments
+    '(axis=None, keepdims=False)'
     """
 
     def declared(function: _F) -> _F:

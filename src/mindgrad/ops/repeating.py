@@ -81,6 +81,7 @@ def _repeated(x: Tensor, times: int, axis: int) -> Tensor:
     return reshape(spread, (*before, count * times, *after))
 
 
+@public("Tensor Tensor.repeat")
 def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tensor:
     """Each element of ``input`` along ``axis`` repeated.
 

@@ -24,23 +24,23 @@ __all__ = [
 abs = unary_function(
     __name__, "abs", piecewise.abs,
     "|x|, real also for complex ``x``; its derivative is sign x, which is 0 at 0.",
-    "Tensor([-2, 0, 3])", "[2 0 3]", "Abs ComplexAbs",
+    "Tensor([-2, 0, 3])", "[2 0 3]", "Abs ComplexAbs Tensor Tensor.absolute",
 )  # fmt: skip
 sign = unary_function(
     __name__, "sign", piecewise.sign, "−1, 0 or 1 as ``x`` is below, at or above 0; derivative 0.",
-    "Tensor([-2.0, 0.0, 3.0])", "[-1.  0.  1.]", "Sign",
+    "Tensor([-2.0, 0.0, 3.0])", "[-1.  0.  1.]", "Sign Tensor",
 )  # fmt: skip
 floor = unary_function(
     __name__, "floor", piecewise.floor, "The largest integer not above ``x``; its derivative is 0.",
-    "Tensor([-1.5, 1.5])", "[-2.  1.]", "Floor", integers_stay=True,
+    "Tensor([-1.5, 1.5])", "[-2.  1.]", "Floor Tensor", integers_stay=True,
 )  # fmt: skip
 ceil = unary_function(
     __name__, "ceil", piecewise.ceil, "The smallest integer not below ``x``; its derivative is 0.",
-    "Tensor([-1.5, 1.5])", "[-1.  2.]", "Ceil", integers_stay=True,
+    "Tensor([-1.5, 1.5])", "[-1.  2.]", "Ceil Tensor", integers_stay=True,
 )  # fmt: skip
 trunc = unary_function(
     __name__, "trunc", piecewise.trunc, "``x`` without its fraction; its derivative is 0.",
-    "Tensor([-1.5, 1.5])", "[-1.  1.]", "Trunc", integers_stay=True,
+    "Tensor([-1.5, 1.5])", "[-1.  1.]", "Trunc Tensor", integers_stay=True,
 )  # fmt: skip
 rint = unary_function(
     __name__, "rint", piecewise.round,
@@ -49,6 +49,7 @@ rint = unary_function(
 )  # fmt: skip
 
 
+@public("Tensor")
 def round(input: Any, decimals: int = 0) -> Tensor:
     """``input`` rounded to ``decimals`` places, of two equally near numbers to the even one.
 
@@ -78,6 +79,7 @@ def round(input: Any, decimals: int = 0) -> Tensor:
     return arithmetic.mul(rint(arithmetic.div(x, 10.0**-decimals)), 10.0**-decimals)
 
 
+@public("Tensor")
 def frac(x: Any) -> Tensor:
     """x − trunc x, the fraction with the sign of ``x``; its derivative is 1.
 
@@ -98,7 +100,7 @@ def frac(x: Any) -> Tensor:
     return arithmetic.sub(x, trunc(x))
 
 
-@public("Heaviside")
+@public("Heaviside Tensor")
 @also_named(input="x")
 def heaviside(x: Any, values: Any) -> Tensor:
     """0 below 0, 1 above, and ``values`` at 0.
@@ -129,19 +131,20 @@ def heaviside(x: Any, values: Any) -> Tensor:
 
 isnan = unary_function(
     __name__, "isnan", logic.isnan, "Whether each element is NaN, as Bool.",
-    'Tensor([1.0, float("nan")])', "[False  True]", "IsNan",
+    'Tensor([1.0, float("nan")])', "[False  True]", "IsNan Tensor",
 )  # fmt: skip
 isinf = unary_function(
     __name__, "isinf", logic.isinf, "Whether each element is inf or −inf, as Bool.",
-    'Tensor([1.0, float("inf")])', "[False  True]", "IsInf",
+    'Tensor([1.0, float("inf")])', "[False  True]", "IsInf Tensor",
 )  # fmt: skip
 isfinite = unary_function(
     __name__, "isfinite", logic.isfinite, "Whether each element is neither infinite nor NaN, as Bool.",
-    'Tensor([1.0, float("nan")])', "[ True False]", "IsFinite",
+    'Tensor([1.0, float("nan")])', "[ True False]", "IsFinite Tensor",
 )  # fmt: skip
 
 
 @public(
+    "Tensor",
     "NanToNum(nan: anything('a number or None')=None, posinf: anything('a number or None')=None, "
     "neginf: anything('a number or None')=None)(x)",
 )

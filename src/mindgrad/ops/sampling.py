@@ -94,6 +94,7 @@ def shuffle(x: Any, seed: int | None = None) -> Tensor:
     return indexing.gather(tensor, order, 0)
 
 
+@public("Tensor")
 def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
     """Numbers of categories, drawn with the probabilities ``input``.
 
@@ -174,7 +175,7 @@ def multinomial_with_replacement(
     return cast(_multinomial(name, x, numsamples, replacement, seeds_of(name, (seed, offset))), int64)
 
 
-@public("RandomCategorical(dtype=int64)(logits, num_sample, seed=0)")
+@public("Tensor", "RandomCategorical(dtype=int64)(logits, num_sample, seed=0)")
 def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype: Any = int64) -> Tensor:
     """Numbers of categories, drawn with probabilities softmax(``logits``), row by row.
 

@@ -29,7 +29,8 @@ from mindgrad.trace import state
 __all__ = [
     "index_add", "index_fill", "masked_scatter", "scatter", "scatter_add", "scatter_nd", "scatter_update",
     "select_scatter", "slice_scatter", "tensor_scatter_add", "tensor_scatter_div", "tensor_scatter_elements",
-    "tensor_scatter_max", "tensor_scatter_min", "tensor_scatter_mul", "tensor_scatter_sub", "tensor_scatter_update",
+    "tensor_scatter_max", "tensor_scatter_min", "tensor_scatter_mul", "tensor_scatter_sub",
+    "tensor_scatter_update",
 ]  # fmt: skip
 
 # --- indices of shape (…, k) -----------------------------------------------------------------------
@@ -105,7 +106,7 @@ def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _written(indexing.scatter_add, "TensorScatterAdd", x, indices, updates)
 
 
-@public("TensorScatterSub")
+@public("TensorScatterSub Tensor.scatter_sub")
 def tensor_scatter_sub(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` with ``updates`` subtracted at ``indices``; as :func:`tensor_scatter_update`.
 
@@ -126,7 +127,7 @@ def _folded(row: Any, operator: str, input_x: Any, indices: Any, updates: Any) -
     return fold(row, operator, x, places_nd(index, [x.shape[axis] for axis in axes], operator), new)
 
 
-@public("TensorScatterMul")
+@public("TensorScatterMul Tensor.scatter_mul")
 def tensor_scatter_mul(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` multiplied by ``updates`` at ``indices``.
 
@@ -140,7 +141,7 @@ def tensor_scatter_mul(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _folded(arithmetic.mul, "TensorScatterMul", input_x, indices, updates)
 
 
-@public("TensorScatterDiv")
+@public("TensorScatterDiv Tensor.scatter_div")
 def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` divided by ``updates`` at ``indices``; as :func:`tensor_scatter_mul`.
 
@@ -152,7 +153,7 @@ def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _folded(arithmetic.div, "TensorScatterDiv", input_x, indices, updates)
 
 
-@public("TensorScatterMax")
+@public("TensorScatterMax Tensor.scatter_max")
 def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """The greater one of ``input_x`` and ``updates`` at ``indices``; as :func:`tensor_scatter_mul`.
 
@@ -164,7 +165,7 @@ def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _folded(piecewise.maximum, "TensorScatterMax", input_x, indices, updates)
 
 
-@public("TensorScatterMin")
+@public("TensorScatterMin Tensor.scatter_min")
 def tensor_scatter_min(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """The smaller one of ``input_x`` and ``updates`` at ``indices``; as :func:`tensor_scatter_mul`.
 
@@ -222,9 +223,7 @@ def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
         updates: a tensor of the shape of ``indices`` and then the other axes of ``input_x``.
 
     Raises:
-        TypeError: the indices are not integers, or the element types differ.
-        ValueError: the shape of ``updates`` does not fit.
-        IndexError: a known index is out of range.
+        TypeError, ValueError, IndexError: as for :func:`tensor_scatter_update`.
 
     >>> from mindgrad import Parameter, Tensor, ops
     >>> w = Parameter(Tensor([1.0, 2.0, 3.0]), name="w")
@@ -262,9 +261,8 @@ def tensor_scatter_elements(
         reduction: ``"none"``: the updates are written; ``"add"``: they are added.
 
     Raises:
-        TypeError: the indices are not integers, or the element types differ.
+        TypeError, IndexError: as for :func:`tensor_scatter_update`.
         ValueError: a shape does not fit, ``axis`` is out of range, or ``reduction`` is unknown.
-        IndexError: a known index is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -360,7 +358,7 @@ def index_add(
     return result
 
 
-@public("IndexFill")
+@public("IndexFill Tensor")
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     """``x`` with ``value`` in the parts at ``index`` along ``axis``.
 
@@ -384,6 +382,7 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     return updated(target, _along(dim, operand(index, "IndexFill")), filling)
 
 
+@public("Tensor")
 def slice_scatter(
     input: Any, src: Any, axis: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
@@ -402,6 +401,7 @@ def slice_scatter(
     return updated(x, _along(place, builtins.slice(start, end, step)), src)
 
 
+@public("Tensor")
 def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
     """``input`` with ``src`` in the part at ``index`` along ``axis``.
 
@@ -420,6 +420,7 @@ def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
     return updated(x, _along(place, whole_number(index, "SelectScatter", "index")), src)
 
 
+@public("Tensor")
 def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
     """``input`` with the first elements of ``source``, in order, where ``mask`` holds.
 

@@ -43,7 +43,7 @@ def reverse(x: Any, axis: Any) -> Tensor:
     return movement.flip(x, axis)
 
 
-@public("ReverseSequence(seq_dim: integer, batch_dim=0)(x, seq_lengths)")
+@public("Tensor", "ReverseSequence(seq_dim: integer, batch_dim=0)(x, seq_lengths)")
 def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0) -> Tensor:
     """Of each member of a batch the first elements along an axis in the opposite order.
 
@@ -135,8 +135,9 @@ def invert_permutation(input_x: Any) -> Tensor:
 
 
 @public(
-    "Bucketize(boundaries: anything('a list of numbers'))(x)(right=True)"
-    " >>> ops.Bucketize([1.0, 2.0])(Tensor([0.5, 1.5])) => [0 1]"
+    "Tensor",
+    "Bucketize(boundaries: anything('a list of numbers'))(x)(right=True) >>> ops.Bucketize([1.0, 2.0])"
+    "(Tensor([0.5, 1.5])) => [0 1]",
 )
 def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
     """The number of the interval between ``boundaries`` in which elements lie.
@@ -154,6 +155,7 @@ def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
     return cast(ordering.searchsorted(operand(boundaries, "Bucketize", x), x, right=right), int32)
 
 
+@public("Tensor")
 def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
     """Whether each element equals one of ``test_elements``.
 
@@ -244,6 +246,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
 
 
 @public(
+    "Tensor",
     "UniqueConsecutive(return_idx=False, return_counts=False, axis: anything('an int or None')=None)(x)",
 )
 def unique_consecutive(
@@ -281,7 +284,7 @@ def unique_consecutive(
     return answers[0] if len(answers) == 1 else tuple(answers)
 
 
-@public("UniqueWithPad")
+@public("UniqueWithPad Tensor")
 def unique_with_pad(x: Any, pad_num: Any) -> tuple[Tensor, Tensor]:
     """The different elements as they first occur, then ``pad_num`` up to the length of ``x``.
 

@@ -13,6 +13,7 @@ from mindgrad.ops.registry import public
 __all__ = ["copysign", "isneginf", "isposinf", "isreal", "ldexp", "polar", "sgn", "signbit"]
 
 
+@public("Tensor")
 def signbit(input: Any) -> Tensor:
     """Whether numbers are negative, −0.0 among them.
 
@@ -27,6 +28,7 @@ def signbit(input: Any) -> Tensor:
     return comparison.less(indexing.where(comparison.equal(x, 0), arithmetic.true_divide(1.0, x), x), 0)
 
 
+@public("Tensor")
 def copysign(x: Any, other: Any) -> Tensor:
     """The size of ``x`` with the sign of ``other``.
 
@@ -43,6 +45,7 @@ def copysign(x: Any, other: Any) -> Tensor:
     return indexing.where(signbit(b), arithmetic.neg(size), size)
 
 
+@public("Tensor")
 def sgn(input: Any) -> Tensor:
     """x / |x|, 0 at 0: the sign of real numbers, the direction of complex ones.
 
@@ -58,6 +61,7 @@ def sgn(input: Any) -> Tensor:
     return indexing.where(there, arithmetic.true_divide(x, indexing.where(there, size, 1)), 0)
 
 
+@public("Tensor")
 def isposinf(input: Any) -> Tensor:
     """Whether elements are +∞.
 
@@ -68,6 +72,7 @@ def isposinf(input: Any) -> Tensor:
     return comparison.equal(operand(input, "IsPosInf"), float("inf"))
 
 
+@public("Tensor")
 def isneginf(input: Any) -> Tensor:
     """Whether elements are −∞.
 
@@ -78,6 +83,7 @@ def isneginf(input: Any) -> Tensor:
     return comparison.equal(operand(input, "IsNegInf"), -float("inf"))
 
 
+@public("Tensor")
 def isreal(input: Any) -> Tensor:
     """Whether elements have no imaginary part.
 
@@ -91,6 +97,7 @@ def isreal(input: Any) -> Tensor:
     return comparison.equal(complexes.imag(x), 0)
 
 
+@public("Tensor")
 def ldexp(x: Any, other: Any) -> Tensor:
     """x · 2^other.
 

@@ -23,27 +23,27 @@ __all__ = [
 erf = unary_function(
     __name__, "erf", special.erf,
     "The error function 2/√π ∫₀ˣ exp(−t²) dt; its derivative is 2/√π exp(−x²).",
-    "1.0", "0.8427", "Erf", float_only=True,
+    "1.0", "0.8427", "Erf Tensor", float_only=True,
 )  # fmt: skip
 erfc = unary_function(
     __name__, "erfc", special.erfc,
     "1 − erf(x), exact for large ``x``; its derivative is −2/√π exp(−x²).",
-    "1.0", "0.1573", "Erfc", float_only=True,
+    "1.0", "0.1573", "Erfc Tensor", float_only=True,
 )  # fmt: skip
 erfinv = unary_function(
     __name__, "erfinv", special.erfinv,
     "The inverse of ``erf``, ±inf at ±1 and NaN outside; its derivative is √π/2 exp(y²).",
-    "0.5", "0.4769", "Erfinv", float_only=True,
+    "0.5", "0.4769", "Erfinv Tensor", float_only=True,
 )  # fmt: skip
 lgamma = unary_function(
     __name__, "lgamma", special.lgamma,
     "log |Γ(x)|, the logarithm of the gamma function; its derivative is ``digamma``.",
-    "0.5", "0.5724", "Lgamma", float_only=True,
+    "0.5", "0.5724", "Lgamma Tensor", float_only=True,
 )  # fmt: skip
 digamma = unary_function(
     __name__, "digamma", special.digamma,
     "The derivative Γ'(x) / Γ(x) of ``lgamma``; its own derivative is ``polygamma(1, x)``.",
-    "0.5", "-1.9635", "Digamma", float_only=True,
+    "0.5", "-1.9635", "Digamma Tensor", float_only=True,
 )  # fmt: skip
 
 
@@ -80,7 +80,7 @@ def polygamma(n: Any, x: Any) -> Tensor:
     return unary(special.polygamma, "Polygamma", x, float_only=True, n=n)
 
 
-@public("Mvlgamma(p: integer)(x)")
+@public("Tensor", "Mvlgamma(p: integer)(x)")
 @also_named(input="x")
 def mvlgamma(x: Any, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function: p (p − 1)/4 log π + Σᵢ lgamma(x − i/2), i < p.
@@ -110,6 +110,7 @@ def mvlgamma(x: Any, p: int) -> Tensor:
     return arithmetic.add(total, p * (p - 1) / 4 * _math.log(_math.pi))
 
 
+@public("Tensor")
 def logit(input: Any, eps: float | None = None) -> Tensor:
     """log(x / (1 − x)), the inverse of ``sigmoid``; its derivative is 1 / (x (1 − x)).
 

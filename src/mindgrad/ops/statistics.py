@@ -44,6 +44,7 @@ def _centred(operator: str, x: Any, axis: Any, ddof: Any) -> tuple[Tensor, Tenso
     return arithmetic.sub(x, average), average, axes, left if left > 0 else _math.nan
 
 
+@public("Tensor.var")
 def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
     """The variance Σ (x − mean)² / (n − ddof) over ``axis``; its derivative is 2 (x − mean) / (n − ddof).
 
@@ -78,6 +79,7 @@ def var_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False
     return _spread("Var", input, axis, ddof, keepdims)
 
 
+@public("Tensor.std")
 def std(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
     """The standard deviation, the root of the variance, over ``axis``.
 
@@ -145,6 +147,7 @@ def reduce_std(
     return std_mean(input_x, axis, unbiased, keep_dims)
 
 
+@public("Tensor")
 def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The middle element along ``axis``, of an even number the lower one, and where it stands.
 
@@ -316,7 +319,7 @@ def _singular_values(x: Tensor, row: int, column: int) -> Tensor:
     return applied(svdvals, "MatrixNorm", x)
 
 
-@public("EuclideanNorm(keep_dims=False)(x, axes=None)(ord=None)")
+@public("Tensor", "EuclideanNorm(keep_dims=False)(x, axes=None)(ord=None)")
 def norm(
     A: Any,
     ord: Any = None,

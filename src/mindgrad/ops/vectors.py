@@ -33,6 +33,7 @@ __all__ = [
 # --- products and distances -------------------------------------------------------------------------------
 
 
+@public("Tensor.cross")
 def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
     """The vector product of vectors of three elements: x₁y₂ − x₂y₁, x₂y₀ − x₀y₂, x₀y₁ − x₁y₀.
 
@@ -59,6 +60,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
     return arithmetic.sub(first, arithmetic.mul(movement.roll(x, -2, axis), movement.roll(y, -1, axis)))
 
 
+@public("Tensor")
 def dist(input: Any, other: Any, p: float = 2) -> Tensor:
     """The p-norm of the difference of two tensors, over all elements.
 
@@ -137,7 +139,7 @@ def pdist(input: Any, p: float = 2.0) -> Tensor:
     return statistics.vector_norm(apart, p, -1)
 
 
-@public("Renorm(p: number, dim: integer, maxnorm: number)(x)")
+@public("Tensor", "Renorm(p: number, dim: integer, maxnorm: number)(x)")
 def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
     """The parts along ``axis``, those with a p-norm above ``maxnorm`` scaled down to it.
 
@@ -169,6 +171,7 @@ def _neighbours(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     return movement.narrow(x, axis, x.shape[axis] - count, count), movement.narrow(x, axis, 0, count)
 
 
+@public("Tensor.diff")
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """The differences of neighbours along ``axis``, ``n`` times: x[i + 1] − x[i].
 
@@ -254,6 +257,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -
 # --- covariances ------------------------------------------------------------------------------------------
 
 
+@public("Tensor")
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """The covariances between variables, which stand in rows, of observations, which stand in columns.
 

@@ -17,7 +17,7 @@ import numpy as np
 from mindgrad.ir import dtype as dtype_names
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ops import functional
-from mindgrad.ops.forms import Argument, Reading, definition, parameters_of, read
+from mindgrad.ops.forms import Argument, Reading, definition, own_example, parameters_of, read
 from mindgrad.ops.operations.class_examples import class_example
 from mindgrad.ops.operations.named_inputs import input_names, optional_inputs, with_named
 from mindgrad.ops.operations.primitive import Primitive
@@ -327,8 +327,7 @@ def _documentation(
     if shown:
         lines += ["", shown]
     elif example:
-        needed = ", ".join(word for word in ("Parameter", "Tensor", "ops", "scipy") if word in example)
-        lines += ["", f">>> from mindgrad import {needed}", f">>> print({example})", *prints.split("\n")]
+        lines += ["", own_example(example, prints)]
     else:
         shown = body[body.index(">>> ") :]
         lines += ["", shown.replace(f"ops.{function.__name__}(", f"ops.{name}()(")]
