@@ -1,6 +1,6 @@
 """The operators and methods of Tensor, for type checkers and editors.
 
-Written by `scripts/stubs.py` from the tables in `mindgrad/ops/methods.py`; do not edit. When a program runs,
+Written by `scripts/stubs.py` from the registry of public names; do not edit. When a program runs,
 there is no such module: `mindgrad.ir.tensor` names it for type checkers only.
 """
 

@@ -12,7 +12,7 @@ from mindgrad.ops.operands import promoted
 
 __all__ = [
     "append", "array_split", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
-    "repeat", "split", "stack", "tile", "vsplit", "vstack",
+    "split", "stack", "tile", "vsplit", "vstack",
 ]  # fmt: skip
 
 # --- joined and cut ---
@@ -157,16 +157,6 @@ def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     2
     """
     return split(x, indices_or_sections, 2)
-
-
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Each element repeated.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.repeat([1, 2], 2))
-    [1 1 2 2]
-    """
-    return repeating.repeat_interleave(tensor(a, "repeat"), repeats, axis)
 
 
 def tile(a: Any, reps: Any) -> Tensor:

@@ -16,10 +16,10 @@ from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.reduction import whole_as_int64
 
 __all__ = [
-    "arange", "array", "asarray", "asfarray", "copy", "diag", "diag_indices", "diagflat", "diagonal", "empty",
-    "empty_like", "eye", "full", "full_like", "geomspace", "identity", "linspace", "logspace", "ones",
-    "ones_like", "trace", "tri", "tril", "tril_indices", "tril_indices_from", "triu", "triu_indices",
-    "triu_indices_from", "vander", "zeros", "zeros_like",
+    "arange", "array", "asarray", "asfarray", "copy", "diag", "diag_indices", "empty", "empty_like",
+    "eye", "full", "full_like", "geomspace", "identity", "linspace", "logspace", "ones", "ones_like",
+    "trace", "tri", "tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from", "vander",
+    "zeros", "zeros_like",
 ]  # fmt: skip
 
 # --- from data ----------------------------------------------------------------------------------------------
@@ -302,27 +302,6 @@ def diag(v: Any, k: int = 0) -> Tensor:
     return matrices.diag_embed(x, k) if x.ndim == 1 else matrices.diagonal(x, k)
 
 
-def diagflat(v: Any, k: int = 0) -> Tensor:
-    """A matrix with all elements of ``v`` on its diagonal number ``k``.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.diagflat([[1, 2]]))
-    [[1 0]
-     [0 2]]
-    """
-    return matrices.diagflat(tensor(v, "diagflat"), k)
-
-
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """A diagonal of two axes; see :func:`mindgrad.ops.diagonal`.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.diagonal([[1, 2], [3, 4]]))
-    [1 4]
-    """
-    return matrices.diagonal(tensor(a, "diagonal"), offset, axis1, axis2)
-
-
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
     """The sum of a diagonal; integers and truth values are summed as Int64.
 
@@ -332,28 +311,6 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     """
     x = whole_as_int64(tensor(a, "trace"), "trace", dtype)
     return matrices.trace(x, offset, axis1, axis2)
-
-
-def tril(m: Any, k: int = 0) -> Tensor:
-    """Matrices with zeros above their diagonal number ``k``.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.tril([[1, 2], [3, 4]]))
-    [[1 0]
-     [3 4]]
-    """
-    return matrices.tril(tensor(m, "tril"), k)
-
-
-def triu(m: Any, k: int = 0) -> Tensor:
-    """Matrices with zeros below their diagonal number ``k``.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.triu([[1, 2], [3, 4]]))
-    [[1 2]
-     [0 4]]
-    """
-    return matrices.triu(tensor(m, "triu"), k)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:

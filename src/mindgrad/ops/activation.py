@@ -29,7 +29,7 @@ __all__ = [
 
 sigmoid = unary_function(
     __name__, "sigmoid", special.sigmoid, "1 / (1 + exp(−x)) without overflow; derivative y (1 − y).",
-    "1.0", "0.7311", "Sigmoid Tensor", float_only=True,
+    "1.0", "0.7311", "Sigmoid Tensor mint mint.nn.functional", float_only=True,
 )  # fmt: skip
 
 
@@ -53,7 +53,11 @@ def number(value: Any, operator: str, name: str) -> float:
 # --- softmax -----------------------------------------------------------------------------------------
 
 
-@public("Tensor", "Softmax(axis: integers=-1)(x)")
+@public(
+    "Tensor",
+    "Softmax(axis: integers=-1)(x)",
+    "mint.softmax(input, dim, *, dtype=None) >>> mint.softmax(Tensor([0.0, 0.0]), 0) => [0.5 0.5]",
+)
 def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
     """exp(x_i) / Σ_j exp(x_j) over ``axis``, without overflow.
 
@@ -135,6 +139,7 @@ def softmin(x: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
 # --- smooth functions --------------------------------------------------------------------------------
 
 
+@public("mint.nn.functional")
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
     """log(1 + exp(βx)) / β without overflow, and x itself where βx is above ``threshold``.
 
@@ -164,6 +169,7 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
     return choose(greater(scaled, threshold), x, y if beta == 1 else mul(y, 1 / beta))
 
 
+@public("mint.nn.functional")
 @also_named(input="x")
 def logsigmoid(x: Any) -> Tensor:
     """log(1 / (1 + exp(−x))) = −softplus(−x); its derivative is sigmoid(−x).
@@ -171,11 +177,7 @@ def logsigmoid(x: Any) -> Tensor:
     Args:
         x: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
+    {a real one x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.logsigmoid(Tensor(0.0)):.4f}")
@@ -185,6 +187,7 @@ def logsigmoid(x: Any) -> Tensor:
 
 
 @public(
+    "mint.nn.functional",
     "GeLU()(x)(approximate='tanh') >>> f\"{ops.GeLU()(Tensor(1.0)):.4f}\" => 0.8412",
     "Gelu()(x)(approximate='tanh') >>> f\"{ops.Gelu()(Tensor(1.0)):.4f}\" => 0.8412",
 )
@@ -223,11 +226,7 @@ def fast_gelu(x: Any) -> Tensor:
     Args:
         x: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
+    {a real one x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.fast_gelu(Tensor(1.0)):.4f}")
@@ -237,6 +236,7 @@ def fast_gelu(x: Any) -> Tensor:
     return mul(x, sigmoid(mul(x, 1.702)))
 
 
+@public("mint.nn.functional.silu(input, inplace: placing=False)")
 @also_named(input="x")
 def silu(x: Any) -> Tensor:
     """x · sigmoid(x), also called swish.
@@ -244,11 +244,7 @@ def silu(x: Any) -> Tensor:
     Args:
         x: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
+    {a real one x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.silu(Tensor(1.0)):.4f}")
@@ -258,7 +254,7 @@ def silu(x: Any) -> Tensor:
     return mul(x, sigmoid(x))
 
 
-@public("Mish")
+@public("Mish mint.nn.functional")
 @also_named(input="x")
 def mish(x: Any) -> Tensor:
     """x · tanh(softplus(x)).
@@ -266,11 +262,7 @@ def mish(x: Any) -> Tensor:
     Args:
         x: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
+    {a real one x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.mish(Tensor(1.0)):.4f}")
@@ -280,18 +272,14 @@ def mish(x: Any) -> Tensor:
     return mul(x, tanh(apply(special.softplus, x)))
 
 
-@public("Softsign")
+@public("Softsign mint.nn.functional")
 def softsign(x: Any) -> Tensor:
     """x / (1 + |x|); its derivative is 1 / (1 + |x|)².
 
     Args:
         x: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
+    {a real one x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.softsign(Tensor([-1.0, 0.0, 3.0])))
@@ -301,17 +289,14 @@ def softsign(x: Any) -> Tensor:
     return mul(x, apply(elementwise.safe_reciprocal, add(apply(piecewise.abs, x), 1.0)))
 
 
+@public()
 def tanhshrink(input: Any) -> Tensor:
     """x − tanh(x); its derivative is tanh² x.
 
     Args:
         input: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``input``.
-
-    Raises:
-        TypeError: ``input`` is complex, or neither a tensor nor a number.
+    {a real one input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.tanhshrink(Tensor(1.0)):.4f}")
@@ -321,7 +306,7 @@ def tanhshrink(input: Any) -> Tensor:
     return sub(x, tanh(x))
 
 
-@public("GLU(axis=-1)(x)")
+@public("GLU(axis=-1)(x)", "mint.nn.functional.glu(input, dim=-1)")
 def glu(x: Any, axis: int = -1) -> Tensor:
     """a · sigmoid(b), where a and b are the halves of ``x`` along ``axis``.
 

@@ -23,7 +23,7 @@ def _sum(input: Any, product: Tensor, beta: Any, alpha: Any) -> Tensor:
     return arithmetic.add(input if beta == 1 else arithmetic.mul(input, beta), scaled)
 
 
-@public("Tensor")
+@public("Tensor mint")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · mat1 mat2, of matrices.
 
@@ -48,7 +48,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
     return _sum(input, mm(mat1, mat2), beta, alpha)
 
 
-@public("Tensor")
+@public("Tensor mint")
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · mat vec, of a matrix and a vector.
 
@@ -99,7 +99,7 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     return _sum(input, outer(vec1, vec2), beta, alpha)
 
 
-@public("Tensor")
+@public("Tensor", "mint.baddbmm(input, batch1, batch2, *, beta=1, alpha=1)")
 def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · the products of batches of matrices.
 
@@ -125,7 +125,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1)
     return _sum(input, bmm(batch1, batch2), beta, alpha)
 
 
-@public("Tensor")
+@public("Tensor mint")
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · the sum of the products of batches of matrices.
 
@@ -191,7 +191,7 @@ def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
     return arithmetic.add(x, broadcast_to(apply(reshape, b, shape=lined), x.shape))
 
 
-@public("Dense")
+@public("Dense", "mint.nn.functional.linear(input, weight, bias=None)")
 def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
     """input · weightᵀ + bias: a fully connected layer.
 

@@ -106,6 +106,7 @@ def _chosen(x: Tensor, t: Tensor, axis: int) -> Tensor:
     return layout.squeeze(gather_elements(x, axis, layout.expand_dims(t, axis)), axis)
 
 
+@public("mint.nn.functional.nll_loss(input, target, weight=None, ignore_index=-100, reduction='mean')")
 def nll_loss(
     inputs: Any,
     target: Any,
@@ -152,6 +153,7 @@ def nll_loss_and_weight(
     return found[0], found[1]
 
 
+@public("mint.nn.functional")
 def cross_entropy(
     input: Any,
     target: Any,

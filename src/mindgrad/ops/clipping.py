@@ -19,12 +19,12 @@ __all__ = ["clamp", "clip", "clip_by_value", "fmax", "fmin", "maximum", "minimum
 maximum = binary_function(
     __name__, "maximum", piecewise.maximum,
     "The greater of two elements, NaN if one is; where they are equal they share the derivative.",
-    "Tensor([1.0, 5.0]), 3.0", "[3. 5.]", "Maximum Tensor",
+    "Tensor([1.0, 5.0]), 3.0", "[3. 5.]", "Maximum Tensor mint numpy",
 )  # fmt: skip
 minimum = binary_function(
     __name__, "minimum", piecewise.minimum,
     "The smaller of two elements, NaN if one is; where they are equal they share the derivative.",
-    "Tensor([1.0, 5.0]), 3.0", "[1. 3.]", "Minimum Tensor",
+    "Tensor([1.0, 5.0]), 3.0", "[1. 3.]", "Minimum Tensor mint numpy",
 )  # fmt: skip
 
 
@@ -53,7 +53,7 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
     return _clipped("ClipByValue", x, clip_value_min, clip_value_max)
 
 
-@public("Tensor Tensor.clip")
+@public("Tensor Tensor.clip mint mint.clip")
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """min(max(input, low), high); the same as :func:`clip_by_value`.
 
@@ -97,12 +97,7 @@ def fmax(input: Any, other: Any) -> Tensor:
     Args:
         input, other: real tensors or numbers whose shapes broadcast.
 
-    Returns:
-        Tensor of the broadcast shape and of the promoted element type.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number, or complex.
-        ValueError: the shapes do not broadcast.
+    {real two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.fmax(Tensor([1.0, float("nan")]), 0.5))
@@ -118,12 +113,7 @@ def fmin(input: Any, other: Any) -> Tensor:
     Args:
         input, other: real tensors or numbers whose shapes broadcast.
 
-    Returns:
-        Tensor of the broadcast shape and of the promoted element type.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number, or complex.
-        ValueError: the shapes do not broadcast.
+    {real two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.fmin(Tensor([1.0, float("nan")]), 0.5))

@@ -33,7 +33,7 @@ __all__ = [
 
 equal = binary_function(
     __name__, "equal", rows.equal, "x = y. NaN equals nothing, not even itself.",
-    "Tensor([1.0, 2.0]), 2", "[False  True]", "Equal Tensor.eq Tensor",
+    "Tensor([1.0, 2.0]), 2", "[False  True]", "Equal Tensor.eq Tensor mint.eq mint numpy",
 )  # fmt: skip
 not_equal = binary_function(
     __name__,
@@ -42,7 +42,7 @@ not_equal = binary_function(
     "x ≠ y.",
     "Tensor([1.0, 2.0]), 2",
     "[ True False]",
-    "NotEqual Tensor.ne Tensor",
+    "NotEqual Tensor.ne Tensor mint.ne mint numpy",
 )
 
 
@@ -67,17 +67,27 @@ def _ordering(name: str, row: Primitive, sign: str, prints: str, *forms: str) ->
     return binary_function(__name__, name, row, what, example, prints, *forms, check=_check_real)
 
 
-less = _ordering("less", rows.less, "<", "[ True False False]", "Less Tensor Tensor.lt")
+less = _ordering("less", rows.less, "<", "[ True False False]", "Less Tensor Tensor.lt mint mint.lt numpy")
 less_equal = _ordering(
-    "less_equal", rows.less_equal, "≤", "[ True  True False]", "LessEqual Tensor.le Tensor"
+    "less_equal", rows.less_equal, "≤", "[ True  True False]", "LessEqual Tensor.le Tensor mint.le mint numpy"
 )
-greater = _ordering("greater", rows.greater, ">", "[False False  True]", "Greater Tensor Tensor.gt")
+greater = _ordering(
+    "greater", rows.greater, ">", "[False False  True]", "Greater Tensor Tensor.gt mint mint.gt numpy"
+)
 greater_equal = _ordering(
-    "greater_equal", rows.greater_equal, "≥", "[False  True  True]", "GreaterEqual Tensor.ge Tensor"
+    "greater_equal",
+    rows.greater_equal,
+    "≥",
+    "[False  True  True]",
+    "GreaterEqual Tensor.ge Tensor mint numpy",
 )
 
 
-@public("Tensor", "IsClose(rtol=1e-05, atol=1e-08, equal_nan=True)(x, y)")
+@public(
+    "Tensor mint",
+    "IsClose(rtol=1e-05, atol=1e-08, equal_nan=True)(x, y)",
+    "numpy.isclose(a, b: tensor, rtol=1e-05, atol=1e-08, equal_nan=False)",
+)
 def isclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
@@ -116,7 +126,7 @@ def isclose(
     return close
 
 
-@public("Tensor")
+@public("Tensor mint")
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
@@ -208,15 +218,32 @@ def _logical(
 
 
 logical_and = _logical(
-    "logical_and", logic.logical_and, "x and y", "[ True False False]", "LogicalAnd Tensor"
+    "logical_and",
+    logic.logical_and,
+    "x and y",
+    "[ True False False]",
+    "LogicalAnd Tensor numpy",
+    "mint.logical_and(input, other)",
 )
-logical_or = _logical("logical_or", logic.logical_or, "x or y", "[ True  True False]", "LogicalOr Tensor")
+logical_or = _logical(
+    "logical_or",
+    logic.logical_or,
+    "x or y",
+    "[ True  True False]",
+    "LogicalOr Tensor numpy",
+    "mint.logical_or(input, other)",
+)
 logical_xor = _logical(
-    "logical_xor", logic.logical_xor, "Either x or y, not both", "[False  True False]", "LogicalXor Tensor"
+    "logical_xor",
+    logic.logical_xor,
+    "Either x or y, not both",
+    "[False  True False]",
+    "LogicalXor Tensor numpy",
+    "mint.logical_xor(input, other)",
 )
 
 
-@public("LogicalNot Tensor")
+@public("LogicalNot Tensor numpy", "mint.logical_not(input)")
 @also_named(input="x")
 def logical_not(x: Any) -> Tensor:
     """Not x; an element that is not 0 is true.
@@ -241,19 +268,19 @@ def logical_not(x: Any) -> Tensor:
 
 bitwise_and = binary_function(
     __name__, "bitwise_and", logic.bitwise_and, "The bits that are set in both.",
-    "Tensor([6, 5]), 3", "[2 1]", "BitwiseAnd Tensor",
+    "Tensor([6, 5]), 3", "[2 1]", "BitwiseAnd Tensor mint numpy",
 )  # fmt: skip
 bitwise_or = binary_function(
     __name__, "bitwise_or", logic.bitwise_or, "The bits that are set in one or both.",
-    "Tensor([6, 5]), 3", "[7 7]", "BitwiseOr Tensor",
+    "Tensor([6, 5]), 3", "[7 7]", "BitwiseOr Tensor mint numpy",
 )  # fmt: skip
 bitwise_xor = binary_function(
     __name__, "bitwise_xor", logic.bitwise_xor, "The bits that are set in one and not in both.",
-    "Tensor([6, 5]), 3", "[5 6]", "BitwiseXor Tensor",
+    "Tensor([6, 5]), 3", "[5 6]", "BitwiseXor Tensor mint numpy",
 )  # fmt: skip
 bitwise_not = unary_function(
     __name__, "bitwise_not", logic.bitwise_not, "The bits that are not set: −1 − x of signed integers.",
-    "Tensor([0, 5])", "[-1 -6]", "Invert Tensor Tensor.invert",
+    "Tensor([0, 5])", "[-1 -6]", "Invert Tensor Tensor.invert mint numpy numpy.invert",
 )  # fmt: skip
 bitwise_left_shift = binary_function(
     __name__, "bitwise_left_shift", logic.shift_left,

@@ -18,7 +18,7 @@ from mindgrad.rows import complexes
 __all__ = ["angle", "complex", "conj", "imag", "real"]
 
 
-@public("Real Tensor")
+@public("Real Tensor", "mint.real(input)")
 @also_named(input="x")
 def real(x: Any) -> Tensor:
     """The real part; a real tensor is its own.
@@ -40,7 +40,7 @@ def real(x: Any) -> Tensor:
     return apply(complexes.real, x) if x.dtype.kind == "complex" else x
 
 
-@public("Imag Tensor")
+@public("Imag Tensor", "mint.imag(input)")
 @also_named(input="x")
 def imag(x: Any) -> Tensor:
     """The imaginary part; that of a real tensor is 0.

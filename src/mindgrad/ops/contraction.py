@@ -48,7 +48,7 @@ def factors(operator: str, *xs: Any) -> list[Tensor]:
 # --- matrices ----------------------------------------------------------------------------------------
 
 
-@public("Tensor")
+@public("Tensor mint")
 def matmul(input: Any, other: Any) -> Tensor:
     """The matrix product, as ``numpy.matmul``.
 
@@ -125,7 +125,7 @@ def check_ranks(operator: str, tensors: Sequence[Tensor], *ranks: int) -> None:
         )
 
 
-@public("Tensor")
+@public("Tensor mint")
 def mm(input: Any, mat2: Any) -> Tensor:
     """The product of two matrices.
 
@@ -148,7 +148,7 @@ def mm(input: Any, mat2: Any) -> Tensor:
     return matmul(input, mat2)
 
 
-@public("Tensor")
+@public("Tensor mint")
 @also_named(input="mat")
 def mv(mat: Any, vec: Any) -> Tensor:
     """The product of a matrix and a vector.
@@ -172,7 +172,7 @@ def mv(mat: Any, vec: Any) -> Tensor:
     return matmul(mat, vec)
 
 
-@public("Tensor")
+@public("Tensor", "mint.bmm(input, mat2)")
 def bmm(input_x: Any, mat2: Any) -> Tensor:
     """The products of batches of matrices; axes in front of the last two broadcast.
 
@@ -197,7 +197,7 @@ def bmm(input_x: Any, mat2: Any) -> Tensor:
 # --- sums over chosen axes ---------------------------------------------------------------------------
 
 
-@public("Tensor")
+@public("Tensor mint")
 def dot(input: Any, other: Any) -> Tensor:
     """The sum over the last axis of ``input`` and the second to last of ``other``, as ``numpy.dot``.
 
@@ -250,7 +250,7 @@ def inner(input: Any, other: Any) -> Tensor:
     return _contracted("Inner", a, b, (a.ndim - 1,), (b.ndim - 1,))
 
 
-@public("Ger Tensor.ger Tensor")
+@public("Ger Tensor.ger Tensor mint")
 def outer(input: Any, vec2: Any) -> Tensor:
     """The products of all elements of one vector with all of another: y_ij = a_i b_j.
 
@@ -397,6 +397,7 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
     return apply(reshape, y, shape=(*y.shape, 1)) if y.ndim == 1 else y
 
 
+@public("mint")
 def einsum(equation: str, *operands: Any) -> Tensor:
     """The sum of products that ``equation`` describes, in the cheapest order of its factors.
 

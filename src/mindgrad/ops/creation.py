@@ -43,6 +43,7 @@ def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) 
     return make_tensor(np.broadcast_to(element, shape), made)
 
 
+@public("mint")
 def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """A tensor of shape ``size`` whose elements all equal ``fill_value``.
 
@@ -123,7 +124,7 @@ def fill(type: Any, shape: Any, value: Any) -> Tensor:
     return _full("Fill", sizes(shape, "Fill", "shape", least=0), value, type)
 
 
-@public("Fills()(x, value)")
+@public("mint", "Fills()(x, value)")
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """``fill_value`` in the shape of ``input`` and, unless ``dtype`` is given, of its element type.
 
@@ -135,7 +136,10 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     return _full("FullLike", like.shape, fill_value, like.dtype if dtype is None else dtype)
 
 
-@public("ZerosLike")
+@public(
+    "ZerosLike mint",
+    "mint.empty_like(input, *, dtype=None, device: unused=None, pin_memory: unused=False)",
+)
 def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
     """Zeros of the shape and element type of ``input``.
 
@@ -147,7 +151,7 @@ def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
     return _constant(0, like.dtype if dtype is None else as_dtype(dtype), like.shape, "ZerosLike")
 
 
-@public("OnesLike")
+@public("OnesLike mint")
 def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
     """Ones of the shape and element type of ``input``.
 
@@ -176,6 +180,7 @@ def _number(value: Any, operator: str, name: str) -> int | float:
     return value
 
 
+@public("mint")
 def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Tensor:
     """``start``, ``start + step``, … as long as that is before ``end``.
 
@@ -291,7 +296,7 @@ def logspace(start: Any, end: Any, steps: int, base: Any = 10, *, dtype: Any = f
 # --- matrices and indices ----------------------------------------------------------------------------
 
 
-@public("Eye")
+@public("Eye mint")
 def eye(n: int, m: int | None = None, dtype: Any = None) -> Tensor:
     """A matrix with ones on the diagonal and zeros elsewhere, by default Float32.
 

@@ -69,6 +69,7 @@ def at_least_int32(x: Tensor) -> Tensor:
     return cast(x, int32) if not x.dtype.is_inexact and x.dtype.itemsize < 4 else x
 
 
+@public("mint.cumsum(input: whole_as_int64(dtype), dim, dtype: unused=None)")
 def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     """The running sum y_i = x_0 + … + x_i along ``axis``.
 
@@ -92,7 +93,7 @@ def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     return running(rows.cumsum, "CumSum", x, axis, dtype=dtype)
 
 
-@public("Tensor")
+@public("Tensor mint")
 def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     """The running product y_i = x_0 · … · x_i along ``dim``.
 
@@ -118,7 +119,7 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     return running(rows.cumprod, "CumProd", whole_as_int64(input, "CumProd", dtype), dim)
 
 
-@public("Tensor", "Cummax(axis: integer)(x)")
+@public("Tensor", "Cummax(axis: integer)(x)", "mint.cummax(input, dim)")
 def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     """The greatest element so far along ``axis``, and where it stands: of equal ones the last.
 
@@ -143,7 +144,7 @@ def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     return values, cast(places, int64)
 
 
-@public("Tensor", "Cummin(axis: integer)(x)")
+@public("Tensor", "Cummin(axis: integer)(x)", "mint.cummin(input, dim) -> pair(_)")
 def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     """The smallest element so far along ``axis``, and where it stands: of equal ones the last.
 

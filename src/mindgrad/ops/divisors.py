@@ -23,7 +23,7 @@ def _integers(operator: str, x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
     return x, y
 
 
-@public("Gcd")
+@public("Gcd numpy", "mint.gcd(input, other)")
 @also_named(input="x1", other="x2")
 def gcd(x1: Any, x2: Any) -> Tensor:
     """The greatest common divisor of each pair of integers; of 0 and n it is |n|.
@@ -52,7 +52,7 @@ def gcd(x1: Any, x2: Any) -> Tensor:
     return x
 
 
-@public("Lcm")
+@public("Lcm numpy")
 @also_named(input="x1", other="x2")
 def lcm(x1: Any, x2: Any) -> Tensor:
     """The least common multiple of each pair of integers; of 0 and n it is 0.

@@ -51,9 +51,7 @@ def matrix_exp(input: Any) -> Tensor:
     Returns:
         Tensor of this shape, Float32 for integers.
 
-    Raises:
-        TypeError: ``input`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
+    {errors of square matrices input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_exp(Tensor([[0.0, 1.0], [0.0, 0.0]])))

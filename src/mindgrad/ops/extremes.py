@@ -39,7 +39,15 @@ __all__ = [
 ]  # fmt: skip
 
 
-@public("Tensor", "ReduceMax(keep_dims=False)(x, axis=())")
+@public(
+    "Tensor",
+    "ReduceMax(keep_dims=False)(x, axis=())",
+    "mint.amax(input, dim=(), keepdim=False)(axis=None if dim == () else dim)",
+    "numpy.amax(a, axis=None, keepdims=False, initial=None, where=True)"
+    "(where=None if where is True else where)",
+    "numpy.max(a, axis=None, keepdims=False, initial=None, where=True)"
+    "(where=None if where is True else where)",
+)
 def amax(
     input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> Tensor:
@@ -68,7 +76,15 @@ def amax(
     return _extreme(rows.reduce_max, "Amax", input, axis, keepdims, initial, where)
 
 
-@public("Tensor", "ReduceMin(keep_dims=False)(x, axis=())")
+@public(
+    "Tensor",
+    "ReduceMin(keep_dims=False)(x, axis=())",
+    "mint.amin(input, dim=(), keepdim=False)(axis=None if dim == () else dim)",
+    "numpy.amin(a, axis=None, keepdims=False, initial=None, where=True)"
+    "(where=None if where is True else where)",
+    "numpy.min(a, axis=None, keepdims=False, initial=None, where=True)"
+    "(where=None if where is True else where)",
+)
 def amin(
     input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> Tensor:
@@ -222,7 +238,7 @@ def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tenso
     )
 
 
-@public("Tensor.argmax(axis=None, keepdims=False)")
+@public("mint", "Tensor.argmax(axis=None, keepdims=False)", "numpy.argmax(a, axis=None)")
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the greatest element along ``dim``: the first of equal ones, the first NaN.
 
@@ -245,7 +261,11 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     return cast(_place(rows.argmax, "Argmax", input, dim, keepdim), int64)
 
 
-@public("Tensor.argmin")
+@public(
+    "Tensor.argmin",
+    "mint.argmin(input, dim=None, keepdim=False) -> indices(_)",
+    "numpy.argmin(a, axis=None)",
+)
 def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The index of the smallest element along ``axis``: the first of equal ones, the first NaN.
 

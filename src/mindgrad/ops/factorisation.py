@@ -113,7 +113,11 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     return cholesky_solve(eye(size, dtype=factor.dtype), factor, upper)
 
 
-@public("Tensor", "Qr(full_matrices=False)(x)(mode='complete' if self.full_matrices else 'reduced')")
+@public(
+    "Tensor",
+    "Qr(full_matrices=False)(x)(mode='complete' if self.full_matrices else 'reduced')",
+    "mint.linalg.qr(A, mode='reduced')",
+)
 def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     """Q with orthonormal columns and R upper triangular, with Q R = A.
 
@@ -217,9 +221,7 @@ def eigvals(A: Any) -> Tensor:
     Returns:
         Tensor of shape (…, n), complex.
 
-    Raises:
-        TypeError: ``A`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
+    {errors of square matrices A}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.eigvals(Tensor([[0.0, -2.0], [2.0, 0.0]])))

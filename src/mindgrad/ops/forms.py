@@ -7,7 +7,8 @@
 
 An argument stands for the parameter of the same name, else for one that a synonym names (``dim``: ``axis``),
 else for the first parameter that is free. ``a: floating`` converts an argument first, ``stable: unused``
-accepts one that is not passed on, and ``-> indices(_)`` converts the result.
+accepts one that is not passed on, ``inplace: placing`` one with which the first argument becomes the
+result, and ``-> indices(_)`` converts the result.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from mindgrad.ops.registry import Form
+from mindgrad.ops.registry import Form, surface
 
 __all__ = [
-    "Argument", "Reading", "definition", "functions_of", "home_of", "own_example", "parameters_of", "read",
+    "Argument", "Reading", "definition", "expose", "functions_of", "home_of", "own_example", "parameters_of",
+    "read",
 ]  # fmt: skip
 
 #: names that have stood for one thing
@@ -111,7 +113,7 @@ def arguments_of(text: str) -> list[Argument]:
         head, _, default = part.partition("=")
         name, _, conversion = head.partition(":")
         kind = conversion.strip()
-        is_used = not kind.startswith("unused")
+        is_used = not kind.startswith("unused") and kind != "placing"
         kind = kind.removeprefix("unused").strip()
         arguments.append(Argument(name.strip(), kind, default.strip(), by_keyword, is_used))
     return arguments
@@ -168,6 +170,10 @@ def definition(name: str, function: Callable[..., Any], reading: Reading, *, is_
             header.append("*")
         header.append(f"{argument.name}={argument.default}" if argument.default else argument.name)
     call = f"_of_{name}({', '.join(listed)})"
+    first = reading.arguments[0].name if reading.arguments else ""
+    for argument in reading.arguments:
+        if argument.conversion == "placing":
+            call = f"placing({argument.name}, '{name}', {first}, lambda {first}: {call})"
     body = _RESULT.sub(lambda _: call, reading.result) if reading.result else call
     return f"def {name}({', '.join(header)}):\n    return {body}\n"
 
@@ -284,3 +290,36 @@ def moved_example(example: str, own: str, path: str, name: str) -> str:
         rest = example[end + 1 :].lstrip(" ") if example[end] == "," else example[end:]
         example = f"{example[:start]}{tensor}.{name}({rest}"
     return example
+
+
+def expose(
+    path: str,
+    namespace: dict[str, Any],
+    conversions: dict[str, Any],
+    *,
+    coercion: str = "",
+    plain: Callable[[Form], Callable[..., Any]] | None = None,
+) -> None:
+    """Give the module of a surface the functions that are declared for it, now and later.
+
+    Args:
+        path: the path of the surface.
+        namespace: the globals of its module.
+        conversions: the globals of the module that has the conversions.
+        coercion: the conversion of each first argument that has none.
+        plain: the function of a form without arguments; by default the declared function itself.
+    """
+    examples = namespace.setdefault("__test__", {})
+
+    def install(forms: list[Form]) -> None:
+        functions = functions_of(forms, conversions, path, coercion=coercion)
+        for form in forms:
+            if plain is not None and not form.arguments:
+                functions[form.name] = plain(form)
+            if plain is not None or form.arguments:
+                functions[form.name].__module__ = namespace["__name__"]
+                examples[form.name] = functions[form.name]
+        namespace.update(functions)
+        namespace["__all__"].extend(functions)
+
+    surface(path, install)

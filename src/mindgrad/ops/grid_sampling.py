@@ -41,9 +41,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
     Returns:
         Tensor of shape (n, h, w, 2) or (n, d, h, w, 3), for :func:`grid_sample`.
 
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not fit.
+    {errors of arguments}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.affine_grid(Tensor([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2))[0, 0])
@@ -68,6 +66,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
     return reshape(found, (shape[0], *shape[2:], rank))
 
 
+@public("mint.nn.functional")
 def grid_sample(
     input: Any,
     grid: Any,

@@ -14,7 +14,7 @@ from mindgrad.ops.registry import public
 __all__ = ["histc"]
 
 
-@public("Tensor")
+@public("Tensor mint")
 def histc(input: Any, bins: int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:
     """The number of elements in each of ``bins`` intervals of one width from ``min`` to ``max``.
 

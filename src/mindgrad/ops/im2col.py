@@ -95,7 +95,7 @@ def _laid_out(x: Tensor, axis: int, dilation: int, stride: int, size: int) -> Te
     return sum_of(stack(parts, 0), 0) if len(parts) > 1 else parts[0]
 
 
-@public("Tensor")
+@public("Tensor mint.nn.functional")
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """The windows of images as columns: each holds the elements of one window, channel by channel.
 
@@ -180,7 +180,7 @@ def patches(input: Any, kernel_size: Any, stride: Any, rate: Any, pad_mode: str 
     return reshape(columns, (n, high * wide * c, rows, cols))
 
 
-@public("Tensor")
+@public("Tensor mint.nn.functional")
 def fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:

@@ -104,6 +104,7 @@ def _batched(x: Tensor, index: Tensor, axis: int, batch: tuple[int, ...]) -> Ten
     return apply(structural.transpose, elements, permutation=order) if before else elements
 
 
+@public("mint.nn.functional")
 def embedding(
     input: Any,
     weight: Any,
@@ -188,7 +189,7 @@ def indexed_axes(x: Tensor, indices: Tensor, operator: str) -> tuple[int, ...]:
     return tuple(range(count))
 
 
-@public("Tensor")
+@public("Tensor", "mint.gather(input, dim, index)")
 def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
     """``y[i, j, …] = input[index[i, j, …], j, …]``, with the index in the place of axis ``dim``.
 
@@ -256,7 +257,7 @@ def gather_d(x: Any, dim: int, index: Any) -> Tensor:
     return gather_elements(x, dim, index)
 
 
-@public("Tensor")
+@public("Tensor", "mint.index_select(input, dim, index)")
 def index_select(input: Any, axis: int, index: Any) -> Tensor:
     """The parts of ``input`` at the places ``index``, one-dimensional, along ``axis``.
 
@@ -279,6 +280,7 @@ def index_select(input: Any, axis: int, index: Any) -> Tensor:
     return read_along(x, places(chosen, x.shape[dim], "IndexSelect", dim), dim)
 
 
+@public("mint.take(input, index)")
 def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
     """The elements of ``input`` at ``index``, along ``axis`` or of the flattened tensor.
 
@@ -386,7 +388,7 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
     return apply(arithmetic.select, *operands)
 
 
-@public("MaskedSelect Tensor")
+@public("MaskedSelect Tensor mint")
 def masked_select(input: Any, mask: Any) -> Tensor:
     """The elements of ``input`` where ``mask`` holds, as one axis.
 

@@ -79,6 +79,7 @@ def _concat_axis(axis: Any, *types: TensorType) -> int:
     return axis
 
 
+@public("mint.cat(tensors, dim=0)", "mint.concat(tensors, dim=0)")
 def cat(tensors: Any, axis: int = 0) -> Tensor:
     """:func:`concat` under its other name.
 
@@ -99,7 +100,7 @@ def concatenate(tensors: Any, axis: int = 0) -> Tensor:
     return concat(tensors, axis)
 
 
-@public("Stack(axis=0)(tensors)", "Pack(axis=0)(tensors)")
+@public("Stack(axis=0)(tensors)", "Pack(axis=0)(tensors)", "mint.stack(tensors, dim=0)")
 def stack(tensors: Any, axis: int = 0) -> Tensor:
     """The ``tensors``, all of one shape, along a new axis.
 
@@ -129,6 +130,7 @@ def stack(tensors: Any, axis: int = 0) -> Tensor:
     return parts[0] if len(parts) == 1 else apply(static_slices.concatenate, *parts, axis=place)
 
 
+@public("mint")
 def hstack(tensors: Any) -> Tensor:
     """The ``tensors`` side by side: joined along the second axis, or along the only one.
 
@@ -141,6 +143,7 @@ def hstack(tensors: Any) -> Tensor:
     return concat(listed, 1 if listed[0].ndim > 1 else 0)
 
 
+@public("mint")
 @also_named(inputs="tensors")
 def vstack(tensors: Any) -> Tensor:
     """The ``tensors`` below each other: joined along the first axis, vectors taken as rows.
@@ -153,6 +156,7 @@ def vstack(tensors: Any) -> Tensor:
     return concat([atleast_2d(x) for x in listed_tensors(tensors, "VStack", "tensors")], 0)
 
 
+@public("mint")
 def dstack(tensors: Any) -> Tensor:
     """The ``tensors`` joined along the third axis, which is made if it is missing.
 
@@ -201,7 +205,7 @@ def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
     return tuple(squeeze(part, axis) for part in _cut(x, axis, places))
 
 
-@public("Tensor")
+@public("Tensor mint")
 def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """:func:`unstack` under its other name.
 
@@ -217,6 +221,7 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     "SplitV(size_splits: integers, split_dim: integer, num_split: unused integer)(x)"
     "(split_size_or_sections=list(self.size_splits)) >>> ops.SplitV([1, 2], 0, 2)(Tensor([1.0, 2.0, "
     "3.0]))[1] => [2. 3.]",
+    "mint.split(tensor, split_size_or_sections, dim=0)",
 )
 def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """``tensor`` cut into parts along ``axis``.
@@ -252,7 +257,7 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tens
     return _cut(x, axis, places)
 
 
-@public("Tensor")
+@public("Tensor", "mint.chunk(input, chunks, dim=0)")
 def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """``input`` cut into at most ``chunks`` parts of one size, the last one smaller if need be.
 

@@ -68,7 +68,7 @@ def rank(input_x: Any) -> int:
 # --- the same elements in another shape ------------------------------------------------------------
 
 
-@public("Reshape")
+@public("Reshape mint", "numpy.reshape(x, new_shape)")
 def reshape(input: Any, shape: Any) -> Tensor:
     """The elements of ``input``, in row-major order, in another shape.
 
@@ -113,7 +113,7 @@ def view(input: Any, *shape: Any) -> Tensor:
     return reshape(input, shape[0] if len(shape) == 1 else shape)
 
 
-@public("Tensor")
+@public("Tensor mint", "numpy.ravel(x)")
 def ravel(input: Any) -> Tensor:
     """All elements of ``input`` in row-major order as one axis.
 
@@ -125,7 +125,12 @@ def ravel(input: Any) -> Tensor:
     return reshaped(x, (x.size,))
 
 
-@public("Flatten")
+@public(
+    "Flatten",
+    "mint.flatten(input, start_dim=0, end_dim=-1) >>> mint.flatten(mint.ones((2, 3, 4)), 1).shape => (2, 12)",
+    "mint.nn.functional.flatten(input, start_dim=0, end_dim=-1)"
+    " >>> mint.nn.functional.flatten(ops.ones((2, 3)), 0).shape => (6,)",
+)
 def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
     """The axes from ``start_dim`` to ``end_dim`` made one; by default all but the first.
 
@@ -180,7 +185,7 @@ def expand_dims(input_x: Any, axis: int) -> Tensor:
     return apply(rows.reshape, x, shape=(*x.shape[:place], 1, *x.shape[place:]))
 
 
-@public("Tensor")
+@public("Tensor mint")
 def unsqueeze(input: Any, dim: int) -> Tensor:
     """:func:`expand_dims` under its other name.
 
@@ -191,7 +196,7 @@ def unsqueeze(input: Any, dim: int) -> Tensor:
     return expand_dims(input, dim)
 
 
-@public("Tensor")
+@public("Tensor", "numpy.squeeze(a, axis=None)")
 def squeeze(input: Any, axis: Any = None) -> Tensor:
     """``input`` without its axes of size 1, or without those of them that ``axis`` names.
 
@@ -311,6 +316,7 @@ def _order(dims: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     return order
 
 
+@public("mint.permute(input, dims)(axis=tuple(dims))")
 def permute(input: Any, axis: Any) -> Tensor:
     """:func:`transpose` under its other name.
 
@@ -321,7 +327,7 @@ def permute(input: Any, axis: Any) -> Tensor:
     return transpose(input, axis)
 
 
-@public("Tensor")
+@public("Tensor mint", "mint.transpose(input, dim0, dim1)", "numpy.swapaxes(x, axis1, axis2)(axis0=axis1)")
 def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     """``input`` with two of its axes exchanged.
 
@@ -352,7 +358,7 @@ def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
     return swapaxes(input, dim0, dim1)
 
 
-@public("Tensor")
+@public("Tensor", "numpy.moveaxis(a, source, destination)")
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     """``x`` with the axes ``source`` moved to the places ``destination``, the others in their order.
 

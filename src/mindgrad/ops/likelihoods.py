@@ -36,7 +36,10 @@ def _weighted(operator: str, loss: Tensor, weight: Any, name: str = "weight") ->
     return arithmetic.mul(loss, weights)
 
 
-@public("BinaryCrossEntropy(reduction='mean')(logits, labels, weight=None)")
+@public(
+    "BinaryCrossEntropy(reduction='mean')(logits, labels, weight=None)",
+    "mint.nn.functional.binary_cross_entropy(input, target, weight=None, reduction='mean')",
+)
 def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
     """−w (t log(p + ε) + (1 − t) log(1 − p + ε)) of probabilities p and targets t, with ε = 1e-12.
 
@@ -51,9 +54,7 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
     Returns:
         Tensor of no axes, or of the shape of ``logits`` with ``"none"``.
 
-    Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: the shapes do not fit, or ``reduction`` is another word.
+    {errors of a loss}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.binary_cross_entropy(Tensor([0.5, 0.75]), Tensor([1.0, 1.0])):.4f}")
@@ -71,8 +72,11 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
 
 @public(
     "BCEWithLogitsLoss(reduction='mean')(logits, label, weight=None, pos_weight=None)",
-    "SigmoidCrossEntropyWithLogits()(logits, label)(reduction='none')"
-    " >>> ops.SigmoidCrossEntropyWithLogits()(Tensor([-800.0, 5.0]), Tensor([1.0, 1.0])).shape => (2,)",
+    "SigmoidCrossEntropyWithLogits()(logits, label)"
+    "(reduction='none') >>> ops.SigmoidCrossEntropyWithLogits()(Tensor([-800.0, 5.0]), Tensor([1.0, "
+    "1.0])).shape => (2,)",
+    "mint.nn.functional.binary_cross_entropy_with_logits(input, target, weight=None, reduction='mean', "
+    "pos_weight=None)",
 )
 @also_named(input="logits", target="label")
 def binary_cross_entropy_with_logits(
@@ -90,9 +94,7 @@ def binary_cross_entropy_with_logits(
     Returns:
         Tensor of no axes, or of the shape of ``logits`` with ``"none"``.
 
-    Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: the shapes do not fit, or ``reduction`` is another word.
+    {errors of a loss}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.binary_cross_entropy_with_logits(Tensor([-800.0, 800.0]), Tensor([1.0, 1.0])))

@@ -217,7 +217,7 @@ def matrix_inverse(x: Any, adjoint: bool = False) -> Tensor:
     return adjoint_of(y) if adjoint else y
 
 
-@public("Tensor")
+@public("Tensor mint", "mint.linalg.inv(input)")
 def inverse(input: Any) -> Tensor:
     """The inverse of square matrices; the same as :func:`matrix_inverse`.
 
@@ -227,9 +227,7 @@ def inverse(input: Any) -> Tensor:
     Returns:
         Tensor of the shape of ``input``; not finite where a matrix is singular.
 
-    Raises:
-        TypeError: ``input`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
+    {errors of square matrices input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
@@ -252,9 +250,7 @@ def det(input: Any) -> Tensor:
     Returns:
         Tensor of shape (…).
 
-    Raises:
-        TypeError: ``input`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
+    {errors of square matrices input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.det(Tensor([[1.0, 2.0], [3.0, 4.0]])):.4f}")
@@ -274,9 +270,7 @@ def slogdet(input: Any) -> tuple[Tensor, Tensor]:
         Two tensors of shape (…): the sign (0 for a singular matrix; of a complex one a number of size
         1), and the logarithm (−inf for a singular matrix), which is real.
 
-    Raises:
-        TypeError: ``input`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
+    {errors of square matrices input}
 
     >>> from mindgrad import Tensor, ops
     >>> sign, logarithm = ops.slogdet(Tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -314,7 +308,7 @@ def logdet(input: Any) -> Tensor:
 # --- powers and products -----------------------------------------------------------------------------
 
 
-@public("Tensor", "MatrixPower(n: integer)(x)")
+@public("Tensor", "MatrixPower(n: integer)(x)", "numpy.matrix_power(a, n)")
 def matrix_power(input: Any, n: int) -> Tensor:
     """The product of ``n`` equal matrices; of their inverses for negative ``n``.
 

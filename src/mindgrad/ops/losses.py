@@ -104,6 +104,7 @@ def _difference(operator: str, input: Any, target: Any) -> Tensor:
     return difference
 
 
+@public("mint.nn.functional")
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """|input − target|; its derivative where both are equal is 0.
 
@@ -126,6 +127,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     return summarised("L1Loss", rounding.abs(_difference("L1Loss", input, target)), reduction)
 
 
+@public("mint.nn.functional")
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """(input − target)².
 
@@ -148,7 +150,11 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     return summarised("MSELoss", math.square(_difference("MSELoss", input, target)), reduction)
 
 
-@public("SmoothL1Loss(beta=1.0, reduction='none')(prediction, target)")
+@public(
+    "SmoothL1Loss(beta=1.0, reduction='none')(prediction, target)",
+    "mint.nn.functional.smooth_l1_loss(input, target, reduction='mean', beta=1.0)"
+    " >>> mint.nn.functional.smooth_l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])) => 1.0",
+)
 def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = "none") -> Tensor:
     """d² / (2β) where |d| < β, and |d| − β/2 elsewhere, of d = input − target (Girshick, 2015).
 
@@ -218,7 +224,7 @@ def _bent(operands: Sequence[Tensor], bound: float) -> Tensor:
 # --- margins -----------------------------------------------------------------------------------------
 
 
-@public("SoftMarginLoss(reduction='mean')(logits, labels)")
+@public("mint.nn.functional", "SoftMarginLoss(reduction='mean')(logits, labels)")
 def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """log(1 + exp(−target · input)), for targets 1 and −1.
 
@@ -389,6 +395,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Ten
     return arithmetic.div(along, clipping.maximum(sizes, number(eps, operator, "eps")))
 
 
+@public("mint.nn.functional")
 def cosine_embedding_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:

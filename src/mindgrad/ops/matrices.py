@@ -26,7 +26,11 @@ def _grid(count: int, shift_rows: int, shift_columns: int) -> Tensor:
     return make_tensor(np.stack([steps + shift_rows, steps + shift_columns], axis=-1).astype(np.int32))
 
 
-@public("DiagPart()(x)", "Tensor.diagonal(offset=0, axis1=0, axis2=1)")
+@public(
+    "DiagPart()(x)",
+    "Tensor.diagonal(offset=0, axis1=0, axis2=1)",
+    "numpy.diagonal(a, offset=0, axis1=0, axis2=1)",
+)
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The elements of ``input`` at equal places along two axes, which become the last axis.
 
@@ -122,7 +126,7 @@ def diag(input: Any) -> Tensor:
     return apply(structural.reshape, diag_embed(ravel(x)), shape=(*x.shape, *x.shape))
 
 
-@public("Tensor")
+@public("Tensor", "numpy.diagflat(v, k=0)")
 def diagflat(input: Any, offset: int = 0) -> Tensor:
     """A matrix with all elements of ``input`` on its diagonal.
 
@@ -137,7 +141,7 @@ def diagflat(input: Any, offset: int = 0) -> Tensor:
     return diag_embed(ravel(input), offset)
 
 
-@public("Trace")
+@public("Trace", "mint.trace(input)")
 def trace(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The sum of a diagonal; arguments and errors as for :func:`diagonal`.
 
@@ -161,7 +165,7 @@ def _triangle(operator: str, input: Any, diagonal: int, keep: Any) -> Tensor:
     return apply(arithmetic.select, make_tensor(mask), x, broadcast_to(nothing, x.shape))
 
 
-@public("Tensor", "Tril(diagonal=0)(x)")
+@public("Tensor mint", "Tril(diagonal=0)(x)", "numpy.tril(m, k=0)")
 def tril(input: Any, diagonal: int = 0) -> Tensor:
     """The matrices in the last two axes of ``input`` with zeros above a diagonal.
 
@@ -181,7 +185,7 @@ def tril(input: Any, diagonal: int = 0) -> Tensor:
     return _triangle("Tril", input, diagonal, np.tril)
 
 
-@public("Tensor", "Triu(diagonal=0)(x)")
+@public("Tensor mint", "Triu(diagonal=0)(x)", "numpy.triu(m, k=0)")
 def triu(input: Any, diagonal: int = 0) -> Tensor:
     """The matrices in the last two axes of ``input`` with zeros below a diagonal; as :func:`tril`.
 

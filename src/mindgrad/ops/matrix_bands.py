@@ -152,6 +152,7 @@ def block_diag(*inputs: Any) -> Tensor:
 # --- whole matrices ---------------------------------------------------------------------------------------
 
 
+@public("mint")
 def t(input: Any) -> Tensor:
     """The transpose of a tensor of at most two axes.
 
@@ -174,6 +175,7 @@ def adjoint(x: Any) -> Tensor:
     return linalg.adjoint_of(_matrix(x, "Adjoint"))
 
 
+@public("numpy.multi_dot(arrays: tensors)")
 def multi_dot(inputs: Any) -> Tensor:
     """The product of several matrices, in the order in which the fewest multiplications are needed.
 

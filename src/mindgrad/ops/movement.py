@@ -24,10 +24,11 @@ __all__ = ["broadcast_to", "expand", "expand_as", "flip", "fliplr", "flipud", "n
 
 
 @public(
-    "Tensor",
+    "Tensor mint",
     "BroadcastTo(shape: integers)(x)",
-    "Tensor.expand_as(other)(shape=other.shape)"
-    " >>> Tensor([1.0, 2.0]).expand_as(ops.ones((3, 2))).shape => (3, 2)",
+    "Tensor.expand_as(other)(shape=other.shape) >>> Tensor([1.0, 2.0]).expand_as(ops.ones((3, "
+    "2))).shape => (3, 2)",
+    "numpy.broadcast_to(array, shape)",
 )
 def broadcast_to(input: Any, shape: Any) -> Tensor:
     """``input`` repeated to ``shape`` by NumPy's rules.
@@ -79,7 +80,7 @@ def expand_as(input: Any, other: Any) -> Tensor:
     return broadcast_to(input, operand(other, "ExpandAs").shape)
 
 
-@public("ReverseV2(axis: integers)(x)")
+@public("mint", "ReverseV2(axis: integers)(x)")
 def flip(input: Any, dims: Any) -> Tensor:
     """The elements of ``input`` in opposite order along the axes ``dims``.
 
@@ -97,7 +98,7 @@ def flip(input: Any, dims: Any) -> Tensor:
     return apply(static_slices.reverse, x, axes=axes) if axes else x
 
 
-@public("Tensor")
+@public("Tensor", "numpy.fliplr(m)")
 def fliplr(input: Any) -> Tensor:
     """:func:`flip` along the second axis.
 
@@ -108,7 +109,7 @@ def fliplr(input: Any) -> Tensor:
     return flip(input, (1,))
 
 
-@public("Tensor")
+@public("Tensor", "numpy.flipud(m)")
 def flipud(input: Any) -> Tensor:
     """:func:`flip` along the first axis.
 
@@ -133,8 +134,9 @@ def slice_axis(x: Tensor, axis: int, start: int, limit: int) -> Tensor:
 
 
 @public(
-    "Tensor",
+    "Tensor mint",
     "Roll(shift: integers, axis: integers)(x) >>> ops.Roll(1, 0)(Tensor([1.0, 2.0, 3.0])) => [3. 1. 2.]",
+    "numpy.roll(a, shift, axis=None)",
 )
 def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     """``input`` with its elements moved on by ``shifts`` places, those at the end to the front.
@@ -174,7 +176,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     return x
 
 
-@public("Tensor")
+@public("Tensor", "numpy.rot90(a, k=1, axes=(0, 1))")
 def rot90(input: Any, k: int, dims: Any) -> Tensor:
     """``input`` turned ``k`` times by 90 degrees, from the first axis of ``dims`` towards the second.
 
@@ -201,7 +203,7 @@ def rot90(input: Any, k: int, dims: Any) -> Tensor:
     return flip(swapaxes(x, *axes), axes[1])
 
 
-@public("Tensor")
+@public("Tensor", "mint.narrow(input, dim, start, length)")
 def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
     """``length`` elements of ``input`` from ``start`` on, along ``axis``.
 

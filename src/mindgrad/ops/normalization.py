@@ -168,6 +168,7 @@ def batch_norm(
     )[0]
 
 
+@public("mint.nn.functional")
 def layer_norm(
     input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Tensor:
@@ -182,9 +183,7 @@ def layer_norm(
     Returns:
         Tensor of the shape of ``input``.
 
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not fit.
+    {errors of arguments}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.layer_norm(Tensor([[1.0, 3.0], [0.0, 8.0]]), (2,), eps=0.0))
@@ -222,9 +221,7 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
     Returns:
         The result, and 1 / √(mean of x² + epsilon), these axes with size 1.
 
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not fit.
+    {errors of arguments}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.rms_norm(Tensor([[3.0, 3.0]]), Tensor([1.0, 2.0]), 0.0)[0])
@@ -244,6 +241,7 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
     return cast(y, original.dtype), scale
 
 
+@public("mint.nn.functional")
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Tensor:

@@ -36,7 +36,10 @@ def _ranked(x: Tensor, axis: Any, descending: bool, operator: str) -> tuple[Tens
     return apply(sorting.argsort, x, axis=dim, descending=bool(descending)), dim
 
 
-@public("Sort(axis=-1, descending=False)(x)")
+@public(
+    "Sort(axis=-1, descending=False)(x)",
+    "mint.sort(input, *, dim=-1, descending=False, stable: unused=False) -> pair(_)",
+)
 def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
     """The elements of ``input_x`` in order along ``axis``, and where they stood (Int32).
 
@@ -54,7 +57,10 @@ def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor
     return gather_elements(x, place, order), order
 
 
-@public("Tensor.argsort(axis=-1, descending=False, *, stable: unused=True)")
+@public(
+    "Tensor.argsort(axis=-1, descending=False, *, stable: unused=True)",
+    "mint.argsort(input, dim=-1, descending=False, stable: unused=False) -> indices(_)",
+)
 def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
     """The indices that sort ``input`` along ``axis``, as Int32; as :func:`sort`.
 
@@ -76,7 +82,11 @@ def msort(input: Any) -> Tensor:
     return sort(input, 0)[0]
 
 
-@public("Tensor Tensor.top_k", "TopK(sorted=True)(x, k)")
+@public(
+    "Tensor Tensor.top_k",
+    "TopK(sorted=True)(x, k)",
+    "mint.topk(input, k, dim=-1, largest=True, sorted=True) -> pair(_)",
+)
 def topk(
     input: Any, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
@@ -127,7 +137,7 @@ def _values(x: Tensor, operator: str) -> np.ndarray:
     return values
 
 
-@public("NonZero Tensor")
+@public("NonZero Tensor mint")
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The places of the elements that are not zero, as Int64.
 
@@ -250,7 +260,7 @@ def searchsorted(
     return apply(reduction.reduce_sum, counted, axes=(needles.ndim,))
 
 
-@public("Tensor")
+@public("Tensor mint")
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     """The number of occurrences of 0, 1, … in ``input`` (Float32), or the sums of their ``weights``.
 

@@ -29,6 +29,7 @@ _MODES = {
 }
 
 
+@public("mint.nn.functional.pad(input, pad, mode='constant', value=None)")
 def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
     """``input_x`` with elements added before and behind its last axes.
 

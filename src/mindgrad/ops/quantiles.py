@@ -51,7 +51,11 @@ def aminmax(input: Any, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tenso
 # --- without what is not a number -------------------------------------------------------------------------
 
 
-@public("Tensor")
+@public(
+    "Tensor",
+    "mint.nansum(input, dim=None, keepdim=False, *, dtype=None)",
+    "numpy.nansum(a, axis=None, dtype: unused=None, keepdims=False) -> converted(_, dtype)",
+)
 def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """The sum of the elements that are numbers; those that are NaN count as 0.
 
@@ -71,7 +75,7 @@ def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any =
     return reduction.sum(x, axis, keepdims, dtype=dtype)
 
 
-@public("Tensor")
+@public("Tensor", "numpy.nanmean(a, axis=None, dtype: unused=None, keepdims=False) -> converted(_, dtype)")
 def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """The mean of the elements that are numbers; NaN where there is none. Arguments as for :func:`nansum`.
 

@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
+from mindgrad.ops.blocks import with_blocks
+
 __all__ = ["CLASSES", "Form", "public", "surface", "surface_forms"]
 
 #: the path of the class forms
@@ -61,6 +63,8 @@ def public(*forms: str) -> Callable[[_F], _F]:
     """
 
     def declared(function: _F) -> _F:
+        if "\n    {" in (function.__doc__ or ""):
+            function.__doc__ = with_blocks(function.__doc__ or "")
         for line in forms:
             text, _, example = line.partition(" >>> ")
             start = text.find("(")
@@ -72,7 +76,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
     return declared
 
 
-_ALONE = frozenset({"Tensor", "mint", "numpy", "ops", "mint.nn.functional", "mint.linalg", "mint.special"})
+_ALONE = frozenset({"Tensor", "mint", "numpy", "ops", "mint.nn.functional", "mint.linalg"})
 
 
 def _form(words: str, arguments: str, function: Callable[..., Any], example: str) -> Form:

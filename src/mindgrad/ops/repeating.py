@@ -28,7 +28,7 @@ from mindgrad.rows import structural
 __all__ = ["meshgrid", "repeat_elements", "repeat_interleave", "tile"]
 
 
-@public("Tile")
+@public("Tile mint")
 def tile(input: Any, dims: Any) -> Tensor:
     """``input`` as one tile, laid ``dims[i]`` times along axis i.
 
@@ -81,7 +81,11 @@ def _repeated(x: Tensor, times: int, axis: int) -> Tensor:
     return reshape(spread, (*before, count * times, *after))
 
 
-@public("Tensor Tensor.repeat")
+@public(
+    "Tensor Tensor.repeat",
+    "mint.repeat_interleave(input, repeats, dim=None, *, output_size: unused=None)",
+    "numpy.repeat(a, repeats, axis=None)",
+)
 def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tensor:
     """Each element of ``input`` along ``axis`` repeated.
 

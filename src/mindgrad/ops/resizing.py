@@ -18,6 +18,7 @@ from mindgrad.ops.index_checks import read_along
 from mindgrad.ops.operands import cast
 from mindgrad.ops.pool_windows import adaptive_avg, mixed
 from mindgrad.ops.reduction import flag, widened
+from mindgrad.ops.registry import public
 
 __all__ = ["interpolate", "upsample"]
 
@@ -113,6 +114,7 @@ def new_sizes(operator: str, old: tuple[int, ...], size: Any, scale_factor: Any)
     return scaled
 
 
+@public("mint.nn.functional mint.nn.functional.upsample")
 def interpolate(
     input: Any,
     size: Any = None,

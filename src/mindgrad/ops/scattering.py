@@ -33,8 +33,6 @@ __all__ = [
     "tensor_scatter_update",
 ]  # fmt: skip
 
-# --- indices of shape (…, k) -----------------------------------------------------------------------
-
 
 def _updates(x: Tensor, updates: Any, shape: tuple[int, ...], operator: str) -> Tensor:
     new = operand(updates, operator, x)
@@ -200,9 +198,6 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     return _written(indexing.scatter_add, "ScatterNd", target, indices, new)
 
 
-# --- parts along the first axis, of a Parameter ------------------------------------------------------
-
-
 def _assigned(row: Any, operator: str, input_x: Any, indices: Any, updates: Any) -> Tensor:
     x = operand(input_x, operator)
     index = operand(indices, operator)
@@ -222,8 +217,7 @@ def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
         indices: integers of any shape, from 0.
         updates: a tensor of the shape of ``indices`` and then the other axes of ``input_x``.
 
-    Raises:
-        TypeError, ValueError, IndexError: as for :func:`tensor_scatter_update`.
+    {errors of scattering}
 
     >>> from mindgrad import Parameter, Tensor, ops
     >>> w = Parameter(Tensor([1.0, 2.0, 3.0]), name="w")
@@ -244,10 +238,11 @@ def scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _assigned(indexing.scatter_add, "ScatterAdd", input_x, indices, updates)
 
 
-# --- one place per element ---------------------------------------------------------------------------
-
-
-@public("TensorScatterElements(axis=0, reduction='none')(data, indices, updates)")
+@public(
+    "TensorScatterElements(axis=0, reduction='none')(data, indices, updates)",
+    "mint.scatter_add(input, dim, index, src)(reduction='add')"
+    " >>> mint.scatter_add(Tensor([1.0, 2.0]), 0, Tensor([0, 0]), Tensor([10.0, 20.0])) => [31.  2.]",
+)
 def tensor_scatter_elements(
     input_x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none"
 ) -> Tensor:
@@ -302,9 +297,6 @@ def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
     if not new.ndim:
         new = broadcast_to(cast(new, x.dtype), places_.shape)
     return tensor_scatter_elements(x, places_, new, axis)
-
-
-# --- parts along one axis ----------------------------------------------------------------------------
 
 
 def _along(axis: int, index: Any) -> tuple[Any, ...]:

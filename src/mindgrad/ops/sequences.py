@@ -155,7 +155,7 @@ def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
     return cast(ordering.searchsorted(operand(boundaries, "Bucketize", x), x, right=right), int32)
 
 
-@public("Tensor")
+@public("Tensor", "numpy.isin(element, test_elements: tensor, invert=False)")
 def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
     """Whether each element equals one of ``test_elements``.
 
@@ -246,7 +246,7 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
 
 
 @public(
-    "Tensor",
+    "Tensor mint",
     "UniqueConsecutive(return_idx=False, return_counts=False, axis: anything('an int or None')=None)(x)",
 )
 def unique_consecutive(

@@ -36,6 +36,7 @@ def _image(x: Any, operator: str, least: int) -> Tensor:
     return image
 
 
+@public("mint.nn.functional")
 def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
     """Images r times as high and wide, made of r² channels each: (…, C r², H, W) to (…, C, H r, W r).
 

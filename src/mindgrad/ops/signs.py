@@ -13,7 +13,7 @@ from mindgrad.ops.registry import public
 __all__ = ["copysign", "isneginf", "isposinf", "isreal", "ldexp", "polar", "sgn", "signbit"]
 
 
-@public("Tensor")
+@public("Tensor numpy")
 def signbit(input: Any) -> Tensor:
     """Whether numbers are negative, −0.0 among them.
 
@@ -28,7 +28,7 @@ def signbit(input: Any) -> Tensor:
     return comparison.less(indexing.where(comparison.equal(x, 0), arithmetic.true_divide(1.0, x), x), 0)
 
 
-@public("Tensor")
+@public("Tensor numpy")
 def copysign(x: Any, other: Any) -> Tensor:
     """The size of ``x`` with the sign of ``other``.
 
@@ -61,7 +61,7 @@ def sgn(input: Any) -> Tensor:
     return indexing.where(there, arithmetic.true_divide(x, indexing.where(there, size, 1)), 0)
 
 
-@public("Tensor")
+@public("Tensor numpy")
 def isposinf(input: Any) -> Tensor:
     """Whether elements are +∞.
 
@@ -72,7 +72,7 @@ def isposinf(input: Any) -> Tensor:
     return comparison.equal(operand(input, "IsPosInf"), float("inf"))
 
 
-@public("Tensor")
+@public("Tensor mint numpy")
 def isneginf(input: Any) -> Tensor:
     """Whether elements are −∞.
 
@@ -108,7 +108,7 @@ def ldexp(x: Any, other: Any) -> Tensor:
     return arithmetic.mul(x, math.exp2(operand(other, "Ldexp")))
 
 
-@public("Polar")
+@public("Polar mint")
 def polar(abs: Any, angle: Any) -> Tensor:
     """The complex numbers abs · exp(i · angle).
 

@@ -23,17 +23,17 @@ __all__ = [
 erf = unary_function(
     __name__, "erf", special.erf,
     "The error function 2/√π ∫₀ˣ exp(−t²) dt; its derivative is 2/√π exp(−x²).",
-    "1.0", "0.8427", "Erf Tensor", float_only=True,
+    "1.0", "0.8427", "Erf Tensor mint", float_only=True,
 )  # fmt: skip
 erfc = unary_function(
     __name__, "erfc", special.erfc,
     "1 − erf(x), exact for large ``x``; its derivative is −2/√π exp(−x²).",
-    "1.0", "0.1573", "Erfc Tensor", float_only=True,
+    "1.0", "0.1573", "Erfc Tensor mint", float_only=True,
 )  # fmt: skip
 erfinv = unary_function(
     __name__, "erfinv", special.erfinv,
     "The inverse of ``erf``, ±inf at ±1 and NaN outside; its derivative is √π/2 exp(y²).",
-    "0.5", "0.4769", "Erfinv Tensor", float_only=True,
+    "0.5", "0.4769", "Erfinv Tensor mint", float_only=True,
 )  # fmt: skip
 lgamma = unary_function(
     __name__, "lgamma", special.lgamma,

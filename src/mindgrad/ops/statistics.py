@@ -44,22 +44,15 @@ def _centred(operator: str, x: Any, axis: Any, ddof: Any) -> tuple[Tensor, Tenso
     return arithmetic.sub(x, average), average, axes, left if left > 0 else _math.nan
 
 
-@public("Tensor.var")
+@public(
+    "Tensor.var",
+    "mint.var(input, dim=None, *, correction=1, keepdim=False)",
+    "numpy.var(x: floating, axis=None, ddof=0, keepdims=False)",
+)
 def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
     """The variance Σ (x − mean)² / (n − ddof) over ``axis``; its derivative is 2 (x − mean) / (n − ddof).
 
-    Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
-        axis: the axis or axes; ``None`` or ``()``: all.
-        ddof: what is subtracted from the number of elements; ``True`` is 1.
-        keepdims: whether these axes stay with size 1.
-
-    Returns:
-        Tensor without the reduced axes; NaN where ``ddof`` leaves nothing to divide by.
-
-    Raises:
-        TypeError: ``keepdims`` is no bool, ``axis`` or ``ddof`` no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range or names an axis twice.
+    {a spread}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.var(Tensor([1.0, 3.0, 5.0]), ddof=1))
@@ -68,6 +61,7 @@ def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> 
     return var_mean(input, axis, ddof, keepdims)[0]
 
 
+@public("mint.var_mean(input, dim=None, *, correction=1, keepdim=False)")
 def var_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The variance and the mean over ``axis``; arguments and errors as for :func:`var`.
 
@@ -79,25 +73,18 @@ def var_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False
     return _spread("Var", input, axis, ddof, keepdims)
 
 
-@public("Tensor.std")
+@public(
+    "Tensor.std",
+    "mint.std(input, dim=None, *, correction=1, keepdim=False)",
+    "numpy.std(x: floating, axis=None, ddof=0, keepdims=False)",
+)
 def std(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
     """The standard deviation, the root of the variance, over ``axis``.
 
     It is the norm of x − mean, so its derivative (x − mean) / ((n − ddof) std) is 0 where all elements
     are equal.
 
-    Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
-        axis: the axis or axes; ``None`` or ``()``: all.
-        ddof: what is subtracted from the number of elements; ``True`` is 1.
-        keepdims: whether these axes stay with size 1.
-
-    Returns:
-        Tensor without the reduced axes; NaN where ``ddof`` leaves nothing to divide by.
-
-    Raises:
-        TypeError: ``keepdims`` is no bool, ``axis`` or ``ddof`` no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range or names an axis twice.
+    {a spread}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.std(Tensor([1.0, 3.0, 5.0]), ddof=1))
@@ -106,6 +93,7 @@ def std(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> 
     return std_mean(input, axis, ddof, keepdims)[0]
 
 
+@public("mint.std_mean(input, dim=None, *, correction=1, keepdim=False)")
 def std_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The standard deviation and the mean over ``axis``; arguments and errors as for :func:`std`.
 
@@ -206,8 +194,9 @@ def _order(operator: str, order: Any) -> float:
 
 
 @public(
-    "LpNorm(axis: integers, p=2, keep_dims=False, epsilon: unused number=1e-12)(x)"
-    " >>> ops.LpNorm(axis=1)(Tensor([[3.0, 4.0]])) => [5.]",
+    "LpNorm(axis: integers, p=2, keep_dims=False, epsilon: unused number=1e-12)(x) >>> ops.LpNorm(axis=1)"
+    "(Tensor([[3.0, 4.0]])) => [5.]",
+    "mint.linalg.vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None)",
 )
 def vector_norm(
     x: Any, ord: float = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None
@@ -252,6 +241,7 @@ def vector_norm(
     return arithmetic.pow(total, 1 / order)
 
 
+@public("mint.linalg.matrix_norm(A, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None)")
 def matrix_norm(
     A: Any,
     ord: Any = "fro",
@@ -319,7 +309,11 @@ def _singular_values(x: Tensor, row: int, column: int) -> Tensor:
     return applied(svdvals, "MatrixNorm", x)
 
 
-@public("Tensor", "EuclideanNorm(keep_dims=False)(x, axes=None)(ord=None)")
+@public(
+    "Tensor mint.linalg",
+    "EuclideanNorm(keep_dims=False)(x, axes=None)(ord=None)",
+    "numpy.norm(x: floating, ord=None, axis=None, keepdims=False)",
+)
 def norm(
     A: Any,
     ord: Any = None,

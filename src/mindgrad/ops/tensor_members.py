@@ -315,7 +315,7 @@ def assign_value(self: Tensor, value: Any) -> Tensor:
     return self
 
 
-@public("Tensor")
+@public("Tensor", "numpy.take(a, indices: tensor, axis=None, mode='clip')")
 def take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
     """Elements along an axis, or of the flattened tensor.
 

@@ -33,7 +33,7 @@ __all__ = [
 # --- products and distances -------------------------------------------------------------------------------
 
 
-@public("Tensor.cross")
+@public("Tensor.cross mint")
 def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
     """The vector product of vectors of three elements: x₁y₂ − x₂y₁, x₂y₀ − x₀y₂, x₀y₁ − x₁y₀.
 
@@ -78,7 +78,10 @@ def dist(input: Any, other: Any, p: float = 2) -> Tensor:
     return statistics.vector_norm(layout.ravel(arithmetic.sub(x, y)), p)
 
 
-@public("Cdist(p=2.0)(x, y)")
+@public(
+    "Cdist(p=2.0)(x, y)",
+    "mint.cdist(x1, x2, p=2.0, compute_mode: unused='use_mm_for_euclid_dist_if_necessary')(p=float(p))",
+)
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
     """The p-norms of the differences between all vectors of two sets: ‖x1[…, i, :] − x2[…, j, :]‖.
 
@@ -171,7 +174,7 @@ def _neighbours(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     return movement.narrow(x, axis, x.shape[axis] - count, count), movement.narrow(x, axis, 0, count)
 
 
-@public("Tensor.diff")
+@public("Tensor.diff", "mint.diff(input, n=1, dim=-1, prepend=None, append=None)")
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """The differences of neighbours along ``axis``, ``n`` times: x[i + 1] − x[i].
 
@@ -222,6 +225,7 @@ def _areas(operator: str, y: Any, x: Any, dx: Any, dim: Any) -> tuple[Tensor, in
     return arithmetic.mul(height, steps), axis
 
 
+@public("numpy.trapz(y, x=None, dx=1.0, axis=-1)(x=None if x is None else tensor(x, 'trapz'))")
 def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
     """The integral of values by the trapezoidal rule: Σ (x[i + 1] − x[i]) (y[i + 1] + y[i]) / 2.
 
