@@ -135,7 +135,6 @@ from mindgrad.numpy.reducing import array_equal as array_equal
 from mindgrad.numpy.reducing import array_equiv as array_equiv
 from mindgrad.numpy.reducing import average as average
 from mindgrad.numpy.reducing import cumprod as cumprod
-from mindgrad.numpy.reducing import cumsum as cumsum
 from mindgrad.numpy.reducing import in1d as in1d
 from mindgrad.numpy.reducing import isscalar as isscalar
 from mindgrad.numpy.reducing import mean as mean
@@ -210,6 +209,8 @@ def cosh(x: Any, dtype: Any = None) -> Tensor:
     """The hyperbolic cosine of ``x``; its derivative is sinh x. See `mindgrad.ops.cosh`."""
 def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """The number of elements over ``axis`` that are not 0."""
+def cumsum(a: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """The running sum along ``axis``, or of the flattened tensor; of truth values whether one was true."""
 def deg2rad(x: Any, dtype: Any = None) -> Tensor:
     """Degrees as radians: x π / 180. See `mindgrad.ops.deg2rad`."""
 def diagflat(v: Any, k: int = 0) -> Tensor:

@@ -19,7 +19,7 @@ _NARROW: dict[DType, DType] = {float64: float32, int64: int32}
 _PYTHON_TYPES: dict[Any, DType] = {int: int32, "int": int32, float: float32, "float": float32}
 
 
-def element_type(dtype: Any) -> DType | None:
+def element_type(dtype: Any, name: str = "") -> DType | None:
     """``dtype`` as an element type, Python's ``int`` and ``float`` of 32 bits; ``None`` stays."""
     return None if dtype is None else _PYTHON_TYPES.get(dtype) or as_dtype(dtype)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.numpy.coercion import converted, floating, tensor, truth
+from mindgrad.numpy.coercion import converted, element_type, floating, tensor
 from mindgrad.ops import (
     arithmetic,
     comparison,
@@ -27,7 +27,7 @@ from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.define import also_named
 
 __all__ = [
-    "array_equal", "array_equiv", "average", "cumprod", "cumsum", "in1d", "isscalar", "mean", "nancumsum",
+    "array_equal", "array_equiv", "average", "cumprod", "in1d", "isscalar", "mean", "nancumsum",
     "nanmax", "nanmin", "nanstd", "nanvar", "ptp", "sometrue", "sum",
 ]  # fmt: skip
 
@@ -164,22 +164,6 @@ def _along(x: Tensor, axis: Any) -> tuple[Tensor, int]:
     return (layout.ravel(x), 0) if axis is None else (x, axis_in_range(axis, x.ndim, "cumulative"))
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running sum along an axis, or of the flattened tensor.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.cumsum([1, 2, 3]))
-    [1 3 6]
-    """
-    x = tensor(a, "cumsum")
-    if dtype is not None:
-        x = converted(x, dtype)
-    is_logical = dtype is not None and x.dtype.kind == "bool"
-    x = cumulative.at_least_int32(x) if dtype is None or is_logical else x
-    total = cumulative.cumsum(*_along(x, axis))
-    return truth(total) if is_logical else total
-
-
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     """The running product along an axis, or of the flattened tensor.
 
@@ -200,7 +184,8 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     [1. 1. 3.]
     """
     x = tensor(a, "nancumsum")
-    return cumsum(indexing.where(rounding.isnan(x), 0, x) if x.dtype.is_float else x, axis, dtype)
+    numbers = indexing.where(rounding.isnan(x), 0, x) if x.dtype.is_float else x
+    return cumulative.sums_of_array(numbers, axis, element_type(dtype))
 
 
 # --- questions ---

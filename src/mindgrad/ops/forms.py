@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -212,7 +213,7 @@ def functions_of(
         reading = reading._replace(arguments=arguments)
         namespace[f"_of_{form.name}"] = form.function
         texts.append(definition(form.name, form.function, reading))
-        defined.append((form, parameters_of(form.function, reading)))
+        defined.append((form, _described(form.function, reading)))
     scope: dict[str, Any] = {}
     exec(compile("".join(texts), f"<forms of {path}>", "exec"), namespace, scope)
     for form, parameters in defined:
@@ -222,9 +223,21 @@ def functions_of(
     return functions
 
 
+def _described(function: Callable[..., Any], reading: Reading) -> dict[str, str]:
+    """The parameters by the arguments that stand for them, or for which their values stand."""
+    parameters = parameters_of(function, reading)
+    for parameter, value in reading.values.items():
+        words = _WORD.findall(value)
+        names = [argument.name for argument in reading.arguments if argument.name in words]
+        if len(names) == 1:
+            parameters.setdefault(names[0], parameter)
+    return parameters
+
+
 def home_of(function: Callable[..., Any]) -> str:
-    """The public path of a function of ``ops``."""
-    return f"mindgrad.ops.{function.__name__}"
+    """The path of a function of ``ops``: that of its module, unless ``ops`` has it."""
+    exported = getattr(sys.modules[function.__module__], "__all__", ())
+    return f"{'mindgrad.ops' if function.__name__ in exported else function.__module__}.{function.__name__}"
 
 
 def _describe(function: Callable[..., Any], form: Form, parameters: dict[str, str], path: str) -> None:

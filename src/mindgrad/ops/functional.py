@@ -142,7 +142,6 @@ tensor_sub = _arithmetic.sub
 
 fills = _also_named(x="input", value="fill_value")(_creation.full_like)
 top_k = _also_named(input_x="input")(_ordering.topk)
-true_divide = _also_named(dividend="input", divisor="other")(_arithmetic.true_divide)
 Tensor = _Tensor
 row_stack = _joining.vstack
 soft_shrink = _rectifiers.softshrink

@@ -7,6 +7,7 @@ from the function's, what it takes::
     "ReduceMean(keep_dims=False)(x, axis=())"   a class: its attributes, then its inputs
     "GeLU()(x)(approximate='tanh')"                        further arguments have fixed values
     "Tensor.erfc"                                          a method
+    "ops"                                                  a function of a module that ``ops`` does not import
     "mint.amax(input, dim=None, keepdim=False)"            a function of ``mint`` with names of its own
     "numpy.mean(a: floating, axis=None)"                   a function of ``mindgrad.numpy``
 

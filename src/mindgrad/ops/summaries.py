@@ -12,9 +12,7 @@ from typing import Any
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
-    cumulative,
     extremes,
-    layout,
     reduction,
 )
 from mindgrad.ops.define import also_named
@@ -132,20 +130,3 @@ def ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     4.0
     """
     return arithmetic.sub(extremes.amax(self, axis, keepdims), extremes.amin(self, axis, keepdims))
-
-
-@public("Tensor")
-@also_named(**_SYNONYMS)
-def cumsum(self: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running sum along ``axis``, or of the flattened tensor; see :func:`mindgrad.ops.cumsum`.
-
-    Truth values and integers narrower than Int32 are summed as Int32, if no ``dtype`` is given.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([1.0, 2.0, 3.0]).cumsum())
-    [1. 3. 6.]
-    """
-    x = cumulative.at_least_int32(self) if dtype is None else self
-    if axis is None:
-        return cumulative.cumsum(layout.ravel(x), 0, dtype)
-    return cumulative.cumsum(x, axis, dtype)

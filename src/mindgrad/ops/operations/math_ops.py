@@ -9,7 +9,6 @@ from mindgrad.ops import (
     comparison,
     contraction,
     conversion,
-    cumulative,
     extremes,
     math,
     reduction,
@@ -24,7 +23,6 @@ from mindgrad.ops.operations.base import (
     operation,
     text,
 )
-from mindgrad.rows import cumulative as running_rows
 
 # --- arithmetic --------------------------------------------------------------------------------------
 
@@ -79,25 +77,6 @@ SquareSumAll = operation(
     __name__, "SquareSumAll", reduction.reduce_sum,
     run=lambda self, x, y: (reduction.reduce_sum(math.square(x)), reduction.reduce_sum(math.square(y))),
     example="ops.SquareSumAll()(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))[1]", prints="25.0",
-)  # fmt: skip
-
-# --- running sums ------------------------------------------------------------------------------------
-
-_RUNNING = {"exclusive": boolean(False), "reverse": boolean(False)}
-
-CumSum = operation(
-    __name__, "CumSum", cumulative.cumsum, attributes=_RUNNING,
-    run=lambda self, x, axis: cumulative.running(
-        running_rows.cumsum, "CumSum", x, axis, self.exclusive, self.reverse
-    ),
-    example="ops.CumSum(exclusive=True)(Tensor([1.0, 2.0, 3.0]), 0)", prints="[0. 1. 3.]",
-)  # fmt: skip
-CumProd = operation(
-    __name__, "CumProd", cumulative.cumprod, attributes=_RUNNING,
-    run=lambda self, x, axis: cumulative.running(
-        running_rows.cumprod, "CumProd", x, axis, self.exclusive, self.reverse
-    ),
-    example="ops.CumProd(reverse=True)(Tensor([1.0, 2.0, 3.0]), 0)", prints="[6. 6. 3.]",
 )  # fmt: skip
 
 # --- matrix products ---------------------------------------------------------------------------------
