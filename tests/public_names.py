@@ -15,7 +15,7 @@ def restored() -> Iterator[None]:
     modules[1].Add  # noqa: B018 - which loads the classes
     tables = [REGISTRY, methods.METHODS, registry._FORMS, *registry._FORMS.values(), *map(vars, modules)]
     names = [set(table) for table in tables]
-    lists = [(module.__all__, list(module.__all__)) for module in modules]
+    lists = [(module, list(module.__all__)) for module in modules]
     try:
         yield
     finally:
@@ -24,5 +24,5 @@ def restored() -> Iterator[None]:
         for table, before in zip(tables, names, strict=True):
             for name in set(table) - before:
                 del table[name]
-        for exported, before in lists:
-            exported[:] = before
+        for module, exported in lists:
+            module.__all__[:] = exported
