@@ -212,7 +212,7 @@ def _home(value: Any) -> str | None:
     """The module in whose source a name of the value stands; ``None`` for a function that a form defines."""
     code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
     module = getattr(value, "__module__", None) or type(value).__module__
-    if code is None or not code.co_filename.startswith("<forms"):
+    if code is None or "<forms" not in code.co_filename:
         if _own_name(module, value):
             return module
         return next(

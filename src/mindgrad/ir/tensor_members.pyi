@@ -307,7 +307,7 @@ class TensorMembers:
     def expand(self, *size: Any) -> Tensor:
         """The tensor repeated to a shape; see `mindgrad.ops.broadcast_to`."""
     def expand_as(self, other: Any = ..., *, x: Any = ...) -> Tensor:
-        """``self`` repeated to ``shape`` by NumPy's rules."""
+        """``self`` repeated to ``other`` by NumPy's rules."""
     def expand_dims(self, axis: _int) -> Tensor:
         """``input_x`` with an axis of size 1 inserted at ``axis``."""
     def expm1(self) -> Tensor:

@@ -170,9 +170,9 @@ __all__: list[str]
 def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether every element over ``dim`` is true, that is not 0; true for no elements."""
 def amax(input: Any, dim: Any = ..., keepdim: bool = False) -> Tensor:
-    """The greatest element over ``axis``; elements that tie for it share the derivative."""
+    """The greatest element over ``dim``; elements that tie for it share the derivative."""
 def amin(input: Any, dim: Any = ..., keepdim: bool = False) -> Tensor:
-    """The smallest element over ``axis``; elements that tie for it share the derivative."""
+    """The smallest element over ``dim``; elements that tie for it share the derivative."""
 def any(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Whether an element over ``dim`` is true, that is not 0; false for no elements."""
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
@@ -185,14 +185,14 @@ def bmm(input: Any, mat2: Any) -> Tensor:
     """The products of batches of matrices; axes in front of the last two broadcast."""
 def cat(tensors: Any, dim: int = 0) -> Tensor:
     """`concat` under its other name."""
-def cdist(x1: Any, x2: Any, p: Any = 2.0, compute_mode: Any = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
+def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
     """The p-norms of the differences between all vectors of two sets: ‖x1[…, i, :] − x2[…, j, :]‖."""
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``input`` cut into at most ``chunks`` parts of one size, the last one smaller if need be."""
 def concat(tensors: Any, dim: int = 0) -> Tensor:
     """`concat` under its other name."""
 def count_nonzero(input: Any, dim: Any = None) -> Tensor:
-    """The number of elements over ``axis`` that are not 0."""
+    """The number of elements over ``dim`` that are not 0."""
 def cummax(input: Any, dim: int) -> tuple[Tensor, Tensor]:
     """The greatest element so far along ``dim``, and where it stands: of equal ones the last."""
 def cummin(input: Any, dim: int) -> tuple[Tensor, Tensor]:

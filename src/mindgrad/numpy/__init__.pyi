@@ -373,7 +373,7 @@ def std(x: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tens
     """The standard deviation, the root of the variance, over ``axis``."""
 def subtract(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """x − y; its derivatives are 1 and −1. See `mindgrad.ops.sub`."""
-def swapaxes(x: Any, axis1: Any, axis2: int) -> Tensor:
+def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
     """``x`` with two of its axes exchanged."""
 def take(a: Tensor, indices: Any, axis: int | None = None, mode: str = 'clip') -> Tensor:
     """Elements along an axis, or of the flattened tensor."""

@@ -14,16 +14,19 @@ result, and ``-> indices(_)`` converts the result.
 from __future__ import annotations
 
 import inspect
+import linecache
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from mindgrad._base.location import PACKAGE
 from mindgrad.ops.registry import Form, surface
 
 __all__ = [
-    "Argument", "Reading", "definition", "expose", "functions_of", "home_of", "own_example", "parameters_of",
-    "read",
+    "Argument", "Reading", "defined_in", "definition", "expose", "functions_of", "home_of",
+    "own_example", "parameters_of", "read",
 ]  # fmt: skip
 
 #: names that have stood for one thing
@@ -214,13 +217,24 @@ def functions_of(
         namespace[f"_of_{form.name}"] = form.function
         texts.append(definition(form.name, form.function, reading))
         defined.append((form, _described(form.function, reading)))
-    scope: dict[str, Any] = {}
-    exec(compile("".join(texts), f"<forms of {path}>", "exec"), namespace, scope)
+    scope = defined_in(namespace, "".join(texts), path)
     for form, parameters in defined:
         function = scope[form.name]
         _describe(function, form, parameters, path)
         functions[form.name] = function
     return functions
+
+
+def defined_in(namespace: dict[str, Any], text: str, path: str) -> dict[str, Any]:
+    """The functions that a text defines, whose globals are ``namespace``.
+
+    Their file is one of the package: errors lose its frames, and tracing calls its functions as they are.
+    """
+    file = os.path.join(PACKAGE, "ops", f"<forms of {path} with {text[4 : text.find('(')]}>")
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    scope: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), namespace, scope)
+    return scope
 
 
 def _described(function: Callable[..., Any], reading: Reading) -> dict[str, str]:

@@ -17,7 +17,7 @@ import numpy as np
 from mindgrad.ir import dtype as dtype_names
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ops import functional
-from mindgrad.ops.forms import Argument, Reading, definition, own_example, parameters_of, read
+from mindgrad.ops.forms import Argument, Reading, defined_in, definition, own_example, parameters_of, read
 from mindgrad.ops.operations.class_examples import class_example
 from mindgrad.ops.operations.named_inputs import input_names, optional_inputs, with_named
 from mindgrad.ops.operations.primitive import Primitive
@@ -190,9 +190,8 @@ def class_of(module: str, form: Form) -> type[Operation]:
 
 
 def _defined(form: Form, reading: Reading) -> Callable[..., Any]:
-    scope: dict[str, Any] = {f"_of_{form.name}": form.function}
     text = definition(form.name, form.function, reading, is_class=True)
-    exec(compile(text, f"<the class {form.name}>", "exec"), scope)
+    scope = defined_in({f"_of_{form.name}": form.function}, text, form.path)
     return scope[form.name]  # type: ignore[no-any-return]
 
 
