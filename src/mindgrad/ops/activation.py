@@ -95,9 +95,7 @@ def log_softmax(logits: Any, axis: Any = -1) -> Tensor:
     Returns:
         Tensor of the shape of ``logits``.
 
-    Raises:
-        TypeError: ``axis`` is no int, ``logits`` is no tensor, or its elements are no floating-point numbers.
-        ValueError: ``axis`` is out of range or names an axis twice.
+    {Raises as softmax}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.log_softmax(Tensor([0.0, 1000.0])))

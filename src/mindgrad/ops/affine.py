@@ -139,9 +139,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     Returns:
         Tensor of shape (m, n).
 
-    Raises:
-        TypeError: a batch is no tensor, or holds truth values.
-        ValueError: a batch does not have three axes, or the shapes do not fit.
+    {Raises as baddbmm}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.addbmm(Tensor([[1.0]]), Tensor([[[1.0]], [[2.0]]]), Tensor([[[3.0]], [[4.0]]])))

@@ -1,17 +1,22 @@
 """Blocks of docstrings that many functions share, each written once: results and errors.
 
-A docstring names a block in a line of its own, ``{errors of one x}``, with the argument that it is about;
-:func:`mindgrad.ops.registry.public` puts the block in its place.
+A docstring names a block in a line of its own, ``{errors of one x}``, with the argument that it is about, or
+the sections of another function of its module, ``{as amax}``, or one of them, ``{Raises as amax}``;
+:func:`mindgrad.ops.registry.public` puts them in the place of the line.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Callable
+from typing import Any
 
 __all__ = ["BLOCKS", "with_blocks"]
 
 _LINE = re.compile(r"^    \{([\w ]+)\}$", re.MULTILINE)
 
+_HEADS = ("Args:", "Returns:", "Raises:")
 _SHAPE = "    Returns:\n        Tensor of the shape of ``{0}``.\n\n"
 _PAIR = "    Returns:\n        Tensor of the broadcast shape and of the promoted element type.\n\n"
 _ONE = "    Raises:\n        TypeError: ``{0}`` is neither a tensor nor a number."
@@ -52,19 +57,6 @@ BLOCKS = {
         "        ValueError: the shape of ``updates`` does not fit.\n"
         "        IndexError: a known index is out of range."
     ),
-    "a spread": (
-        "    Args:\n"
-        "        input: a real tensor of any shape, or a number. Integers are taken as Float32.\n"
-        "        axis: the axis or axes; ``None`` or ``()``: all.\n"
-        "        ddof: what is subtracted from the number of elements; ``True`` is 1.\n"
-        "        keepdims: whether these axes stay with size 1.\n\n"
-        "    Returns:\n"
-        "        Tensor without the reduced axes; NaN where ``ddof`` leaves nothing to divide by.\n\n"
-        "    Raises:\n"
-        "        TypeError: ``keepdims`` is no bool, ``axis`` or ``ddof`` no int, or ``input`` complex or no "
-        "tensor.\n"
-        "        ValueError: ``axis`` is out of range or names an axis twice."
-    ),
     "errors of a loss": (
         "    Raises:\n"
         "        TypeError: an operand is complex, or neither a tensor nor a number.\n"
@@ -73,19 +65,38 @@ BLOCKS = {
 }
 
 
-def with_blocks(text: str) -> str:
-    """A docstring with its blocks.
+def with_blocks(function: Callable[..., Any]) -> str:
+    """The docstring of a function with its blocks and the sections of others.
 
-    >>> from mindgrad.ops.blocks import with_blocks
-    >>> print(with_blocks("    {errors of one x}"))
-        Raises:
-            TypeError: ``x`` is neither a tensor nor a number.
+    >>> from mindgrad import ops
+    >>> "elements that tie" in ops.amin.__doc__, "a number that takes part too" in ops.amin.__doc__
+    (True, True)
     """
-    return _LINE.sub(_block, text)
+
+    def block(line: re.Match[str]) -> str:
+        if line[1] in BLOCKS:
+            return BLOCKS[line[1]]
+        name, _, last = line[1].rpartition(" ")
+        if name in BLOCKS:
+            return BLOCKS[name].format(last)
+        return _sections(
+            inspect.unwrap(function).__globals__[last], function, name.removesuffix("as").strip()
+        )
+
+    return _LINE.sub(block, function.__doc__ or "")
 
 
-def _block(line: re.Match[str]) -> str:
-    if line[1] in BLOCKS:
-        return BLOCKS[line[1]]
-    name, _, argument = line[1].rpartition(" ")
-    return BLOCKS[name].format(argument)
+def _sections(source: Callable[..., Any], function: Callable[..., Any], name: str) -> str:
+    """The section ``name`` of a docstring, "" for all, in terms of the arguments of ``function``."""
+    text = (source.__doc__ or "").partition("\n    >>> ")[0]
+    sections = [part.rstrip() for part in text.split("\n\n") if part.startswith(f"    {name or ''}")]
+    joined = "\n\n".join(part for part in sections if part.lstrip().startswith(_HEADS))
+    for old, new in zip(_names(source), _names(function), strict=False):
+        if old != new:
+            joined = joined.replace(f"``{old}``", f"``{new}``").replace(f"        {old}: ", f"        {new}: ")
+    return joined
+
+
+def _names(function: Callable[..., Any]) -> tuple[str, ...]:
+    code = inspect.unwrap(function).__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

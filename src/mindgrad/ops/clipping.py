@@ -57,17 +57,7 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """min(max(input, low), high); the same as :func:`clip_by_value`.
 
-    Args:
-        input: a tensor of any shape, a number, or a tuple or list of them.
-        min: the lower bound: a tensor that broadcasts with ``input``, a number or ``None``.
-        max: the upper bound; it wins where the lower one is above it.
-
-    Returns:
-        Tensor of the broadcast shape and promoted element type; a tuple or list of such.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number, or complex.
-        ValueError: both bounds are ``None``, or the shapes do not broadcast.
+    {as clip_by_value}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.clamp(Tensor([-2.0, 0.5, 3.0]), max=1.0))

@@ -134,18 +134,12 @@ def allclose(
 
     Two elements are close as :func:`isclose` has it.
 
-    Args:
-        input, other: tensors or numbers whose shapes broadcast.
-        rtol: the relative tolerance, not negative.
-        atol: the absolute tolerance, not negative.
-        equal_nan: whether two NaN are close.
+    {Args as isclose}
 
     Returns:
         A bool; while the program is being compiled a tensor of Bool without axes.
 
-    Raises:
-        TypeError: an operand is neither a tensor nor a number, or ``equal_nan`` is no bool.
-        ValueError: the shapes do not broadcast, or a tolerance is negative.
+    {Raises as isclose}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.allclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.0])))

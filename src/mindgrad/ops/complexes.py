@@ -45,14 +45,7 @@ def real(x: Any) -> Tensor:
 def imag(x: Any) -> Tensor:
     """The imaginary part; that of a real tensor is 0.
 
-    Args:
-        x: a tensor of any shape, or a number.
-
-    Returns:
-        Tensor of the shape of ``x``: Float32 of Complex64, Float64 of Complex128.
-
-    Raises:
-        TypeError: ``x`` is neither a tensor nor a number.
+    {as real}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.imag(Tensor([1 + 2j])))

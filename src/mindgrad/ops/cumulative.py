@@ -196,18 +196,14 @@ def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
 def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     """The smallest element so far along ``axis``, and where it stands: of equal ones the last.
 
-    Args:
-        input: a real tensor with at least one axis.
-        axis: the axis to run along.
+    {Args as cummax}
 
     Returns:
         The elements, NaN from the first NaN on, and their positions as Int32 (Int64 from
         ``cummax``: both as MindSpore), both of the shape of
         ``input``. The derivative goes to the element that was found.
 
-    Raises:
-        TypeError: ``axis`` is no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range.
+    {Raises as cummax}
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.cummin(Tensor([3.0, 4.0, 1.0]), 0)

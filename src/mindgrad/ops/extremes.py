@@ -90,21 +90,7 @@ def amin(
 ) -> Tensor:
     """The smallest element over ``axis``; elements that tie for it share the derivative.
 
-    Args:
-        input: a real tensor of any shape, or a number.
-        axis: the axis or axes to search; ``None`` or ``()``: all.
-        keepdims: whether these axes stay with size 1.
-        initial: a number that takes part too.
-        where: a Bool tensor that broadcasts with ``input``: elements where it is false do not take
-            part. It needs ``initial``.
-
-    Returns:
-        Tensor without the reduced axes; NaN where an element is NaN.
-
-    Raises:
-        TypeError: ``keepdims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range or names an axis twice, there is nothing to search, or
-            ``where`` is given without ``initial``.
+    {as amax}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.amin(Tensor([[1.0, 5.0], [3.0, 4.0]]), 0))
@@ -269,17 +255,12 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
 def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The index of the smallest element along ``axis``: the first of equal ones, the first NaN.
 
-    Args:
-        input: a real tensor of any shape, or a number.
-        axis: the axis to search; ``None``: all elements in order.
-        keepdims: whether the axis stays with size 1.
+    {Args as argmax}
 
     Returns:
         Tensor of Int32 without the searched axis (Int64 from ``argmax``: both as MindSpore).
 
-    Raises:
-        TypeError: ``keepdims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range, or there is nothing to search.
+    {Raises as argmax}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.argmin(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1))

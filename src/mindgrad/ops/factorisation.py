@@ -99,9 +99,7 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     Returns:
         Tensor of the shape of ``input_x``.
 
-    Raises:
-        TypeError: ``input_x`` is no tensor or has half precision, or ``upper`` is no bool.
-        ValueError: the matrices are not square.
+    {Raises as cholesky}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cholesky_inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))

@@ -66,9 +66,7 @@ def betainc(a: Any, b: Any, x: Any) -> Tensor:
     Returns:
         Tensor of floating-point numbers; NaN where an argument lies outside.
 
-    Raises:
-        TypeError: an argument is neither a tensor nor a number, or complex.
-        ValueError: the shapes do not broadcast.
+    {Raises as igamma}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.betainc(Tensor(2.0), 2.0, 0.25):.4f}")

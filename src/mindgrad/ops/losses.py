@@ -131,17 +131,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """(input − target)².
 
-    Args:
-        input: a real tensor.
-        target: a real tensor whose shape broadcasts with it.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-
-    Returns:
-        Tensor of no axes, or of the broadcast shape with ``"none"``.
-
-    Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: the shapes do not broadcast, or ``reduction`` is another word.
+    {as l1_loss}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.mse_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))

@@ -71,9 +71,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
         offset: how far the diagonal lies above the main one (negative: below).
         dim1, dim2: the axes of rows and columns of the result.
 
-    Raises:
-        TypeError: an argument is no int.
-        ValueError: an axis is out of range, or both are the same.
+    {Raises as diagonal}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.diag_embed(Tensor([1.0, 2.0])))

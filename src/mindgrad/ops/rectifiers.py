@@ -264,15 +264,7 @@ def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
 def softshrink(x: Any, lambd: float = 0.5) -> Tensor:
     """x − λ above λ, x + λ below −λ, and 0 between them.
 
-    Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
-        lambd: the bound λ, not negative.
-
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``lambd`` is no number, or ``x`` complex or no tensor.
+    {as hardshrink}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.softshrink(Tensor([-1.0, 0.25, 1.0])))

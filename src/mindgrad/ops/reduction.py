@@ -330,10 +330,7 @@ def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """Whether an element over ``axis`` is true, that is not 0; false for no elements.
 
-    Args:
-        input: a tensor of any shape and element type, or a number.
-        axis: the axis or axes to look at; ``None`` or ``()``: all.
-        keep_dims: whether these axes stay with size 1.
+    {Args as all}
 
     Returns:
         Tensor of Bool without the reduced axes.

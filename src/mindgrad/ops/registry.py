@@ -65,7 +65,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
 
     def declared(function: _F) -> _F:
         if "\n    {" in (function.__doc__ or ""):
-            function.__doc__ = with_blocks(function.__doc__ or "")
+            function.__doc__ = with_blocks(function)
         for line in forms:
             text, _, example = line.partition(" >>> ")
             start = text.find("(")

@@ -256,8 +256,9 @@ def tensor_scatter_elements(
         reduction: ``"none"``: the updates are written; ``"add"``: they are added.
 
     Raises:
-        TypeError, IndexError: as for :func:`tensor_scatter_update`.
+        TypeError: the indices are not integers, or the element types differ.
         ValueError: a shape does not fit, ``axis`` is out of range, or ``reduction`` is unknown.
+        IndexError: a known index is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])

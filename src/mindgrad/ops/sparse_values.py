@@ -118,10 +118,7 @@ def sparse_reshape(indices: Any, shape: Any, new_shape: Any) -> tuple[Tensor, Te
 def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
     """exp(x) / Σ exp(x) over the stored elements of each row of the last axis.
 
-    Args:
-        indices: integers of shape (n, k), the indices of n elements.
-        values: their values, of shape (n,).
-        shape: the shape of the tensor, a tuple or a tensor of k ints.
+    {Args as sparse_reorder}
 
     Returns:
         Tensor of shape (n,).

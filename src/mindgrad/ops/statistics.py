@@ -52,7 +52,18 @@ def _centred(operator: str, x: Any, axis: Any, ddof: Any) -> tuple[Tensor, Tenso
 def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
     """The variance Σ (x − mean)² / (n − ddof) over ``axis``; its derivative is 2 (x − mean) / (n − ddof).
 
-    {a spread}
+    Args:
+        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+        axis: the axis or axes; ``None`` or ``()``: all.
+        ddof: what is subtracted from the number of elements; ``True`` is 1.
+        keepdims: whether these axes stay with size 1.
+
+    Returns:
+        Tensor without the reduced axes; NaN where ``ddof`` leaves nothing to divide by.
+
+    Raises:
+        TypeError: ``keepdims`` is no bool, ``axis`` or ``ddof`` no int, or ``input`` complex or no tensor.
+        ValueError: ``axis`` is out of range or names an axis twice.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.var(Tensor([1.0, 3.0, 5.0]), ddof=1))
@@ -84,7 +95,7 @@ def std(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> 
     It is the norm of x − mean, so its derivative (x − mean) / ((n − ddof) std) is 0 where all elements
     are equal.
 
-    {a spread}
+    {as var}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.std(Tensor([1.0, 3.0, 5.0]), ddof=1))
