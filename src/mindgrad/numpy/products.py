@@ -6,15 +6,7 @@ from typing import Any
 
 from mindgrad.ir.tensor import Tensor
 from mindgrad.numpy.coercion import converted, tensor
-from mindgrad.ops import (
-    arithmetic,
-    contraction,
-    joining,
-    layout,
-    linalg,
-    movement,
-    vectors,
-)
+from mindgrad.ops import arithmetic, contraction, joining, layout, linalg, movement, vectors
 from mindgrad.ops.operands import broadcast_shapes, promoted
 
 __all__ = [

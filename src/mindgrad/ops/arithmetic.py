@@ -14,15 +14,7 @@ from mindgrad.ir.dtype import complex128, float64, promote_scalar
 from mindgrad.ir.scope import apply, as_it_is
 from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.ops.define import also_named, binary_function, unary_function
-from mindgrad.ops.operands import (
-    binary,
-    cast,
-    choose,
-    inexact,
-    operand,
-    promoted,
-    unary,
-)
+from mindgrad.ops.operands import binary, cast, choose, inexact, operand, promoted, unary
 from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic as rows
 from mindgrad.rows import elementwise, logic, piecewise

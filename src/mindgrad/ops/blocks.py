@@ -93,7 +93,9 @@ def _sections(source: Callable[..., Any], function: Callable[..., Any], name: st
     joined = "\n\n".join(part for part in sections if part.lstrip().startswith(_HEADS))
     for old, new in zip(_names(source), _names(function), strict=False):
         if old != new:
-            joined = joined.replace(f"``{old}``", f"``{new}``").replace(f"        {old}: ", f"        {new}: ")
+            joined = joined.replace(f"``{old}``", f"``{new}``").replace(
+                f"        {old}: ", f"        {new}: "
+            )
     return joined
 
 

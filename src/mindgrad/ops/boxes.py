@@ -163,7 +163,7 @@ def _centres(boxes: Any) -> tuple[Any, Any, Any, Any]:
 
 @public(
     "BoundingBoxEncode(means: anything('four numbers')=(0.0, 0.0, 0.0, 0.0), "
-    "stds: anything('four numbers')=(1.0, 1.0, 1.0, 1.0))(anchor_box, groundtruth_box)",
+    "stds: anything('four numbers')=(1.0, 1.0, 1.0, 1.0))(anchor_box, groundtruth_box)"
 )
 def bounding_box_encode(
     anchor_box: Any, groundtruth_box: Any, means: Any = (0.0, 0.0, 0.0, 0.0), stds: Any = (1.0, 1.0, 1.0, 1.0)
@@ -197,7 +197,7 @@ def bounding_box_encode(
 
 @public(
     "BoundingBoxDecode(max_shape: anything('two numbers'), means: anything('four numbers')=(0.0, 0.0, 0.0, "
-    "0.0), stds: anything('four numbers')=(1.0, 1.0, 1.0, 1.0), wh_ratio_clip=0.016)(anchor_box, deltas)",
+    "0.0), stds: anything('four numbers')=(1.0, 1.0, 1.0, 1.0), wh_ratio_clip=0.016)(anchor_box, deltas)"
 )
 def bounding_box_decode(
     anchor_box: Any,
@@ -280,7 +280,7 @@ def _rounded(at: Any) -> Any:
 
 @public(
     "ROIAlign(pooled_height: integer, pooled_width: integer, spatial_scale: number, sample_num=2, "
-    "roi_end_mode=1)(features, rois)",
+    "roi_end_mode=1)(features, rois)"
 )
 def roi_align(
     features: Any,
@@ -366,9 +366,7 @@ def _inside_pixels(start: Any, end: Any, count: int, size: float) -> Tensor:
     return first + clipping.clamp(middles * width - 0.5, 0.0, width - 1.0)  # type: ignore[operator,no-any-return]
 
 
-@public(
-    "CropAndResize(method='bilinear', extrapolation_value=0.0)(x, boxes_, box_indices, crop_size)",
-)
+@public("CropAndResize(method='bilinear', extrapolation_value=0.0)(x, boxes_, box_indices, crop_size)")
 def crop_and_resize(
     image: Any,
     boxes: Any,

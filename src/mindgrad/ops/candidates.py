@@ -80,7 +80,7 @@ def _sampled(
 
 @public(
     "UniformCandidateSampler(num_true: integer, num_sampled: integer, unique: boolean, range_max: integer, "
-    "seed=0, remove_accidental_hits=False)(true_classes)",
+    "seed=0, remove_accidental_hits=False)(true_classes)"
 )
 def uniform_candidate_sampler(
     true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0,
@@ -118,7 +118,7 @@ def uniform_candidate_sampler(
 
 
 @public(
-    "LogUniformCandidateSampler(num_true=1, num_sampled=5, unique=True, range_max=5, seed=0)(true_classes)",
+    "LogUniformCandidateSampler(num_true=1, num_sampled=5, unique=True, range_max=5, seed=0)(true_classes)"
 )
 def log_uniform_candidate_sampler(
     true_classes: Any, num_true: int = 1, num_sampled: int = 5, unique: bool = True, range_max: int = 5,

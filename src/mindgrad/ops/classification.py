@@ -212,7 +212,7 @@ def cross_entropy(
 
 @public(
     "SoftmaxCrossEntropyWithLogits()(logits, labels) >>> ops.SoftmaxCrossEntropyWithLogits()(Tensor([[0.0, "
-    "1000.0]]), Tensor([[1.0, 0.0]]))[0] => [1000.]",
+    "1000.0]]), Tensor([[1.0, 0.0]]))[0] => [1000.]"
 )
 def softmax_cross_entropy(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
     """−Σ_c p_c log softmax(x)_c of each row, and its derivative for the logits x (that Σ p = 1 gives).
@@ -236,9 +236,7 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
     return arithmetic.neg(sum_of(arithmetic.mul_no_nan(logs, p), 1)), arithmetic.sub(math.exp(logs), p)
 
 
-@public(
-    "MultiMarginLoss(p=1, margin=1.0, reduction='mean')(inputs, target, weight=None)",
-)
+@public("MultiMarginLoss(p=1, margin=1.0, reduction='mean')(inputs, target, weight=None)")
 def multi_margin_loss(
     input: Any, target: Any, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:

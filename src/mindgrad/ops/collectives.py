@@ -271,7 +271,7 @@ def scattered(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
 
 @public(
     "AlltoAll(split_count: integer, split_dim: integer, concat_dim: integer, group='nccl_world_group')"
-    "(tensor)",
+    "(tensor)"
 )
 def exchanged(tensor: Any, split_count: int, split_dim: int, concat_dim: int, group: str = _WORLD) -> Tensor:
     """One part of ``tensor`` for every process, and one from every process, joined.

@@ -9,12 +9,7 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, rounding
-from mindgrad.ops.define import (
-    also_named,
-    binary_function,
-    operator_name,
-    unary_function,
-)
+from mindgrad.ops.define import also_named, binary_function, operator_name, unary_function
 from mindgrad.ops.operands import binary, broadcast_shapes, broadcast_to, inexact, promoted, truth
 from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic as rows

@@ -108,10 +108,7 @@ def _transposed_plan(
     left = ("inner", "row") if transpose_a else ("row", "inner")
     right = ("column", "inner") if transpose_b else ("inner", "column")
     batch = tuple(range(2 - max(len(a), len(b)), 0))
-    labels = (
-        (*batch[len(batch) - len(a) + 2 :], *left),
-        (*batch[len(batch) - len(b) + 2 :], *right),
-    )
+    labels = ((*batch[len(batch) - len(a) + 2 :], *left), (*batch[len(batch) - len(b) + 2 :], *right))
     return contraction_plan(labels, (*batch, "row", "column"), (a, b), operator)
 
 

@@ -137,8 +137,7 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
 
 
 @public(
-    "ZerosLike mint",
-    "mint.empty_like(input, *, dtype=None, device: unused=None, pin_memory: unused=False)",
+    "ZerosLike mint", "mint.empty_like(input, *, dtype=None, device: unused=None, pin_memory: unused=False)"
 )
 def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
     """Zeros of the shape and element type of ``input``.

@@ -248,9 +248,7 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
 
 
 @public(
-    "Tensor.argmin",
-    "mint.argmin(input, dim=None, keepdim=False) -> indices(_)",
-    "numpy.argmin(a, axis=None)",
+    "Tensor.argmin", "mint.argmin(input, dim=None, keepdim=False) -> indices(_)", "numpy.argmin(a, axis=None)"
 )
 def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The index of the smallest element along ``axis``: the first of equal ones, the first NaN.

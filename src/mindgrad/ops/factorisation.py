@@ -361,8 +361,7 @@ def _pinv_pulled(a: Tensor, atol: float, rtol: float, out: Tensor, dout: Tensor)
     rest_columns = arithmetic.sub(eye(a.shape[-1], dtype=a.dtype), matmul(x, a))
     pulled = arithmetic.sub(
         arithmetic.add(
-            matmul(matmul(rest_rows, ct), matmul(x, xh)),
-            matmul(matmul(xh, x), matmul(ct, rest_columns)),
+            matmul(matmul(rest_rows, ct), matmul(x, xh)), matmul(matmul(xh, x), matmul(ct, rest_columns))
         ),
         matmul(matmul(xh, dout), xh),
     )

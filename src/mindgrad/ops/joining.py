@@ -11,21 +11,9 @@ import numpy as np
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.ops.arguments import (
-    axis_in_range,
-    listed_tensors,
-    sizes,
-    whole_number,
-)
+from mindgrad.ops.arguments import axis_in_range, listed_tensors, sizes, whole_number
 from mindgrad.ops.define import also_named
-from mindgrad.ops.layout import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    expand_dims,
-    reshape,
-    squeeze,
-)
+from mindgrad.ops.layout import atleast_1d, atleast_2d, atleast_3d, expand_dims, reshape, squeeze
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
 from mindgrad.ops.registry import public

@@ -9,13 +9,7 @@ from typing import Any
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.ops.arguments import (
-    axes_in_order,
-    axis_in_range,
-    filled_shape,
-    one_or_more,
-    sizes,
-)
+from mindgrad.ops.arguments import axes_in_order, axis_in_range, filled_shape, one_or_more, sizes
 from mindgrad.ops.axes import is_plain
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import operand

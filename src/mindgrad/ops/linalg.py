@@ -19,15 +19,7 @@ from mindgrad.ops.complexes import conj
 from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import eye
 from mindgrad.ops.define import also_named
-from mindgrad.ops.operands import (
-    applied,
-    broadcast_shapes,
-    broadcast_to,
-    choose,
-    inexact,
-    operand,
-    promoted,
-)
+from mindgrad.ops.operands import applied, broadcast_shapes, broadcast_to, choose, inexact, operand, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public
 from mindgrad.rows import determinant, linalg
@@ -75,11 +67,7 @@ def system(operator: str, a: Any, b: Any) -> tuple[Tensor, Tensor, bool]:
     if vectors:
         b = apply(reshape, b, shape=(*b.shape, 1))
     batch = broadcast_shapes(operator, a.shape[:-2], b.shape[:-2])
-    return (
-        broadcast_to(a, (*batch, *a.shape[-2:])),
-        broadcast_to(b, (*batch, *b.shape[-2:])),
-        vectors,
-    )
+    return (broadcast_to(a, (*batch, *a.shape[-2:])), broadcast_to(b, (*batch, *b.shape[-2:])), vectors)
 
 
 def solution(y: Tensor, vectors: bool) -> Tensor:

@@ -294,9 +294,7 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
     return summarised(operator, choose(comparison.greater(t, 0.0), x, apart), reduction)
 
 
-@public(
-    "TripletMarginLoss(p=2, swap=False, eps=1e-06, reduction='mean')(anchor, positive, negative, margin)",
-)
+@public("TripletMarginLoss(p=2, swap=False, eps=1e-06, reduction='mean')(anchor, positive, negative, margin)")
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,

@@ -6,13 +6,7 @@ from typing import Any
 
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops.arguments import (
-    axes_in_order,
-    axis_in_range,
-    one_or_more,
-    sizes,
-    whole_number,
-)
+from mindgrad.ops.arguments import axes_in_order, axis_in_range, one_or_more, sizes, whole_number
 from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import ravel, reshaped, swapaxes
 from mindgrad.ops.operands import broadcast_to as broadcast

@@ -281,9 +281,7 @@ def group_norm(
     return cast(y if shift is None else arithmetic.add(y, shift), original.dtype)
 
 
-@public(
-    "LRN(depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region='ACROSS_CHANNELS')(x)",
-)
+@public("LRN(depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region='ACROSS_CHANNELS')(x)")
 def lrn(
     x: Any,
     depth_radius: int = 5,

@@ -59,10 +59,7 @@ SECOND_NAMES: dict[str, dict[str, str]] = {
 }
 
 #: methods that take numbers one by one or in a tuple, with the names of that tuple
-_TUPLES: dict[str, tuple[str, ...]] = {
-    "flip": ("dims",),
-    "tile": ("dims", "reps"),
-}
+_TUPLES: dict[str, tuple[str, ...]] = {"flip": ("dims",), "tile": ("dims", "reps")}
 
 
 def with_second_names(methods: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:

@@ -8,19 +8,9 @@ import numpy as np
 
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops.arguments import (
-    axis_in_range,
-    one_or_more,
-    sizes,
-    whole_number,
-)
+from mindgrad.ops.arguments import axis_in_range, one_or_more, sizes, whole_number
 from mindgrad.ops.index_checks import read_along
-from mindgrad.ops.layout import (
-    atleast_1d,
-    expand_dims,
-    ravel,
-    reshape,
-)
+from mindgrad.ops.layout import atleast_1d, expand_dims, ravel, reshape
 from mindgrad.ops.operands import broadcast_to, operand
 from mindgrad.ops.registry import public
 from mindgrad.rows import structural

@@ -50,10 +50,7 @@ rint = unary_function(
 
 
 @public(
-    "Tensor",
-    "mint.round(input, *, decimals=0)",
-    "numpy.around(a, decimals=0)",
-    "numpy.round(a, decimals=0)",
+    "Tensor", "mint.round(input, *, decimals=0)", "numpy.around(a, decimals=0)", "numpy.round(a, decimals=0)"
 )
 def round(input: Any, decimals: int = 0) -> Tensor:
     """``input`` rounded to ``decimals`` places, of two equally near numbers to the even one.

@@ -304,9 +304,7 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
     return (*(builtins.slice(None),) * axis, index)
 
 
-@public(
-    "IndexAdd(axis: integer, use_lock: unused=True, check_index_bound: unused=True)(x, indices, y)",
-)
+@public("IndexAdd(axis: integer, use_lock: unused=True, check_index_bound: unused=True)(x, indices, y)")
 def index_add(
     x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:

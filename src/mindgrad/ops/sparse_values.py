@@ -49,7 +49,7 @@ def _flat(indices: Any, sizes: Any) -> Tensor:
 
 @public(
     "SparseReorder >>> ops.SparseReorder()(Tensor([[1, 0], [0, 1]]), Tensor([1.0, 2.0]), (2, "
-    "2))[1] => [2. 1.]",
+    "2))[1] => [2. 1.]"
 )
 def sparse_reorder(indices: Any, values: Any, shape: Any) -> tuple[Tensor, Tensor]:
     """The elements in the order of rows.
@@ -113,7 +113,7 @@ def sparse_reshape(indices: Any, shape: Any, new_shape: Any) -> tuple[Tensor, Te
 
 
 @public(
-    "SparseSoftmax >>> ops.SparseSoftmax()(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, 3)) => [1. 1.]",
+    "SparseSoftmax >>> ops.SparseSoftmax()(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, 3)) => [1. 1.]"
 )
 def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
     """exp(x) / Σ exp(x) over the stored elements of each row of the last axis.
@@ -143,7 +143,7 @@ def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
 
 @public(
     "SparseDenseCwiseAdd >>> ops.SparseDenseCwiseAdd()(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, "
-    "3), Tensor([1.0, 2.0, 3.0])) => [3. 5.]",
+    "3), Tensor([1.0, 2.0, 3.0])) => [3. 5.]"
 )
 def sparse_dense_cwise_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
     """The stored values plus the elements of a dense tensor at their indices.
@@ -166,7 +166,7 @@ def sparse_dense_cwise_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: A
 
 @public(
     "SparseDenseCwiseMul >>> ops.SparseDenseCwiseMul()(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, "
-    "3), Tensor([1.0, 2.0, 3.0])) => [2. 6.]",
+    "3), Tensor([1.0, 2.0, 3.0])) => [2. 6.]"
 )
 def sparse_dense_cwise_mul(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
     """The stored values times the elements of a dense tensor at their indices.
@@ -178,7 +178,7 @@ def sparse_dense_cwise_mul(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: A
 
 @public(
     "SparseDenseCwiseDiv >>> ops.SparseDenseCwiseDiv()(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, "
-    "3), Tensor([1.0, 2.0, 4.0])) => [0.5 0.5]",
+    "3), Tensor([1.0, 2.0, 4.0])) => [0.5 0.5]"
 )
 def sparse_dense_cwise_div(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
     """The stored values over the elements of a dense tensor at their indices.
@@ -254,7 +254,7 @@ def segment_of_rows(
 
 @public(
     "SparseSegmentMean >>> ops.SparseSegmentMean()(Tensor([[1.0], [3.0]]), Tensor([0, 1]), Tensor([0, "
-    "0])) => [[2.]]",
+    "0])) => [[2.]]"
 )
 def sparse_segment_mean(x: Any, indices: Any, segment_ids: Any) -> Tensor:
     """The means of chosen rows over segments.

@@ -24,7 +24,7 @@ __all__ = ["stft"]
 @public(
     "STFT(n_fft: integer, hop_length: integer, win_length: integer, normalized=False, onesided=True, "
     "return_complex=True)(signal, window)(center=False, pad_mode='REFLECT')"
-    " >>> ops.STFT(4, 2, 4, False, True, True)(ops.ones((6,)), ops.ones((4,))).shape => (3, 2)",
+    " >>> ops.STFT(4, 2, 4, False, True, True)(ops.ones((6,)), ops.ones((4,))).shape => (3, 2)"
 )
 def stft(
     x: Any,

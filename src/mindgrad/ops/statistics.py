@@ -254,12 +254,7 @@ def vector_norm(
 
 @public("mint.linalg.matrix_norm(A, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None)")
 def matrix_norm(
-    A: Any,
-    ord: Any = "fro",
-    axis: Any = (-2, -1),
-    keepdims: bool = False,
-    *,
-    dtype: Any = None,
+    A: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """The norm of matrices that stand on two axes.
 
@@ -325,14 +320,7 @@ def _singular_values(x: Tensor, row: int, column: int) -> Tensor:
     "EuclideanNorm(keep_dims=False)(x, axes=None)(ord=None)",
     "numpy.norm(x: floating, ord=None, axis=None, keepdims=False)",
 )
-def norm(
-    A: Any,
-    ord: Any = None,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-) -> Tensor:
+def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The norm of vectors or matrices; its derivative at zero is 0, the subgradient of least norm.
 
     Args:

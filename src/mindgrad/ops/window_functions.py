@@ -56,9 +56,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = float
     return _window(window_length, periodic, dtype, lambda t: 0.5 + 0.5 * np.cos(np.pi * t), "HannWindow")
 
 
-@public(
-    "HammingWindow(periodic=True, alpha=0.54, beta=0.46, dtype=float32)(length)",
-)
+@public("HammingWindow(periodic=True, alpha=0.54, beta=0.46, dtype=float32)(length)")
 def hamming_window(
     window_length: int,
     periodic: bool = True,

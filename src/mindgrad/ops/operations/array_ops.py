@@ -6,13 +6,7 @@ from typing import Any
 
 from mindgrad.ir.dtype import int32, int64
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import (
-    joining,
-    layout,
-    ordering,
-    repeating,
-    slices,
-)
+from mindgrad.ops import joining, layout, ordering, repeating, slices
 from mindgrad.ops.axes import normalize_axis
 from mindgrad.ops.operations.base import (
     anything,

@@ -8,14 +8,7 @@ from mindgrad.ir.dtype import int64
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import padding, pooling, resizing
 from mindgrad.ops.operands import cast, operand
-from mindgrad.ops.operations.base import (
-    anything,
-    boolean,
-    classes,
-    integers,
-    operation,
-    text,
-)
+from mindgrad.ops.operations.base import anything, boolean, classes, integers, operation, text
 from mindgrad.ops.pool_windows import max_pooled, pool_windows
 
 _BOX = "Tensor([[0.0, 0.0, 3.0, 3.0]])"

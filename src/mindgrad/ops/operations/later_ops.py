@@ -18,14 +18,7 @@ from mindgrad.ops import (
     quantiles,
 )
 from mindgrad.ops.operands import operand
-from mindgrad.ops.operations.base import (
-    anything,
-    boolean,
-    classes,
-    element_type,
-    operation,
-    text,
-)
+from mindgrad.ops.operations.base import anything, boolean, classes, element_type, operation, text
 
 _IMAGE = "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])"
 

@@ -5,24 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.ir.dtype import int32
-from mindgrad.ops import (
-    comparison,
-    contraction,
-    conversion,
-    extremes,
-    math,
-    reduction,
-    special,
-)
-from mindgrad.ops.operations.base import (
-    boolean,
-    classes,
-    element_type,
-    integer,
-    number,
-    operation,
-    text,
-)
+from mindgrad.ops import comparison, contraction, conversion, extremes, math, reduction, special
+from mindgrad.ops.operations.base import boolean, classes, element_type, integer, number, operation, text
 
 # --- arithmetic --------------------------------------------------------------------------------------
 

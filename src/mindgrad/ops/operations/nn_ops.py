@@ -5,24 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import (
-    activation,
-    arithmetic,
-    clipping,
-    convolution,
-    math,
-    padding,
-    reduction,
-)
-from mindgrad.ops.operations.base import (
-    anything,
-    classes,
-    integer,
-    integers,
-    number,
-    operation,
-    text,
-)
+from mindgrad.ops import activation, arithmetic, clipping, convolution, math, padding, reduction
+from mindgrad.ops.operations.base import anything, classes, integer, integers, number, operation, text
 
 # --- activations -------------------------------------------------------------------------------------
 

@@ -8,17 +8,7 @@ import numpy as np
 
 from mindgrad.ir.dtype import int32
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import (
-    assigning,
-    creation,
-    flow,
-    joining,
-    layout,
-    movement,
-    padding,
-    quantiles,
-    vectors,
-)
+from mindgrad.ops import assigning, creation, flow, joining, layout, movement, padding, quantiles, vectors
 from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations.base import (
