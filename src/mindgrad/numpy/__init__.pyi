@@ -61,18 +61,12 @@ from mindgrad.numpy.choosing import unique as unique
 from mindgrad.numpy.choosing import unravel_index as unravel_index
 from mindgrad.numpy.choosing import where as where
 from mindgrad.numpy.concatenation import append as append
-from mindgrad.numpy.concatenation import array_split as array_split
-from mindgrad.numpy.concatenation import column_stack as column_stack
 from mindgrad.numpy.concatenation import concatenate as concatenate
 from mindgrad.numpy.concatenation import dsplit as dsplit
-from mindgrad.numpy.concatenation import dstack as dstack
 from mindgrad.numpy.concatenation import hsplit as hsplit
-from mindgrad.numpy.concatenation import hstack as hstack
 from mindgrad.numpy.concatenation import split as split
-from mindgrad.numpy.concatenation import stack as stack
 from mindgrad.numpy.concatenation import tile as tile
 from mindgrad.numpy.concatenation import vsplit as vsplit
-from mindgrad.numpy.concatenation import vstack as vstack
 from mindgrad.numpy.counting import bincount as bincount
 from mindgrad.numpy.counting import histogram as histogram
 from mindgrad.numpy.counting import histogram2d as histogram2d
@@ -91,7 +85,6 @@ from mindgrad.numpy.creating import asfarray as asfarray
 from mindgrad.numpy.creating import copy as copy
 from mindgrad.numpy.creating import diag as diag
 from mindgrad.numpy.creating import diag_indices as diag_indices
-from mindgrad.numpy.creating import empty as empty
 from mindgrad.numpy.creating import empty_like as empty_like
 from mindgrad.numpy.creating import eye as eye
 from mindgrad.numpy.creating import full as full
@@ -100,7 +93,6 @@ from mindgrad.numpy.creating import geomspace as geomspace
 from mindgrad.numpy.creating import identity as identity
 from mindgrad.numpy.creating import linspace as linspace
 from mindgrad.numpy.creating import logspace as logspace
-from mindgrad.numpy.creating import ones as ones
 from mindgrad.numpy.creating import ones_like as ones_like
 from mindgrad.numpy.creating import trace as trace
 from mindgrad.numpy.creating import tri as tri
@@ -109,12 +101,7 @@ from mindgrad.numpy.creating import tril_indices_from as tril_indices_from
 from mindgrad.numpy.creating import triu_indices as triu_indices
 from mindgrad.numpy.creating import triu_indices_from as triu_indices_from
 from mindgrad.numpy.creating import vander as vander
-from mindgrad.numpy.creating import zeros as zeros
 from mindgrad.numpy.creating import zeros_like as zeros_like
-from mindgrad.numpy.grids import bartlett as bartlett
-from mindgrad.numpy.grids import blackman as blackman
-from mindgrad.numpy.grids import hamming as hamming
-from mindgrad.numpy.grids import hanning as hanning
 from mindgrad.numpy.grids import indices as indices
 from mindgrad.numpy.grids import ix_ as ix_
 from mindgrad.numpy.grids import meshgrid as meshgrid
@@ -137,13 +124,11 @@ from mindgrad.numpy.reducing import average as average
 from mindgrad.numpy.reducing import cumprod as cumprod
 from mindgrad.numpy.reducing import in1d as in1d
 from mindgrad.numpy.reducing import isscalar as isscalar
-from mindgrad.numpy.reducing import mean as mean
 from mindgrad.numpy.reducing import nancumsum as nancumsum
 from mindgrad.numpy.reducing import nanmax as nanmax
 from mindgrad.numpy.reducing import nanmin as nanmin
 from mindgrad.numpy.reducing import nanstd as nanstd
 from mindgrad.numpy.reducing import nanvar as nanvar
-from mindgrad.numpy.reducing import ptp as ptp
 from mindgrad.numpy.reducing import sometrue as sometrue
 from mindgrad.numpy.reducing import sum as sum
 
@@ -187,6 +172,10 @@ def argmin(a: Any, axis: int | None = None) -> Tensor:
     """The index of the smallest element along ``axis``: the first of equal ones, the first NaN."""
 def around(a: Any, decimals: int = 0) -> Tensor:
     """``a`` rounded to ``decimals`` places, of two equally near numbers to the even one."""
+def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+    """``x`` cut into ``indices_or_sections`` parts, or before the places in it."""
+def bartlett(M: int) -> Tensor:
+    """The triangle 1 − |t| at t from −1 to 1."""
 def bitwise_and(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """The bits that are set in both. See `mindgrad.ops.bitwise_and`."""
 def bitwise_not(x: Any, dtype: Any = None) -> Tensor:
@@ -195,12 +184,16 @@ def bitwise_or(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """The bits that are set in one or both. See `mindgrad.ops.bitwise_or`."""
 def bitwise_xor(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """The bits that are set in one and not in both. See `mindgrad.ops.bitwise_xor`."""
+def blackman(M: int) -> Tensor:
+    """0.42 + ½ cos πt + 0.08 cos 2πt at t from −1 to 1; arguments as for `bartlett_window`."""
 def broadcast_to(array: Any, shape: Any) -> Tensor:
     """``array`` repeated to ``shape`` by NumPy's rules."""
 def cbrt(x: Any, dtype: Any = None) -> Tensor:
     """The real cube root of ``x``; its derivative is 1 / (3 ∛x²). See `mindgrad.ops.cbrt`."""
 def ceil(x: Any, dtype: Any = None) -> Tensor:
     """The smallest integer not below ``x``; its derivative is 0. See `mindgrad.ops.ceil`."""
+def column_stack(tup: Any) -> Tensor:
+    """The ``tup`` side by side, vectors taken as columns."""
 def copysign(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """The size of ``x1`` with the sign of ``other``. See `mindgrad.ops.copysign`."""
 def cos(x: Any, dtype: Any = None) -> Tensor:
@@ -219,7 +212,11 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """The elements of ``a`` at equal places along two axes, which become the last axis."""
 def divide(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """x / y; its derivatives are 1 / y and −x / y². See `mindgrad.ops.true_divide`."""
+def dstack(tup: Any) -> Tensor:
+    """The ``tup`` joined along the third axis, which is made if it is missing."""
 e: float
+def empty(shape: Any, dtype: Any = ...) -> Tensor:
+    """Zeros of shape ``shape``, by default Float32."""
 def equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """x = y. NaN equals nothing, not even itself. See `mindgrad.ops.equal`."""
 euler_gamma: float
@@ -251,8 +248,14 @@ def greater(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """x > y; false where an element is NaN. Complex numbers have no order: a TypeError. See `mindgrad.ops.greater`."""
 def greater_equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """x ≥ y; false where an element is NaN. Complex numbers have no order: a TypeError. See `mindgrad.ops.greater_equal`."""
+def hamming(M: int) -> Tensor:
+    """alpha + beta · cos πt at t from −1 to 1; arguments as for `bartlett_window`."""
+def hanning(M: int) -> Tensor:
+    """½ + ½ cos πt at t from −1 to 1; arguments as for `bartlett_window`."""
 def heaviside(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """0 below 0, 1 above, and ``values`` at 0. See `mindgrad.ops.heaviside`."""
+def hstack(tup: Any) -> Tensor:
+    """The ``tup`` side by side: joined along the second axis, or along the only one."""
 def hypot(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """√(x² + y²) without overflow; derivatives x / r and y / r, both 0 at the origin. See `mindgrad.ops.hypot`."""
 inf: float
@@ -305,6 +308,8 @@ def max(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, w
     """The greatest element over ``axis``; elements that tie for it share the derivative."""
 def maximum(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """The greater of two elements, NaN if one is; where they are equal they share the derivative. See `mindgrad.ops.maximum`."""
+def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
+    """The mean of the elements over ``axis``; its derivative is 1 / n."""
 def min(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
     """The smallest element over ``axis``; elements that tie for it share the derivative."""
 def minimum(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
@@ -328,11 +333,15 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> T
     """The norm of vectors or matrices; its derivative at zero is 0, the subgradient of least norm."""
 def not_equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """x ≠ y. See `mindgrad.ops.not_equal`."""
+def ones(shape: Any, dtype: Any = ...) -> Tensor:
+    """Ones of shape ``shape``, by default Float32; errors as for `zeros`."""
 pi: float
 def positive(x: Any, dtype: Any = None) -> Tensor:
     """+x: ``x`` as it is. See `mindgrad.ops.positive`."""
 def power(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
     """input to the power of exponent; its derivatives are n xⁿ⁻¹ and xⁿ log x. See `mindgrad.ops.pow`."""
+def ptp(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """The largest minus the smallest element over ``axis``."""
 def rad2deg(x: Any, dtype: Any = None) -> Tensor:
     """Radians as degrees: x · 180 / π. See `mindgrad.ops.rad2deg`."""
 def radians(x: Any, dtype: Any = None) -> Tensor:
@@ -369,6 +378,8 @@ def square(x: Any, dtype: Any = None) -> Tensor:
     """x · x; its derivative is 2 x. See `mindgrad.ops.square`."""
 def squeeze(a: Any, axis: Any = None) -> Tensor:
     """``a`` without its axes of size 1, or without those of them that ``axis`` names."""
+def stack(arrays: Any, axis: int = 0) -> Tensor:
+    """The ``arrays``, all of one shape, along a new axis."""
 def std(x: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
     """The standard deviation, the root of the variance, over ``axis``."""
 def subtract(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
@@ -393,3 +404,7 @@ def trunc(x: Any, dtype: Any = None) -> Tensor:
     """``x`` without its fraction; its derivative is 0. See `mindgrad.ops.trunc`."""
 def var(x: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
     """The variance Σ (x − mean)² / (n − ddof) over ``axis``; its derivative is 2 (x − mean) / (n − ddof)."""
+def vstack(tup: Any) -> Tensor:
+    """The ``tup`` below each other: joined along the first axis, vectors taken as rows."""
+def zeros(shape: Any, dtype: Any = ...) -> Tensor:
+    """Zeros of shape ``shape``, by default Float32."""

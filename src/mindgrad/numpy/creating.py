@@ -11,15 +11,14 @@ import numpy as np
 from mindgrad.ir.dtype import float32, int32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.numpy.coercion import converted, element_type, floating, tensor
-from mindgrad.ops import arithmetic, creation, layout, math, matrices, movement, window_functions
+from mindgrad.ops import arithmetic, layout, math, matrices, movement, window_functions
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.reduction import whole_as_int64
 
 __all__ = [
-    "arange", "array", "asarray", "asfarray", "copy", "diag", "diag_indices", "empty", "empty_like",
-    "eye", "full", "full_like", "geomspace", "identity", "linspace", "logspace", "ones", "ones_like",
-    "trace", "tri", "tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from", "vander",
-    "zeros", "zeros_like",
+    "arange", "array", "asarray", "asfarray", "copy", "diag", "diag_indices", "empty_like", "eye", "full",
+    "full_like", "geomspace", "identity", "linspace", "logspace", "ones_like", "trace", "tri",
+    "tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from", "vander", "zeros_like",
 ]  # fmt: skip
 
 # --- from data ----------------------------------------------------------------------------------------------
@@ -76,36 +75,6 @@ def copy(a: Any) -> Tensor:
 
 
 # --- from a shape -------------------------------------------------------------------------------------------
-
-
-def zeros(shape: Any, dtype: Any = float32) -> Tensor:
-    """Zeros.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.zeros((2,)))
-    [0. 0.]
-    """
-    return creation.zeros(shape, element_type(dtype))
-
-
-def ones(shape: Any, dtype: Any = float32) -> Tensor:
-    """Ones.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.ones((2,)))
-    [1. 1.]
-    """
-    return creation.ones(shape, element_type(dtype))
-
-
-def empty(shape: Any, dtype: Any = float32) -> Tensor:
-    """Zeros: a tensor of which no value is relied on.
-
-    >>> import mindgrad.numpy as np
-    >>> np.empty((2, 3)).shape
-    (2, 3)
-    """
-    return creation.zeros(shape, element_type(dtype))
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:

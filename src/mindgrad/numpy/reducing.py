@@ -21,14 +21,13 @@ from mindgrad.ops import (
     reduction,
     rounding,
     sequences,
-    summaries,
 )
 from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.define import also_named
 
 __all__ = [
-    "array_equal", "array_equiv", "average", "cumprod", "in1d", "isscalar", "mean", "nancumsum",
-    "nanmax", "nanmin", "nanstd", "nanvar", "ptp", "sometrue", "sum",
+    "array_equal", "array_equiv", "average", "cumprod", "in1d", "isscalar", "nancumsum", "nanmax",
+    "nanmin", "nanstd", "nanvar", "sometrue", "sum",
 ]  # fmt: skip
 
 # --- sums and means ---
@@ -50,16 +49,6 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ini
     """
     total = reduction.sum(tensor(a, "sum"), axis, keepdims, dtype=dtype)
     return total if initial is None else arithmetic.add(total, initial)
-
-
-def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
-    """The mean over axes; of integers as Float32.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.mean([1, 2]))
-    1.5
-    """
-    return reduction.mean(converted(floating(a, "mean"), dtype), axis, keepdims)
 
 
 def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = False) -> Any:
@@ -87,16 +76,6 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 
 
 # --- extremes ---
-
-
-def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The largest less the smallest element over axes.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.ptp([3, 7, 1]))
-    6
-    """
-    return summaries.ptp(tensor(x, "ptp"), axis, keepdims)
 
 
 # --- without NaN ---

@@ -84,7 +84,11 @@ def _full(operator: str, shape: tuple[int, ...], number: Any, dtype: Any) -> Ten
     return _constant(number, wanted, shape, operator)
 
 
-@public("Zeros")
+@public(
+    "Zeros",
+    "numpy.zeros(shape: plain, dtype: element_type=float32)",
+    "numpy.empty(shape: plain, dtype: element_type=float32)",
+)
 def zeros(size: Any, dtype: Any = None) -> Tensor:
     """Zeros of shape ``size``, by default Float32.
 
@@ -101,7 +105,7 @@ def zeros(size: Any, dtype: Any = None) -> Tensor:
     return _constant(0, wanted, sizes(size, "Zeros", "size", least=0), "Zeros")
 
 
-@public("Ones")
+@public("Ones", "numpy.ones(shape: plain, dtype: element_type=float32)")
 def ones(shape: Any, dtype: Any = None) -> Tensor:
     """Ones of shape ``shape``, by default Float32; errors as for :func:`zeros`.
 

@@ -200,7 +200,7 @@ def functions_of(
         namespace: the globals of the module that has the conversions.
         path: how the examples write the surface: ``"mint"``.
         receiver: the first argument of methods, which a form leaves out.
-        coercion: the conversion of each first argument that has none.
+        coercion: the conversion of each first argument that has none and is not said to be ``plain``.
     """
     functions: dict[str, Any] = {}
     texts: list[str] = []
@@ -211,8 +211,8 @@ def functions_of(
             continue
         reading = read(form.arguments)
         arguments = [Argument(receiver)] * bool(receiver) + reading.arguments
-        if coercion and arguments and not arguments[0].conversion:
-            arguments[0] = arguments[0]._replace(conversion=coercion)
+        if coercion and arguments and arguments[0].conversion in ("", "plain"):
+            arguments[0] = arguments[0]._replace(conversion="" if arguments[0].conversion else coercion)
         reading = reading._replace(arguments=arguments)
         namespace[f"_of_{form.name}"] = form.function
         texts.append(definition(form.name, form.function, reading))
@@ -304,9 +304,10 @@ def moved_example(example: str, own: str, path: str, name: str) -> str:
         example = example.replace(f"ops.{own}(", f"{path}.{name}(")
         module = path.partition(".")[0]
         names = f"{module}, ops" if _OPS.search(example) else module
-        return example.replace("import Tensor, ops", f"import Tensor, {names}").replace(
-            "import ops", f"import {names}"
-        )
+        first, _, rest = example.partition("\n")
+        if first.startswith(">>> from mindgrad import ") and first.endswith("ops"):
+            return f"{first[:-3]}{names}\n{rest}"
+        return example
     head = f"ops.{own}("
     while (start := example.find(head)) >= 0:
         depth, end = 0, start + len(head)

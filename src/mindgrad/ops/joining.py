@@ -88,7 +88,12 @@ def concatenate(tensors: Any, axis: int = 0) -> Tensor:
     return concat(tensors, axis)
 
 
-@public("Stack(axis=0)(tensors)", "Pack(axis=0)(tensors)", "mint.stack(tensors, dim=0)")
+@public(
+    "Stack(axis=0)(tensors)",
+    "Pack(axis=0)(tensors)",
+    "mint.stack(tensors, dim=0)",
+    "numpy.stack(arrays: common, axis=0)",
+)
 def stack(tensors: Any, axis: int = 0) -> Tensor:
     """The ``tensors``, all of one shape, along a new axis.
 
@@ -118,7 +123,7 @@ def stack(tensors: Any, axis: int = 0) -> Tensor:
     return parts[0] if len(parts) == 1 else apply(static_slices.concatenate, *parts, axis=place)
 
 
-@public("mint")
+@public("mint", "numpy.hstack(tup: common)")
 def hstack(tensors: Any) -> Tensor:
     """The ``tensors`` side by side: joined along the second axis, or along the only one.
 
@@ -131,7 +136,7 @@ def hstack(tensors: Any) -> Tensor:
     return concat(listed, 1 if listed[0].ndim > 1 else 0)
 
 
-@public("mint")
+@public("mint", "numpy.vstack(tup: common)")
 @also_named(inputs="tensors")
 def vstack(tensors: Any) -> Tensor:
     """The ``tensors`` below each other: joined along the first axis, vectors taken as rows.
@@ -144,7 +149,7 @@ def vstack(tensors: Any) -> Tensor:
     return concat([atleast_2d(x) for x in listed_tensors(tensors, "VStack", "tensors")], 0)
 
 
-@public("mint")
+@public("mint", "numpy.dstack(tup: common)")
 def dstack(tensors: Any) -> Tensor:
     """The ``tensors`` joined along the third axis, which is made if it is missing.
 
@@ -155,6 +160,7 @@ def dstack(tensors: Any) -> Tensor:
     return concat([atleast_3d(x) for x in listed_tensors(tensors, "DStack", "tensors")], 2)
 
 
+@public("numpy.column_stack(tup: common)")
 def column_stack(tensors: Any) -> Tensor:
     """The ``tensors`` side by side, vectors taken as columns.
 
@@ -263,7 +269,7 @@ def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     return split(x, max(-(-x.shape[axis] // parts), 1), axis)
 
 
-@public("Tensor")
+@public("Tensor", "numpy.array_split(x, indices_or_sections, axis=0) -> tuple(_)")
 def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """``input`` cut into ``indices_or_sections`` parts, or before the places in it.
 

@@ -174,6 +174,7 @@ def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     "ReduceMean(keep_dims=False)(x, axis=())",
     "Tensor.mean(axis=None, keepdims=False)",
     "mint.mean(input: typed(dtype), dim=None, keepdim=False, *, dtype: unused=None)",
+    "numpy.mean(a: floating(dtype), axis=None, keepdims=False, dtype: unused=None)",
 )
 def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """The mean of the elements over ``axis``; its derivative is 1 / n.

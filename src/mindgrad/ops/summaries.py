@@ -116,7 +116,7 @@ def min(
     return _extreme(self, extremes.min, extremes.amin, axis, keepdims, given)
 
 
-@public("Tensor")
+@public("Tensor", "numpy.ptp(x, axis=None, keepdims=False)")
 @also_named(**_SYNONYMS)
 def ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     """The largest minus the smallest element over ``axis``.
