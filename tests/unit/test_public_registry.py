@@ -4,6 +4,8 @@ import importlib
 import inspect
 import math
 import pkgutil
+from operator import attrgetter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ from mindgrad.rows.kinds import elementwise
 from mindgrad.rows.samples import reals
 from tests.public_names import restored
 
+GOLDEN = Path(__file__).parents[1] / "golden" / "public_names.txt"
 #: modules whose names are not those of ``ops``
 INSIDE = {"messages", "operands", "scatter_folds"}
 
@@ -121,3 +124,17 @@ def test_pixel_shuffle_is_one_implementation():
     for call in (lambda x: ops.pixel_shuffle(x, 2), nn.PixelShuffle(2)):
         with pytest.raises(ValueError, match="For 'PixelShuffle', the channels must be divisible by 4"):
             call(ops.ones((1, 3, 2, 2)))
+
+
+def test_no_public_name_is_lost():
+    """``tests/golden/public_names.txt`` has the names of each module; a name that comes in may be added."""
+    lost, count = [], 0
+    for line in GOLDEN.read_text().splitlines():
+        if line[0] == "[":
+            path = line[1:-1].partition(".")[2]
+            place = attrgetter(path)(ms) if path else ms
+        else:
+            count += len(line.split())
+            lost += [f"{place}: {name}" for name in line.split() if not hasattr(place, name)]
+    assert count > 2500
+    assert lost == []
