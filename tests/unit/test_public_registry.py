@@ -40,7 +40,7 @@ def test_a_name_stands_for_one_function():
     with restored():
         registry.public("Tensor.of_this_test")(layout.ravel)
         registry.public("Tensor.of_this_test")(layout.ravel)
-        with pytest.raises(ValueError, match=r"'Tensor.of_this_test' stands for two functions"):
+        with pytest.raises(ValueError, match=r"'Tensor.of_this_test' is declared twice"):
             registry.public("Tensor.of_this_test")(layout.flatten)
     assert not hasattr(Tensor, "of_this_test")
 

@@ -137,7 +137,10 @@ def softmin(x: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
 # --- smooth functions --------------------------------------------------------------------------------
 
 
-@public("mint.nn.functional")
+@public(
+    "mint.nn.functional",
+    "Softplus()(x)(beta=1, threshold=float('inf')) >>> f\"{ops.Softplus()(Tensor(0.0)):.4f}\" => 0.6931",
+)
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
     """log(1 + exp(βx)) / β without overflow, and x itself where βx is above ``threshold``.
 

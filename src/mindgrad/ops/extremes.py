@@ -224,7 +224,13 @@ def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tenso
     )
 
 
-@public("mint", "Tensor.argmax(axis=None, keepdims=False)", "numpy.argmax(a, axis=None)")
+@public(
+    "mint",
+    "Tensor.argmax(axis=None, keepdims=False)",
+    "numpy.argmax(a, axis=None)",
+    "Argmax(axis=-1, output_type=int32)(x)(dim=self.axis) -> cast(_, self.output_type) >>> ops.Argmax()"
+    "(Tensor([[1.0, 5.0], [3.0, 4.0]])) => [1 1]",
+)
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the greatest element along ``dim``: the first of equal ones, the first NaN.
 
@@ -248,7 +254,11 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
 
 
 @public(
-    "Tensor.argmin", "mint.argmin(input, dim=None, keepdim=False) -> indices(_)", "numpy.argmin(a, axis=None)"
+    "Tensor.argmin",
+    "mint.argmin(input, dim=None, keepdim=False) -> indices(_)",
+    "numpy.argmin(a, axis=None)",
+    "Argmin(axis=-1, output_type=int32)(x) -> cast(_, self.output_type) >>> ops.Argmin()(Tensor([[1.0, "
+    "5.0], [3.0, 4.0]])) => [0 0]",
 )
 def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The index of the smallest element along ``axis``: the first of equal ones, the first NaN.

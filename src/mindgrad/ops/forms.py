@@ -71,7 +71,7 @@ class Reading(NamedTuple):
     @property
     def passed(self) -> list[Argument]:
         """The attributes and arguments that stand for parameters by their names."""
-        words = set(_WORD.findall(" ".join(self.values.values()))) if self.values else ()
+        words = set(_WORD.findall(" ".join([*self.values.values(), self.result])))
         return [
             each for each in (*self.attributes, *self.arguments) if each.is_used and each.name not in words
         ]

@@ -190,7 +190,12 @@ def unsqueeze(input: Any, dim: int) -> Tensor:
     return expand_dims(input, dim)
 
 
-@public("Tensor", "numpy.squeeze(a, axis=None)")
+@public(
+    "Tensor",
+    "numpy.squeeze(a, axis=None)",
+    "Squeeze(axis: integers=())(x)(axis=None if self.axis == () else self.axis) >>> ops.Squeeze(0)"
+    "(Tensor([[1.0, 2.0]])) => [1. 2.]",
+)
 def squeeze(input: Any, axis: Any = None) -> Tensor:
     """``input`` without its axes of size 1, or without those of them that ``axis`` names.
 

@@ -125,6 +125,11 @@ def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
     return solution(applied(linalg.solve, "MatrixSolve", a, b, transpose=adjoint), vectors)
 
 
+@public(
+    "MatrixTriangularSolve(lower=True, adjoint=False)(a, b)"
+    "(trans='C' if self.adjoint else 'N') >>> ops.MatrixTriangularSolve()(Tensor([[2.0, 0.0], [0.0, 4.0]]), "
+    "Tensor([[2.0], [8.0]])) => [[1.]\n [2.]]",
+)
 def solve_triangular(
     a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
 ) -> Tensor:

@@ -55,7 +55,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
             alone ("Tensor", "mint") is that of the function's own name.
 
     Raises:
-        ValueError: another function has the name already.
+        ValueError: the name is declared already, for another function or in another way.
 
     >>> from mindgrad import ops
     >>> from mindgrad.ops.registry import surface_forms
@@ -89,8 +89,8 @@ def _form(words: str, arguments: str, function: Callable[..., Any], example: str
 
 def _declare(form: Form) -> None:
     names = _FORMS.setdefault(form.path, {})
-    if form.name in names and names[form.name].function is not form.function:
-        raise ValueError(f"The public name '{form.path}.{form.name}' stands for two functions.")
+    if names.get(form.name, form) != form:
+        raise ValueError(f"The public name '{form.path}.{form.name}' is declared twice.")
     names[form.name] = form
     if form.path in _SURFACES:
         _SURFACES[form.path]([form])

@@ -110,7 +110,11 @@ def mvlgamma(x: Any, p: int) -> Tensor:
     return arithmetic.add(total, p * (p - 1) / 4 * _math.log(_math.pi))
 
 
-@public("Tensor")
+@public(
+    "Tensor",
+    "Logit(eps=-1.0)(x)(eps=None if self.eps < 0 else self.eps)"
+    ' >>> f"{ops.Logit(eps=0.1)(Tensor(0.0)):.4f}" => -2.1972',
+)
 def logit(input: Any, eps: float | None = None) -> Tensor:
     """log(x / (1 − x)), the inverse of ``sigmoid``; its derivative is 1 / (x (1 − x)).
 

@@ -33,7 +33,7 @@ __all__ = [
 # --- products and distances -------------------------------------------------------------------------------
 
 
-@public("Tensor.cross mint")
+@public("Tensor.cross mint", "Cross(dim=-65530)(x, y)(dim=None if self.dim == -65530 else self.dim)")
 def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
     """The vector product of vectors of three elements: x₁y₂ − x₂y₁, x₂y₀ − x₀y₂, x₀y₁ − x₁y₀.
 

@@ -14,7 +14,6 @@ from mindgrad.ops.operations.base import (
     classes,
     element_type,
     integer,
-    integers,
     operation,
     text,
 )
@@ -33,11 +32,6 @@ DType = operation(
 TransposeView = operation(
     __name__, "TransposeView", layout.transpose,
     example="ops.operations.TransposeView()(Tensor([[1.0, 2.0]]), (1, 0))", prints="[[1.]\n [2.]]",
-)  # fmt: skip
-Squeeze = operation(
-    __name__, "Squeeze", layout.squeeze, attributes={"axis": integers(())},
-    run=lambda self, x: layout.squeeze(x, None if self.axis == () else self.axis),
-    example="ops.Squeeze(0)(Tensor([[1.0, 2.0]]))", prints="[1. 2.]",
 )  # fmt: skip
 
 # --- joining and splitting ---------------------------------------------------------------------------

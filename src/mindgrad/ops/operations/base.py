@@ -191,7 +191,9 @@ def class_of(module: str, form: Form) -> type[Operation]:
 
 def _defined(form: Form, reading: Reading) -> Callable[..., Any]:
     text = definition(form.name, form.function, reading, is_class=True)
-    scope = defined_in({f"_of_{form.name}": form.function}, text, form.path)
+    # fixed values and conversions are written in the names of the function's module, and element types
+    names = {**vars(dtype_names), **inspect.unwrap(form.function).__globals__}
+    scope = defined_in({**names, f"_of_{form.name}": form.function}, text, form.path)
     return scope[form.name]  # type: ignore[no-any-return]
 
 

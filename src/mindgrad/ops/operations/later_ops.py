@@ -121,14 +121,4 @@ def _sampled(self: Any, x: Any, grid: Any) -> Tensor:
     return grid_sampling.grid_sample(x, grid, self.interpolation_mode, self.padding_mode, self.align_corners)
 
 
-GridSampler2D = operation(
-    __name__, "GridSampler2D", grid_sampling.grid_sample, attributes=_SAMPLING, run=_sampled,
-    example=f"ops.GridSampler2D()({_IMAGE}, ops.zeros((1, 1, 1, 2)))", prints="[[[[2.5]]]]",
-)  # fmt: skip
-GridSampler3D = operation(
-    __name__, "GridSampler3D", grid_sampling.grid_sample, attributes=_SAMPLING, run=_sampled,
-    example="ops.GridSampler3D()(ops.ones((1, 1, 2, 2, 2)), ops.zeros((1, 1, 1, 1, 3))).shape",
-    prints="(1, 1, 1, 1, 1)",
-)  # fmt: skip
-
 __all__ = list(classes(globals()))

@@ -35,10 +35,4 @@ def _triangular(self: Any, a: Any, b: Any) -> Any:
     return linalg.solve_triangular(a, b, "C" if self.adjoint else "N", self.lower)
 
 
-MatrixTriangularSolve = operation(
-    __name__, "MatrixTriangularSolve", linalg.solve_triangular,
-    attributes={"lower": boolean(True), **_ADJOINT}, run=_triangular,
-    example=f"ops.MatrixTriangularSolve()({_DIAGONAL}, Tensor([[2.0], [8.0]]))", prints="[[1.]\n [2.]]",
-)  # fmt: skip
-
 __all__ = list(classes(globals()))

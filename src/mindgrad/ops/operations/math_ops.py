@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.ir.dtype import int32
-from mindgrad.ops import comparison, contraction, conversion, extremes, math, reduction, special
-from mindgrad.ops.operations.base import boolean, classes, element_type, integer, number, operation, text
+from mindgrad.ops import comparison, contraction, conversion, math, reduction
+from mindgrad.ops.operations.base import boolean, classes, operation, text
 
 # --- arithmetic --------------------------------------------------------------------------------------
 
 
 # --- elementwise functions ---------------------------------------------------------------------------
 
-Logit = operation(
-    __name__, "Logit", special.logit, attributes={"eps": number(-1.0)},
-    run=lambda self, x: special.logit(x, None if self.eps < 0 else self.eps),
-    example='f"{ops.Logit(eps=0.1)(Tensor(0.0)):.4f}"', prints="-2.1972",
-)  # fmt: skip
 
 # --- comparisons, logic, bits ------------------------------------------------------------------------
 
@@ -45,18 +40,6 @@ def _without_axes(self: Any, x: Any, axis: Any) -> Any:
     return reduction.reduce_sum(x, axis, self.keep_dims)
 
 
-Argmax = operation(
-    __name__, "Argmax", extremes.argmax,
-    attributes={"axis": integer(-1), "output_type": element_type(int32)},
-    run=lambda self, x: conversion.cast(extremes.argmax(x, self.axis), self.output_type),
-    example="ops.Argmax()(Tensor([[1.0, 5.0], [3.0, 4.0]]))", prints="[1 1]",
-)  # fmt: skip
-Argmin = operation(
-    __name__, "Argmin", extremes.argmin,
-    attributes={"axis": integer(-1), "output_type": element_type(int32)},
-    run=lambda self, x: conversion.cast(extremes.argmin(x, self.axis), self.output_type),
-    example="ops.Argmin()(Tensor([[1.0, 5.0], [3.0, 4.0]]))", prints="[0 0]",
-)  # fmt: skip
 SquareSumAll = operation(
     __name__, "SquareSumAll", reduction.reduce_sum,
     run=lambda self, x, y: (reduction.reduce_sum(math.square(x)), reduction.reduce_sum(math.square(y))),

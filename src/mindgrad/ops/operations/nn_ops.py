@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import activation, arithmetic, clipping, convolution, math, padding, reduction
+from mindgrad.ops import arithmetic, clipping, convolution, math, padding, reduction
 from mindgrad.ops.operations.base import anything, classes, integer, integers, number, operation, text
 
 # --- activations -------------------------------------------------------------------------------------
 
-Softplus = operation(
-    __name__, "Softplus", activation.softplus,
-    run=lambda self, x: activation.softplus(x, 1, float("inf")),
-    example='f"{ops.Softplus()(Tensor(0.0)):.4f}"', prints="0.6931",
-)  # fmt: skip
 
 # --- layers ------------------------------------------------------------------------------------------
 

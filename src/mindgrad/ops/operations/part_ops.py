@@ -8,7 +8,7 @@ import numpy as np
 
 from mindgrad.ir.dtype import int32
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import assigning, creation, flow, joining, layout, movement, padding, quantiles, vectors
+from mindgrad.ops import assigning, creation, flow, joining, layout, movement, padding, quantiles
 from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations.base import (
@@ -23,12 +23,6 @@ from mindgrad.ops.operations.base import (
 )
 
 # --- vectors -----------------------------------------------------------------------------------------
-
-Cross = operation(
-    __name__, "Cross", vectors.cross, attributes={"dim": integer(-65530)},
-    run=lambda self, x, y: vectors.cross(x, y, None if self.dim == -65530 else self.dim),
-    example="ops.Cross()(Tensor([1.0, 0.0, 0.0]), Tensor([0.0, 1.0, 0.0]))", prints="[0. 0. 1.]",
-)  # fmt: skip
 
 
 def _running_logsumexp(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Tensor:
