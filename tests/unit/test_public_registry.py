@@ -138,3 +138,12 @@ def test_no_public_name_is_lost():
             lost += [f"{place}: {name}" for name in line.split() if not hasattr(place, name)]
     assert count > 2500
     assert lost == []
+
+
+@pytest.mark.parametrize(("names", "module"), [
+    ({registry.CLASSES: "CumSum", "Tensor": "cumsum", "mint": "cumsum", "numpy": "cumsum"}, "cumulative"),
+    ({registry.CLASSES: "Erfc", "Tensor": "erfc", "mint": "erfc"}, "special"),
+])  # fmt: skip
+def test_all_names_of_an_operator_are_declared_in_one_file(names, module):
+    functions = [registry.surface_forms(path)[name].function for path, name in names.items()]
+    assert {function.__module__ for function in functions} == {f"mindgrad.ops.{module}"}
