@@ -50,7 +50,7 @@ _SURFACES: dict[str, Callable[[list[Form]], None]] = {}
 def public(*forms: str) -> Callable[[_F], _F]:
     """A decorator that declares the forms of a function and gives the function itself.
 
-    Without forms the function is one of ``ops`` alone; blocks in its docstring (``ops/blocks.py``) are filled in.
+    Without forms the function is one of ``ops`` alone. Its docstring gets its blocks (``ops/blocks.py``).
 
     Args:
         forms: lines as above. A line without arguments can hold several names, divided by spaces; a path
