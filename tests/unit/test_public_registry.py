@@ -115,6 +115,13 @@ def test_a_reading_says_what_is_passed_on():
     assert (reading.values, reading.result) == ({"dims": "self.axis"}, "indices(_)")
 
 
+def test_an_argument_with_a_default_must_fit_by_name():
+    for arguments, name in (("(input, depth=2)", "depth"), ("(input, a, b, c)", "c")):
+        with pytest.raises(ValueError, match=rf"'amax' has the argument '{name}'"):
+            forms.definition("amax", ops.amax, forms.read(arguments))
+    assert "_of_amax(x, k)" in forms.definition("amax", ops.amax, forms.read("(x, k=0)(axis=k)"))
+
+
 def test_methods_of_forms_are_those_of_the_table():
     assert registry.surface_forms("Tensor").keys() == methods.METHODS.keys()
 

@@ -116,7 +116,7 @@ def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, operator: 
     return total if op == ReduceOp.SUM else total / len(ranks)
 
 
-@public("Reduce(dest_rank: integer, op='sum', group='nccl_world_group')(tensor)")
+@public("Reduce(dest_rank: integer, op='sum', group='nccl_world_group')(tensor)(process=self.dest_rank)")
 def reduced_by(tensor: Any, process: int, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
     """The reduction of every process's ``tensor`` on one of them; zeros on the others.
 
@@ -163,7 +163,7 @@ def gathered(tensor: Any, group: str = _WORLD, operator: str = "AllGather") -> T
     return x if len(ranks) == 1 else applied(rows.all_gather, operator, x, axis=0, ranks=ranks)
 
 
-@public("CollectiveGather(dest_rank: integer, group='nccl_world_group')(tensor)")
+@public("CollectiveGather(dest_rank: integer, group='nccl_world_group')(tensor)(process=self.dest_rank)")
 def gathered_by(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     """The tensors of all processes joined along the first axis on one of them; zeros on the others.
 
@@ -246,7 +246,7 @@ def broadcast(tensor: Any, process: int, group: str = _WORLD, operator: str = "B
     return cast(total, x.dtype)
 
 
-@public("CollectiveScatter(src_rank=0, group='nccl_world_group')(tensor)")
+@public("CollectiveScatter(src_rank=0, group='nccl_world_group')(tensor)(process=self.src_rank)")
 def scattered(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     """This process's part, along the first axis, of the ``tensor`` of one process.
 

@@ -5,10 +5,11 @@
     def amax(input, dim=None, keepdim=False):
         return _of_amax(input, dim, keepdim)
 
-An argument stands for the parameter of the same name, else for one that a synonym names (``dim``: ``axis``),
-else for the first parameter that is free. ``a: floating`` converts an argument first, ``stable: unused``
-accepts one that is not passed on, ``inplace: placing`` one with which the first argument becomes the
-result, and ``-> indices(_)`` converts the result.
+An argument stands for the parameter of the same name, or for one that a synonym names (``dim``: ``axis``).
+What must be given stands for the first parameter that is free, if no name fits; what has a default, or is an
+attribute, must fit, or be said in further brackets: ``(diagonal=k)``. ``a: floating`` converts an argument
+first, ``stable: unused`` accepts one that is not passed on, ``inplace: placing`` one with which the first
+argument becomes the result, and ``-> indices(_)`` converts the result.
 """
 
 from __future__ import annotations
@@ -148,8 +149,14 @@ def parameters_of(function: Callable[..., Any], reading: Reading) -> dict[str, s
     free = [p for p in own if p in positional and p not in parameters.values()]
     inputs = [each for each in reading.arguments if each in reading.passed]
     for argument in (*inputs, *reading.passed):
-        if argument.name not in parameters:
-            parameters[argument.name] = free.pop(0)
+        if argument.name in parameters:
+            continue
+        if argument.default or argument in reading.attributes or not free:
+            raise ValueError(
+                f"A form of '{function.__name__}' has the argument '{argument.name}', but no parameter is "
+                f"called so; say which: (parameter={argument.name}) behind the arguments."
+            )
+        parameters[argument.name] = free.pop(0)
     return parameters
 
 

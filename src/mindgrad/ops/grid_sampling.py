@@ -68,12 +68,13 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
 
 @public(
     "mint.nn.functional",
-    "GridSampler2D(interpolation_mode='bilinear', padding_mode='zeros', align_corners=False)(x, "
-    "grid) >>> ops.GridSampler2D()(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), ops.zeros((1, 1, 1, "
-    "2))) => [[[[2.5]]]]",
-    "GridSampler3D(interpolation_mode='bilinear', padding_mode='zeros', align_corners=False)(x, "
-    "grid) >>> ops.GridSampler3D()(ops.ones((1, 1, 2, 2, 2)), ops.zeros((1, 1, 1, 1, 3))).shape => (1, 1, "
-    "1, 1, 1)",
+    "GridSampler2D(interpolation_mode='bilinear', padding_mode='zeros', align_corners=False)(x, grid)"
+    "(mode=self.interpolation_mode)"
+    " >>> ops.GridSampler2D()(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), ops.zeros((1, 1, 1, 2))) => [[[[2.5]]]]",
+    "GridSampler3D(interpolation_mode='bilinear', padding_mode='zeros', align_corners=False)(x, grid)"
+    "(mode=self.interpolation_mode)"
+    " >>> ops.GridSampler3D()(ops.ones((1, 1, 2, 2, 2)), ops.zeros((1, 1, 1, 1, 3))).shape => (1, 1, 1, 1, "
+    "1)",
 )
 def grid_sample(
     input: Any,

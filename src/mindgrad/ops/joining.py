@@ -213,8 +213,8 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
 @public(
     "Tensor",
     "SplitV(size_splits: integers, split_dim: integer, num_split: unused integer)(x)"
-    "(split_size_or_sections=list(self.size_splits)) >>> ops.SplitV([1, 2], 0, 2)(Tensor([1.0, 2.0, "
-    "3.0]))[1] => [2. 3.]",
+    "(split_size_or_sections=list(self.size_splits), axis=self.split_dim)"
+    " >>> ops.SplitV([1, 2], 0, 2)(Tensor([1.0, 2.0, 3.0]))[1] => [2. 3.]",
     "mint.split(tensor, split_size_or_sections, dim=0)",
 )
 def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:

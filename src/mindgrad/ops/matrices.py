@@ -28,8 +28,8 @@ def _grid(count: int, shift_rows: int, shift_columns: int) -> Tensor:
 
 @public(
     "DiagPart()(x)",
-    "Tensor.diagonal(offset=0, axis1=0, axis2=1)",
-    "numpy.diagonal(a, offset=0, axis1=0, axis2=1)",
+    "Tensor.diagonal(offset=0, axis1=0, axis2=1)(dim1=axis1, dim2=axis2)",
+    "numpy.diagonal(a, offset=0, axis1=0, axis2=1)(dim1=axis1, dim2=axis2)",
 )
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The elements of ``input`` at equal places along two axes, which become the last axis.
@@ -124,7 +124,7 @@ def diag(input: Any) -> Tensor:
     return apply(structural.reshape, diag_embed(ravel(x)), shape=(*x.shape, *x.shape))
 
 
-@public("Tensor", "numpy.diagflat(v, k=0)")
+@public("Tensor", "numpy.diagflat(v, k=0)(offset=k)")
 def diagflat(input: Any, offset: int = 0) -> Tensor:
     """A matrix with all elements of ``input`` on its diagonal.
 
@@ -163,7 +163,7 @@ def _triangle(operator: str, input: Any, diagonal: int, keep: Any) -> Tensor:
     return apply(arithmetic.select, make_tensor(mask), x, broadcast_to(nothing, x.shape))
 
 
-@public("Tensor mint", "Tril(diagonal=0)(x)", "numpy.tril(m, k=0)")
+@public("Tensor mint", "Tril(diagonal=0)(x)", "numpy.tril(m, k=0)(diagonal=k)")
 def tril(input: Any, diagonal: int = 0) -> Tensor:
     """The matrices in the last two axes of ``input`` with zeros above a diagonal.
 
@@ -183,7 +183,7 @@ def tril(input: Any, diagonal: int = 0) -> Tensor:
     return _triangle("Tril", input, diagonal, np.tril)
 
 
-@public("Tensor mint", "Triu(diagonal=0)(x)", "numpy.triu(m, k=0)")
+@public("Tensor mint", "Triu(diagonal=0)(x)", "numpy.triu(m, k=0)(diagonal=k)")
 def triu(input: Any, diagonal: int = 0) -> Tensor:
     """The matrices in the last two axes of ``input`` with zeros below a diagonal; as :func:`tril`.
 

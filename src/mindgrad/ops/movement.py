@@ -74,7 +74,7 @@ def expand_as(input: Any, other: Any) -> Tensor:
     return broadcast_to(input, operand(other, "ExpandAs").shape)
 
 
-@public("mint", "ReverseV2(axis: integers)(x)")
+@public("mint", "ReverseV2(axis: integers)(x)(dims=self.axis)")
 def flip(input: Any, dims: Any) -> Tensor:
     """The elements of ``input`` in opposite order along the axes ``dims``.
 
@@ -129,8 +129,9 @@ def slice_axis(x: Tensor, axis: int, start: int, limit: int) -> Tensor:
 
 @public(
     "Tensor mint",
-    "Roll(shift: integers, axis: integers)(x) >>> ops.Roll(1, 0)(Tensor([1.0, 2.0, 3.0])) => [3. 1. 2.]",
-    "numpy.roll(a, shift, axis=None)",
+    "Roll(shift: integers, axis: integers)(x)(shifts=self.shift, dims=self.axis) >>> ops.Roll(1, 0)"
+    "(Tensor([1.0, 2.0, 3.0])) => [3. 1. 2.]",
+    "numpy.roll(a, shift, axis=None)(dims=axis)",
 )
 def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     """``input`` with its elements moved on by ``shifts`` places, those at the end to the front.
@@ -170,7 +171,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     return x
 
 
-@public("Tensor", "numpy.rot90(a, k=1, axes=(0, 1))")
+@public("Tensor", "numpy.rot90(a, k=1, axes=(0, 1))(dims=axes)")
 def rot90(input: Any, k: int, dims: Any) -> Tensor:
     """``input`` turned ``k`` times by 90 degrees, from the first axis of ``dims`` towards the second.
 

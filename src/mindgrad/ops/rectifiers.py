@@ -114,7 +114,7 @@ def celu(x: Any, alpha: float = 1.0) -> Tensor:
     return choose(above, x, mul(expm1(mul(_below(x, above), 1 / alpha)), alpha))
 
 
-@public("mint.nn.functional.leaky_relu(input, negative_slope=0.01)")
+@public("mint.nn.functional.leaky_relu(input, negative_slope=0.01)(alpha=negative_slope)")
 def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
     """x above 0, and α x elsewhere; the derivative at 0 is α.
 

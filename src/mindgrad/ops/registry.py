@@ -57,7 +57,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
             alone ("Tensor", "mint") is that of the function's own name.
 
     Raises:
-        ValueError: the name is declared already, for another function or in another way.
+        ValueError: a line names nothing, or a name is declared already, in another way.
 
     >>> from mindgrad import ops
     >>> from mindgrad.ops.registry import surface_forms
@@ -72,6 +72,8 @@ def public(*forms: str) -> Callable[[_F], _F]:
             text, _, example = line.partition(" >>> ")
             start = text.find("(")
             head, arguments = (text, "") if start < 0 else (text[:start], text[start:])
+            if not head:
+                raise ValueError(f"The form '{line}' of '{function.__name__}' names nothing.")
             for words in head.split():
                 _declare(_form(words, arguments, function, example))
         return function

@@ -247,7 +247,8 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
 
 @public(
     "Tensor mint",
-    "UniqueConsecutive(return_idx=False, return_counts=False, axis: anything('an int or None')=None)(x)",
+    "UniqueConsecutive(return_idx=False, return_counts=False, axis: anything('an int or None')=None)(x)"
+    "(return_inverse=self.return_idx)",
 )
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None

@@ -148,7 +148,8 @@ def depth_to_space(input_x: Any, block_size: int) -> Tensor:
 @public(
     "SpaceToBatch(block_size: integer, paddings: anything('a pair of ints for each axis of space'))(x)"
     " >>> ops.SpaceToBatch(2, [[0, 0], [0, 0]])(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])).shape => (4, 1, 1, 1)",
-    "SpaceToBatchND(block_shape: integers, paddings: anything('a pair of ints for each axis of space'))(x)",
+    "SpaceToBatchND(block_shape: integers, paddings: anything('a pair of ints for each axis of space'))(x)"
+    "(block_size=self.block_shape)",
 )
 def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
     """Blocks of space as further members of the batch, after zeros have been put around.
@@ -183,6 +184,7 @@ def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
 
 @public(
     "BatchToSpace(block_size: integer, crops: anything('a pair of ints for each axis of space'))(x)"
+    "(block_shape=self.block_size)"
     " >>> ops.BatchToSpace(2, [[0, 0], [0, 0]])(ops.ones((4, 1, 1, 1))).shape => (1, 1, 2, 2)",
     "BatchToSpaceND(block_shape: integers, crops: anything('a pair of ints for each axis of space'))(x)",
 )

@@ -205,8 +205,8 @@ def _order(operator: str, order: Any) -> float:
 
 
 @public(
-    "LpNorm(axis: integers, p=2, keep_dims=False, epsilon: unused number=1e-12)(x) >>> ops.LpNorm(axis=1)"
-    "(Tensor([[3.0, 4.0]])) => [5.]",
+    "LpNorm(axis: integers, p=2, keep_dims=False, epsilon: unused number=1e-12)(x)"
+    "(ord=self.p) >>> ops.LpNorm(axis=1)(Tensor([[3.0, 4.0]])) => [5.]",
     "mint.linalg.vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None)",
 )
 def vector_norm(
@@ -317,7 +317,7 @@ def _singular_values(x: Tensor, row: int, column: int) -> Tensor:
 
 @public(
     "Tensor mint.linalg",
-    "EuclideanNorm(keep_dims=False)(x, axes=None)(ord=None)",
+    "EuclideanNorm(keep_dims=False)(x, axes=None)(ord=None, dim=axes)",
     "numpy.norm(x: floating, ord=None, axis=None, keepdims=False)",
 )
 def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
