@@ -311,9 +311,9 @@ def moved_example(example: str, own: str, path: str, name: str) -> str:
         example = example.replace(f"ops.{own}(", f"{path}.{name}(")
         module = path.partition(".")[0]
         names = f"{module}, ops" if _OPS.search(example) else module
-        first, _, rest = example.partition("\n")
+        first, _, lines = example.partition("\n")
         if first.startswith(">>> from mindgrad import ") and first.endswith("ops"):
-            return f"{first[:-3]}{names}\n{rest}"
+            return f"{first[:-3]}{names}\n{lines}"
         return example
     head = f"ops.{own}("
     while (start := example.find(head)) >= 0:
@@ -322,8 +322,8 @@ def moved_example(example: str, own: str, path: str, name: str) -> str:
             depth += (example[end] in "([") - (example[end] in ")]")
             end += 1
         tensor = example[start + len(head) : end]
-        rest = example[end + 1 :].lstrip(" ") if example[end] == "," else example[end:]
-        example = f"{example[:start]}{tensor}.{name}({rest}"
+        others = example[end + 1 :].lstrip(" ") if example[end] == "," else example[end:]
+        example = f"{example[:start]}{tensor}.{name}({others}"
     return example
 
 
