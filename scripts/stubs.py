@@ -212,13 +212,8 @@ def _home(value: Any) -> str | None:
     """The module in whose source a name of the value stands; ``None`` for a function that a form defines."""
     code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
     module = getattr(value, "__module__", None) or type(value).__module__
-    if code is None or "<forms" not in code.co_filename:
-        if _own_name(module, value):
-            return module
-        return next(
-            (m for m in sorted(sys.modules) if m.startswith("mindgrad.ops.") and _own_name(m, value)), None
-        )
-    return None
+    is_defined = code is not None and "<forms" in code.co_filename
+    return module if not is_defined and _own_name(module, value) else None
 
 
 def _own_name(module: str, value: Any) -> str:
