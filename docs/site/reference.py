@@ -85,19 +85,18 @@ PAGES = [
     Page("dataset", "Datasets", "mindgrad.dataset", "dataset"),
 ]  # fmt: skip
 
-#: the pages of the classes that the registry makes, by the pages of their functions
-CLASS_PAGES = {
-    "operations-math": [
-        "ops-arithmetic",
-        "ops-functions",
-        "ops-reductions",
-        "ops-linear-algebra",
-        "ops-fourier",
-        "ops-random",
-    ],
-    "operations-arrays": ["ops-shapes", "ops-indexing", "ops-sparse"],
-    "operations-networks": ["ops-networks"],
-}
+#: the pages of what the registry makes, by the pages of the functions; the last for all others
+FORM_PAGES = {
+    CLASSES: {
+        "operations-math": [
+            "ops-arithmetic", "ops-functions", "ops-reductions", "ops-linear-algebra", "ops-fourier", "ops-random",
+        ],
+        "operations-arrays": ["ops-shapes", "ops-indexing", "ops-sparse"],
+        "operations-networks": ["ops-networks"],
+        "operations-others": [],
+    },
+    "numpy": {"numpy-arrays": ["ops-shapes", "ops-indexing"], "numpy-mathematics": []},
+}  # fmt: skip
 
 
 class Entry(NamedTuple):
@@ -150,12 +149,13 @@ def defines(package: ModuleType, value: Any) -> bool:
 
 def page_of(entry: Entry) -> tuple[str, str]:
     """File and title of the page of a name."""
-    form = surface_forms(CLASSES).get(entry.name) if entry.module == "mindgrad.ops" else None
-    if form is not None and entry.source == CLASSES:
-        function = Entry(entry.module, form.function.__name__, form.function)
-        file = next(
-            (own for own, pages in CLASS_PAGES.items() if page_of(function)[0] in pages), "operations-others"
-        )
+    path, owner = {"mindgrad.ops": (CLASSES, CLASSES), "mindgrad.numpy": ("numpy", "numpy")}.get(
+        entry.module, ("", None)
+    )
+    form = surface_forms(path).get(entry.name)
+    if form is not None and entry.source == owner:
+        function = page_of(Entry("mindgrad.ops", form.function.__name__, form.function))[0]
+        file = next(own for own, pages in FORM_PAGES[path].items() if function in pages or not pages)
         return file, next(page.title for page in PAGES if page.file == file)
     for page in PAGES:
         if page.module == entry.module and any(
