@@ -8,13 +8,10 @@ the sections of another function of its module, ``{as amax}``, or one of them, `
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from typing import Any
 
 __all__ = ["BLOCKS", "with_blocks"]
-
-_LINE = re.compile(r"^    \{([\w ]+)\}$", re.MULTILINE)
 
 _HEADS = ("Args:", "Returns:", "Raises:")
 _SHAPE = "    Returns:\n        Tensor of the shape of ``{0}``.\n\n"
@@ -73,17 +70,17 @@ def with_blocks(function: Callable[..., Any]) -> str:
     (True, True)
     """
 
-    def block(line: re.Match[str]) -> str:
-        if line[1] in BLOCKS:
-            return BLOCKS[line[1]]
-        name, _, last = line[1].rpartition(" ")
-        if name in BLOCKS:
-            return BLOCKS[name].format(last)
-        return _sections(
-            inspect.unwrap(function).__globals__[last], function, name.removesuffix("as").strip()
-        )
+    lines = (function.__doc__ or "").split("\n")
+    return "\n".join(_block(line[5:-1], function) if line[:5] == "    {" else line for line in lines)
 
-    return _LINE.sub(block, function.__doc__ or "")
+
+def _block(text: str, function: Callable[..., Any]) -> str:
+    if text in BLOCKS:
+        return BLOCKS[text]
+    name, _, last = text.rpartition(" ")
+    if name in BLOCKS:
+        return BLOCKS[name].format(last)
+    return _sections(inspect.unwrap(function).__globals__[last], function, name.removesuffix("as").strip())
 
 
 def _sections(source: Callable[..., Any], function: Callable[..., Any], name: str) -> str:

@@ -45,12 +45,6 @@ _SYNONYMS: tuple[frozenset[str], ...] = tuple(
 )
 
 
-_WORD = re.compile(r"\w+")
-_COMMA = re.compile(r",\s*(?![^()]*\))")  # outside of brackets
-_RESULT = re.compile(r"\b_\b")
-_OPS = re.compile(r"(?<!mindgrad\.)\bops\.")
-
-
 class Argument(NamedTuple):
     """An argument of a form: its name, the text of its conversion and of its default, "" for none."""
 
@@ -72,7 +66,7 @@ class Reading(NamedTuple):
     @property
     def passed(self) -> list[Argument]:
         """The attributes and arguments that stand for parameters by their names."""
-        words = set(_WORD.findall(" ".join([*self.values.values(), self.result])))
+        words = _words(" ".join([*self.values.values(), self.result])) if self.values or self.result else ()
         return [
             each for each in (*self.attributes, *self.arguments) if each.is_used and each.name not in words
         ]
@@ -93,6 +87,10 @@ def read(text: str, is_class: bool = False) -> Reading:
     return Reading(attributes, arguments, values, result.strip())
 
 
+def _words(text: str) -> list[str]:
+    return "".join([sign if sign.isalnum() or sign == "_" else " " for sign in text]).split()
+
+
 def _groups(text: str) -> list[str]:
     """The texts in the outermost brackets."""
     groups, depth, start = [], 0, 0
@@ -111,8 +109,8 @@ def _groups(text: str) -> list[str]:
 def arguments_of(text: str) -> list[Argument]:
     """The arguments in the text between two brackets."""
     arguments, by_keyword = [], False
-    for part in _COMMA.split(text) if text.strip() else []:
-        if part.strip() == "*":
+    for part in _parts(text):
+        if part == "*":
             by_keyword = True
             continue
         head, _, default = part.partition("=")
@@ -122,6 +120,18 @@ def arguments_of(text: str) -> list[Argument]:
         kind = kind.removeprefix("unused").strip()
         arguments.append(Argument(name.strip(), kind, default.strip(), by_keyword, is_used))
     return arguments
+
+
+def _parts(text: str) -> list[str]:
+    """What stands between the commas that are in no brackets."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]
 
 
 def _parameter(name: str, own: list[str], named: set[str]) -> str | None:
@@ -139,16 +149,17 @@ def parameters_of(function: Callable[..., Any], reading: Reading) -> dict[str, s
     own = [
         p for p in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if p not in reading.values
     ]
-    named = {argument.name for argument in reading.passed if argument.name in own}
+    passed = reading.passed
+    named = {argument.name for argument in passed if argument.name in own}
     parameters: dict[str, str] = {}
-    for argument in reading.passed:
+    for argument in passed:
         parameter = _parameter(argument.name, own, named)
         if parameter is not None and parameter not in parameters.values():
             parameters[argument.name] = parameter
     positional = code.co_varnames[: code.co_argcount]
     free = [p for p in own if p in positional and p not in parameters.values()]
-    inputs = [each for each in reading.arguments if each in reading.passed]
-    for argument in (*inputs, *reading.passed):
+    inputs = [each for each in reading.arguments if each in passed]
+    for argument in (*inputs, *passed):
         if argument.name in parameters:
             continue
         if argument.default or argument in reading.attributes or not free:
@@ -160,9 +171,16 @@ def parameters_of(function: Callable[..., Any], reading: Reading) -> dict[str, s
     return parameters
 
 
-def definition(name: str, function: Callable[..., Any], reading: Reading, *, is_class: bool = False) -> str:
+def definition(
+    name: str,
+    function: Callable[..., Any],
+    reading: Reading,
+    parameters: dict[str, str] | None = None,
+    *,
+    is_class: bool = False,
+) -> str:
     """The text of the function that a form stands for; ``_of_name`` stands for the function in it."""
-    parameters = parameters_of(function, reading)
+    parameters = parameters or parameters_of(function, reading)
     values = dict(reading.values)
     for argument in reading.passed:
         is_attribute = argument in reading.attributes
@@ -185,7 +203,7 @@ def definition(name: str, function: Callable[..., Any], reading: Reading, *, is_
     for argument in reading.arguments:
         if argument.conversion == "placing":
             call = f"placing({argument.name}, '{name}', {first}, lambda {first}: {call})"
-    body = _RESULT.sub(lambda _: call, reading.result) if reading.result else call
+    body = re.sub(r"\b_\b", lambda _: call, reading.result) if reading.result else call
     return f"def {name}({', '.join(header)}):\n    return {body}\n"
 
 
@@ -222,8 +240,9 @@ def functions_of(
             arguments[0] = arguments[0]._replace(conversion="" if arguments[0].conversion else coercion)
         reading = reading._replace(arguments=arguments)
         namespace[f"_of_{form.name}"] = form.function
-        texts.append(definition(form.name, form.function, reading))
-        defined.append((form, _described(form.function, reading)))
+        parameters = parameters_of(form.function, reading)
+        texts.append(definition(form.name, form.function, reading, parameters))
+        defined.append((form, _described(parameters, reading)))
     scope = defined_in(namespace, "".join(texts), path)
     for form, parameters in defined:
         function = scope[form.name]
@@ -244,11 +263,10 @@ def defined_in(namespace: dict[str, Any], text: str, path: str) -> dict[str, Any
     return scope
 
 
-def _described(function: Callable[..., Any], reading: Reading) -> dict[str, str]:
-    """The parameters by the arguments that stand for them, or for which their values stand."""
-    parameters = parameters_of(function, reading)
+def _described(parameters: dict[str, str], reading: Reading) -> dict[str, str]:
+    """The parameters by the arguments that stand for them, with those whose values are about one argument."""
     for parameter, value in reading.values.items():
-        words = _WORD.findall(value)
+        words = _words(value)
         names = [argument.name for argument in reading.arguments if argument.name in words]
         if len(names) == 1:
             parameters.setdefault(names[0], parameter)
@@ -295,7 +313,7 @@ def own_example(expression: str, prints: str) -> str:
     ['>>> print(ops.exp(Tensor(0.0)))', '1.0']
     """
     names = ("Parameter", "Tensor", "mint", "numpy", "ops", "scipy")
-    words = _WORD.findall(expression)
+    words = _words(expression)
     needed = ", ".join(name for name in names if name in words)
     return f">>> from mindgrad import {needed}\n>>> print({expression})\n{prints}"
 
@@ -310,7 +328,7 @@ def moved_example(example: str, own: str, path: str, name: str) -> str:
     if path != "Tensor":
         example = example.replace(f"ops.{own}(", f"{path}.{name}(")
         module = path.partition(".")[0]
-        names = f"{module}, ops" if _OPS.search(example) else module
+        names = f"{module}, ops" if re.search(r"(?<!mindgrad\.)\bops\.", example) else module
         first, _, lines = example.partition("\n")
         if first.startswith(">>> from mindgrad import ") and first.endswith("ops"):
             return f"{first[:-3]}{names}\n{lines}"

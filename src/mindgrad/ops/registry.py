@@ -17,7 +17,7 @@ when it is loaded, and at once from forms that come later. ``ops.forms`` reads t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 from mindgrad.ops.blocks import with_blocks
@@ -43,7 +43,10 @@ class Form(NamedTuple):
     example: str = ""
 
 
+#: functions and their lines, in the order of their modules; a path reads them when it is asked for
+_DECLARED: list[tuple[Callable[..., Any], tuple[str, ...]]] = []
 _FORMS: dict[str, dict[str, Form]] = {}
+_READ: dict[str, int] = {}  # how many of those declared a path has read
 _SURFACES: dict[str, Callable[[list[Form]], None]] = {}
 
 
@@ -68,44 +71,62 @@ def public(*forms: str) -> Callable[[_F], _F]:
     def declared(function: _F) -> _F:
         if "\n    {" in (function.__doc__ or ""):
             function.__doc__ = with_blocks(function)
-        for line in forms:
-            text, _, example = line.partition(" >>> ")
-            start = text.find("(")
-            head, arguments = (text, "") if start < 0 else (text[:start], text[start:])
-            if not head:
-                raise ValueError(f"The form '{line}' of '{function.__name__}' names nothing.")
-            for words in head.split():
-                _declare(_form(words, arguments, function, example))
+        if forms:
+            _DECLARED.append((function, forms))
+            for path in _SURFACES:
+                _install_further(path)
         return function
 
     return declared
 
 
+def _install_further(path: str) -> None:
+    """Install what was declared for a surface since it was loaded, which is nothing if that is wrong."""
+    before = len(_FORMS[path])
+    try:
+        names = surface_forms(path)
+    except ValueError:
+        _DECLARED.pop()
+        raise
+    if len(names) > before:
+        _SURFACES[path](list(names.values())[before:])
+
+
 _ALONE = frozenset({"Tensor", "mint", "numpy", "ops", "mint.nn.functional", "mint.linalg"})
 
 
-def _form(words: str, arguments: str, function: Callable[..., Any], example: str) -> Form:
-    if words in _ALONE:
-        return Form(words, function.__name__, arguments, function, example)
-    path, _, name = words.rpartition(".")
-    return Form(path or CLASSES, name, arguments, function, example)
-
-
-def _declare(form: Form) -> None:
-    names = _FORMS.setdefault(form.path, {})
-    if names.get(form.name, form) != form:
-        raise ValueError(f"The public name '{form.path}.{form.name}' is declared twice.")
-    names[form.name] = form
-    if form.path in _SURFACES:
-        _SURFACES[form.path]([form])
+def _forms(line: str, function: Callable[..., Any], path: str) -> Iterator[Form]:
+    """The forms of a line that belong to ``path``."""
+    text, _, example = line.partition(" >>> ")
+    start = text.find("(")
+    head, arguments = (text, "") if start < 0 else (text[:start], text[start:])
+    if not head:
+        raise ValueError(f"The form '{line}' of '{function.__name__}' names nothing.")
+    for words in head.split():
+        owner, _, name = (words, "", function.__name__) if words in _ALONE else words.rpartition(".")
+        if (owner or CLASSES) == path:
+            yield Form(path, name, arguments, function, example)
 
 
 def surface(path: str, install: Callable[[list[Form]], None]) -> None:
     """Install the forms of a path: those that are declared by now, and each that is declared later."""
-    _SURFACES[path] = install
     install(list(surface_forms(path).values()))
+    _SURFACES[path] = install
 
 
 def surface_forms(path: str) -> dict[str, Form]:
-    """The declared forms of a path, by name."""
-    return _FORMS.get(path, {})
+    """The declared forms of a path, by name.
+
+    Raises:
+        ValueError: a line names nothing, or a name is declared twice.
+    """
+    names = _FORMS.setdefault(path, {})
+    for function, lines in _DECLARED[_READ.get(path, 0) :]:
+        for line in lines:
+            if path not in line and path != CLASSES:
+                continue
+            for form in _forms(line, function, path):
+                if names.setdefault(form.name, form) is not form and names[form.name] != form:
+                    raise ValueError(f"The public name '{path}.{form.name}' is declared twice.")
+    _READ[path] = len(_DECLARED)
+    return names
