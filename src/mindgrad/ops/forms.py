@@ -123,7 +123,7 @@ def arguments_of(text: str) -> list[Argument]:
 
 
 def _parts(text: str) -> list[str]:
-    """What stands between the commas that are in no brackets."""
+    """The texts between the commas that are in no brackets."""
     parts, depth = [""], 0
     for sign in text:
         depth += (sign == "(") - (sign == ")")
