@@ -1,8 +1,9 @@
 """The types of what is made from tables are written for type checkers and editors.
 
 Tensor's operators and methods: ``src/mindgrad/ir/tensor_members.pyi``, a base class of Tensor that is there
-for them only. The elementwise functions of ``mindgrad.numpy``: ``numpy/pointwise.pyi``. Where each name of
-``mindgrad.nn`` is defined, for mypy does not follow lists of names that are sums: ``nn/__init__.pyi``.
+for them only. The names of ``mint`` and ``mindgrad.numpy``, from the registry: ``mint/__init__.pyi``, ….
+Where each name of ``mindgrad.nn`` is defined, for mypy does not follow lists of names that are sums:
+``nn/__init__.pyi``.
 
 python scripts/stubs.py            writes the files
 python scripts/stubs.py --check    exits with 1 if one would be another one
@@ -16,20 +17,20 @@ import pkgutil
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mindgrad import nn
+from mindgrad import mint, nn, numpy
 from mindgrad.ir.tensor import Tensor
-from mindgrad.numpy import pointwise
 from mindgrad.ops.methods import METHODS, OPERATORS, PROPERTIES
 
 SOURCE = Path(__file__).parents[1] / "src" / "mindgrad"
 
 HEAD = '''"""The operators and methods of Tensor, for type checkers and editors.
 
-Written by `scripts/stubs.py` from the tables in `mindgrad/ops/methods.py`; do not edit. When a program runs,
+Written by `scripts/stubs.py` from the registry of public names; do not edit. When a program runs,
 there is no such module: `mindgrad.ir.tensor` names it for type checkers only.
 """
 
@@ -52,15 +53,10 @@ Operand: TypeAlias = Tensor | _complex | np.ndarray[Any, Any] | np.generic | Seq
 class TensorMembers:
 '''
 
-POINTWISE_HEAD = '''"""Elementwise functions of NumPy, for type checkers and editors.
+SURFACE_HEAD = '''"""Names of ``{module}``, for type checkers and editors.
 
-Written by `scripts/stubs.py` from the table in `mindgrad/numpy/pointwise.py`; do not edit.
+Written by `scripts/stubs.py` from the registry of public names; do not edit.
 """
-
-from typing import Any
-
-from mindgrad.ir.tensor import Tensor
-
 '''
 
 LAYERS_HEAD = '''"""Cells and layers, for type checkers and editors.
@@ -109,7 +105,8 @@ def second_names(function: Callable[..., Any], first: str) -> dict[str, str]:
 
 def default(value: Any) -> str:
     """The default of a parameter as text: a literal, or the dots that stub files use."""
-    return repr(value) if value is None or type(value) in (int, float, str, builtins.bool) else "..."
+    literal = value is None or type(value) in (int, float, str, builtins.bool)
+    return repr(value) if literal and repr(value) not in ("inf", "nan") else "..."
 
 
 def parameters(function: Callable[..., Any]) -> Iterator[str]:
@@ -189,19 +186,54 @@ def text() -> str:
     return HEAD + "\n".join(lines) + "\n"
 
 
-def elementwise() -> str:
-    """The stub file of NumPy's elementwise functions."""
-    names = [name for name in pointwise.__all__ if name in pointwise._TABLE]
-    lines = [f"__all__ = {pointwise.__all__!r}", ""]
-    for name in names:
-        function = vars(pointwise)[name]
-        listed = inspect.signature(function).parameters.values()
-        written = [
-            p.name + (": Any" if p.default is Parameter.empty else f": Any = {default(p.default)}")
-            for p in listed
-        ]
-        lines += [f"def {name}({', '.join(written)}) -> Tensor:", f"    {summary(function) or '...'}"]
-    return POINTWISE_HEAD + "\n".join(lines) + "\n"
+def surface(module: ModuleType) -> str:
+    """The stub file of a module whose names the registry makes: imports, and the functions that are made."""
+    imports, made = set(), []
+    for name in sorted(module.__all__):
+        value = getattr(module, name)
+        home = value.__name__.rpartition(".")[0] if isinstance(value, ModuleType) else _home(value)
+        if isinstance(value, (float, int)) or value is None:
+            made.append(f"{name}: {type(value).__name__}")
+        elif home is None or (home == module.__name__ and not isinstance(value, ModuleType)):
+            made.append(function_stub(name, value))
+        else:
+            own = (
+                value.__name__.rpartition(".")[2] if isinstance(value, ModuleType) else _own_name(home, value)
+            )
+            imports.add(f"from {home} import {own} as {name}")
+    names = ["from collections.abc import Callable, Sequence", "from typing import Any", ""]
+    lines = [SURFACE_HEAD.format(module=module.__name__), *names, "from mindgrad.ir.tensor import Tensor"]
+    made.insert(0, "__all__: list[str]\n")
+    imports -= {lines[-1]}
+    return "\n".join([*lines, *sorted(imports), "", *made]) + "\n"
+
+
+def _home(value: Any) -> str | None:
+    """The module in whose source a name of the value stands; ``None`` for a function that a form defines."""
+    code = getattr(inspect.unwrap(value), "__code__", None) if callable(value) else None
+    module = getattr(value, "__module__", None) or type(value).__module__
+    is_defined = code is not None and "<forms" in code.co_filename
+    return module if not is_defined and _own_name(module, value) else None
+
+
+def _own_name(module: str, value: Any) -> str:
+    """The name of a value in a module, "" for none."""
+    return next((name for name, other in vars(sys.modules[module]).items() if other is value), "")
+
+
+def function_stub(name: str, function: Callable[..., Any]) -> str:
+    """A function as a stub, with its first sentence."""
+    listed = []
+    signature = inspect.signature(function)
+    has_star = False
+    for p in signature.parameters.values():
+        if p.kind is Parameter.KEYWORD_ONLY and not has_star:
+            listed.append("*")
+            has_star = True
+        own = "" if p.default is Parameter.empty else f" = {default(p.default)}"
+        listed.append(f"{p.name}: {annotation(p.annotation, 'Any').replace('_', '')}{own}")
+    result = annotation(signature.return_annotation, "Any").replace("_", "")
+    return f"def {name}({', '.join(listed)}) -> {result}:\n    {summary(function) or '...'}"
 
 
 def layers() -> str:
@@ -223,7 +255,12 @@ def layers() -> str:
 FILES = {
     SOURCE / "ir" / "tensor_members.pyi": text,
     SOURCE / "nn" / "__init__.pyi": layers,
-    SOURCE / "numpy" / "pointwise.pyi": elementwise,
+    SOURCE / "mint" / "__init__.pyi": partial(surface, mint),
+    SOURCE / "mint" / "linalg.pyi": partial(surface, mint.linalg),
+    SOURCE / "mint" / "special.pyi": partial(surface, mint.special),
+    SOURCE / "mint" / "special.pyi": partial(surface, mint.special),
+    SOURCE / "mint" / "nn" / "functional.pyi": partial(surface, mint.nn.functional),
+    SOURCE / "numpy" / "__init__.pyi": partial(surface, numpy),
 }
 
 

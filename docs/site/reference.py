@@ -15,6 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from mindgrad.ops.registry import CLASSES, surface_forms
+
 #: the public modules, in the order in which an object is looked for
 MODULES = [
     "mindgrad", "mindgrad.tools", "mindgrad.tools.profile", "mindgrad.tools.cost", "mindgrad.nn", "mindgrad.train",
@@ -83,6 +85,19 @@ PAGES = [
     Page("dataset", "Datasets", "mindgrad.dataset", "dataset"),
 ]  # fmt: skip
 
+#: the pages of what the registry makes, by the pages of the functions; the last for all others
+FORM_PAGES = {
+    CLASSES: {
+        "operations-math": [
+            "ops-arithmetic", "ops-functions", "ops-reductions", "ops-linear-algebra", "ops-fourier", "ops-random",
+        ],
+        "operations-arrays": ["ops-shapes", "ops-indexing", "ops-sparse"],
+        "operations-networks": ["ops-networks"],
+        "operations-others": [],
+    },
+    "numpy": {"numpy-arrays": ["ops-shapes", "ops-indexing"], "numpy-mathematics": []},
+}  # fmt: skip
+
 
 class Entry(NamedTuple):
     """A public name and what it stands for."""
@@ -134,6 +149,14 @@ def defines(package: ModuleType, value: Any) -> bool:
 
 def page_of(entry: Entry) -> tuple[str, str]:
     """File and title of the page of a name."""
+    path, owner = {"mindgrad.ops": (CLASSES, CLASSES), "mindgrad.numpy": ("numpy", "numpy")}.get(
+        entry.module, ("", None)
+    )
+    form = surface_forms(path).get(entry.name)
+    if form is not None and entry.source == owner:
+        function = page_of(Entry("mindgrad.ops", form.function.__name__, form.function))[0]
+        file = next(own for own, pages in FORM_PAGES[path].items() if function in pages or not pages)
+        return file, next(page.title for page in PAGES if page.file == file)
     for page in PAGES:
         if page.module == entry.module and any(
             entry.source == source or entry.source.startswith(source + ".") or not source

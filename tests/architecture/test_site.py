@@ -20,7 +20,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md") if ".zh." not in path.name)
 CHINESE = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.zh.md"))
 #: documents about the inside of the house; all others are for users
-INSIDE = {"architecture.md", "walk.md", "heart.md", "eager_engine.md"}
+INSIDE = {"architecture.md", "walk.md", "heart.md", "eager_engine.md", "howto/add_operator.md"}
 #: the rooms that are no public modules
 ROOMS = {
     "_base", "api", "backend", "control", "eager", "execution", "ir", "optimize", "rows", "solvers", "sparse", "trace",

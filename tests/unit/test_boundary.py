@@ -124,7 +124,7 @@ def test_lines_of_enclosed_code():
 
 def test_functions_stay_what_they_are():
     assert ops.matmul.__name__ == "matmul"
-    assert inspect.getsource(ops.matmul).startswith("def matmul")
+    assert "\ndef matmul(" in inspect.getsource(ops.matmul)
     assert pickle.loads(pickle.dumps(ops.matmul)) is ops.matmul
     assert list(inspect.signature(ms.grad).parameters)[:3] == ["fn", "grad_position", "weights"]
 

@@ -27,23 +27,10 @@ from mindgrad.trace import state
 from mindgrad.trace.numbers import is_number, number_tensor
 
 __all__ = [
-    "Weights",
-    "bind_keywords",
-    "check_callable",
-    "check_count",
-    "check_flag",
-    "check_inputs",
-    "check_instance",
-    "check_outputs",
-    "check_positions",
-    "check_tensors",
-    "differentiable",
-    "explains_keywords",
-    "has_no_derivative",
-    "is_input",
-    "match",
-    "warn_of_integers",
-]
+    "Weights", "bind_keywords", "check_callable", "check_count", "check_flag", "check_inputs",
+    "check_instance", "check_outputs", "check_positions", "check_tensors", "differentiable",
+    "explains_keywords", "has_no_derivative", "is_input", "match", "warn_of_integers",
+]  # fmt: skip
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 

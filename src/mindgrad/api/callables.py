@@ -19,15 +19,9 @@ from mindgrad.trace.numbers import as_data, as_python
 from mindgrad.trace.tensor_hooks import warn_of_hooks
 
 __all__ = [
-    "Arity",
-    "arity",
-    "describe",
-    "differentiates",
-    "in_either_mode",
-    "is_compiled",
-    "name_derivative",
+    "Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "name_derivative",
     "remembered",
-]
+]  # fmt: skip
 
 
 def differentiates(gradient_function: Any, fn: Any, extra: int = 0) -> Any:

@@ -43,13 +43,8 @@ from mindgrad.transforms.row_independence import mixing
 from mindgrad.transforms.taylor import taylor
 
 __all__ = [
-    "biharmonic",
-    "directional_derivative",
-    "divergence",
-    "divergence_along",
-    "laplacian",
-    "second_order",
-]
+    "biharmonic", "directional_derivative", "divergence", "divergence_along", "laplacian", "second_order",
+]  # fmt: skip
 
 Rule = Callable[..., list[Any]]
 

@@ -27,17 +27,9 @@ if TYPE_CHECKING:
     from mindgrad.ir.primitive import Primitive
 
 __all__ = [
-    "Atom",
-    "Constant",
-    "DerivativeOf",
-    "Equation",
-    "Graph",
-    "Variable",
-    "derivative_of",
-    "is_finite",
-    "silent",
-    "without_effects",
-]
+    "Atom", "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "derivative_of", "is_finite",
+    "silent", "without_effects",
+]  # fmt: skip
 
 Result = TypeVar("Result")
 

@@ -1,6 +1,6 @@
 """The operators and methods of Tensor, for type checkers and editors.
 
-Written by `scripts/stubs.py` from the tables in `mindgrad/ops/methods.py`; do not edit. When a program runs,
+Written by `scripts/stubs.py` from the registry of public names; do not edit. When a program runs,
 there is no such module: `mindgrad.ir.tensor` names it for type checkers only.
 """
 
@@ -109,9 +109,9 @@ class TensorMembers:
     def addr(self, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
         """β · input + α · the outer product of two vectors."""
     def adjoint(self) -> Tensor:
-        """The conjugate transpose of matrices; of a tensor of two axes also ``H``."""
+        """The conjugate of matrices with their last two axes exchanged."""
     def all(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """Whether all elements over ``axis`` are true; see `mindgrad.ops.all`."""
+        """Whether every element over ``axis`` is true, that is not 0; true for no elements."""
     def allclose(self, other: Any, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Any:
         """Whether all elements are close: a bool, or in a compiled program a Bool tensor."""
     def amax(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
@@ -123,7 +123,7 @@ class TensorMembers:
     def angle(self) -> Tensor:
         """The angle atan2(imag, real) of each element in radians: 0 or π for real ones."""
     def any(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """Whether an element over ``axis`` is true; see `mindgrad.ops.any`."""
+        """Whether an element over ``axis`` is true, that is not 0; false for no elements."""
     def approximate_equal(self, y: Any = ..., tolerance: _float = 1e-05, *, other: Any = ...) -> Tensor:
         """Whether |x − y| < tolerance."""
     def arccos(self) -> Tensor:
@@ -141,15 +141,15 @@ class TensorMembers:
     def arctanh(self) -> Tensor:
         """The inverse of ``tanh``, ±inf at ±1 and NaN outside; its derivative is 1 / (1 − x²)."""
     def argmax(self, axis: _int | None = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The index of the largest element along ``axis``; see `mindgrad.ops.argmax`."""
-    def argmax_with_value(self, axis: _int = 0, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
-        """The largest element along ``axis``, and where it stands."""
+        """The index of the greatest element along ``axis``: the first of equal ones, the first NaN."""
+    def argmax_with_value(self, axis: _int | None = 0, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
+        """The greatest element along ``axis`` and where it stands; of equal ones the first."""
     def argmin(self, axis: _int | None = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The index of the smallest element along ``axis``; see `mindgrad.ops.argmin`."""
-    def argmin_with_value(self, axis: _int = 0, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
-        """The smallest element along ``axis``, and where it stands."""
-    def argsort(self, axis: _int = -1, descending: _bool = False, *, stable: _bool = True, dim: Any = ...) -> Tensor:
-        """The indices of the elements in order; the arguments are those of `sort`."""
+        """The index of the smallest element along ``axis``: the first of equal ones, the first NaN."""
+    def argmin_with_value(self, axis: _int | None = 0, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
+        """The smallest element along ``axis`` and where it stands; of equal ones the first."""
+    def argsort(self, axis: _int = -1, descending: _bool = False, *, stable: Any = True, dim: Any = ...) -> Tensor:
+        """The indices that sort ``self`` along ``axis``, as Int32; as `sort`."""
     def argwhere(self) -> Tensor:
         """`nonzero` under NumPy's name."""
     def asin(self) -> Tensor:
@@ -243,7 +243,7 @@ class TensorMembers:
     def cov(self, *, correction: _int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
         """The covariances between variables, which stand in rows, of observations, which stand in columns."""
     def cross(self, other: Any, dim: _int | None = None) -> Tensor:
-        """The vector product; see `mindgrad.ops.cross`."""
+        """The vector product of vectors of three elements: x₁y₂ − x₂y₁, x₂y₀ − x₀y₂, x₀y₁ − x₁y₀."""
     def cummax(self, axis: _int) -> tuple[Tensor, Tensor]:
         """The greatest element so far along ``axis``, and where it stands: of equal ones the last."""
     def cummin(self, axis: _int) -> tuple[Tensor, Tensor]:
@@ -263,11 +263,11 @@ class TensorMembers:
     def diagflat(self, offset: _int = 0) -> Tensor:
         """A matrix with all elements of ``input`` on its diagonal."""
     def diagonal(self, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, *, dim1: Any = ..., dim2: Any = ...) -> Tensor:
-        """A diagonal; see `mindgrad.ops.diagonal`."""
+        """The elements of ``self`` at equal places along two axes, which become the last axis."""
     def diagonal_scatter(self, src: Any, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """``input`` with ``src`` on a diagonal of two of its axes."""
     def diff(self, n: _int = 1, axis: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-        """The differences of neighbours along ``axis``, ``n`` times; see `mindgrad.ops.diff`."""
+        """The differences of neighbours along ``axis``, ``n`` times: x[i + 1] − x[i]."""
     def digamma(self) -> Tensor:
         """The derivative Γ'(x) / Γ(x) of ``lgamma``; its own derivative is ``polygamma(1, x)``."""
     def dim(self) -> _int:
@@ -306,8 +306,8 @@ class TensorMembers:
         """Let this tensor be exp x, of the same shape and element type; gives the tensor itself."""
     def expand(self, *size: Any) -> Tensor:
         """The tensor repeated to a shape; see `mindgrad.ops.broadcast_to`."""
-    def expand_as(self, other: Tensor = ..., *, x: Any = ...) -> Tensor:
-        """The tensor repeated to the shape of ``other``."""
+    def expand_as(self, other: Any = ..., *, x: Any = ...) -> Tensor:
+        """``self`` repeated to ``other`` by NumPy's rules."""
     def expand_dims(self, axis: _int) -> Tensor:
         """``input_x`` with an axis of size 1 inserted at ``axis``."""
     def expm1(self) -> Tensor:
@@ -507,7 +507,7 @@ class TensorMembers:
     def maximum(self, other: Any) -> Tensor:
         """The greater of two elements, NaN if one is; where they are equal they share the derivative."""
     def mean(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The mean over ``axis``; see `mindgrad.ops.mean`."""
+        """The mean of the elements over ``axis``; its derivative is 1 / n."""
     def median(self, axis: _int = -1, keepdims: _bool = False, *, dim: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
         """The middle element along ``axis``, of an even number the lower one, and where it stands."""
     def min(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = True, return_indices: _bool = False, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Any:
@@ -589,7 +589,7 @@ class TensorMembers:
     def pow_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Let this tensor be x to the power of other, of the same shape and element type; gives the tensor itself."""
     def prod(self, axis: Any = None, keepdims: _bool = False, dtype: Any = None, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The product over ``axis``; see `mindgrad.ops.prod`."""
+        """The product of the elements over ``axis``; the derivative is the product of the others."""
     def ptp(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
         """The largest minus the smallest element over ``axis``."""
     def qr(self, mode: str = 'reduced') -> tuple[Tensor, Tensor]:
@@ -619,7 +619,7 @@ class TensorMembers:
     def renorm(self, p: _int, axis: _int, maxnorm: _float) -> Tensor:
         """The parts along ``axis``, those with a p-norm above ``maxnorm`` scaled down to it."""
     def repeat(self, repeats: Any, axis: _int | None = None) -> Tensor:
-        """Each element repeated; see `mindgrad.ops.repeat_interleave`."""
+        """Each element of ``input`` along ``axis`` repeated."""
     def repeat_interleave(self, repeats: Any, axis: _int | None = None, *, dim: Any = ...) -> Tensor:
         """Each element of ``input`` along ``axis`` repeated."""
     def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
@@ -711,7 +711,7 @@ class TensorMembers:
     def squeeze(self, axis: Any = None) -> Tensor:
         """``input`` without its axes of size 1, or without those of them that ``axis`` names."""
     def std(self, axis: Any = None, ddof: Any = 0, keepdims: _bool = False, *, correction: Any = ..., dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The standard deviation over ``axis``; see `mindgrad.ops.std`."""
+        """The standard deviation, the root of the variance, over ``axis``."""
     def storage_offset(self) -> _int:
         """The place of the first element in the memory of the tensor: 0, no tensor is a part of another's memory."""
     def stride(self, dim: _int | None = None) -> list[_int] | _int:
@@ -791,7 +791,7 @@ class TensorMembers:
     def value(self) -> Tensor:
         """The tensor itself."""
     def var(self, axis: Any = None, ddof: Any = 0, keepdims: _bool = False, *, correction: Any = ..., dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The variance over ``axis``; see `mindgrad.ops.var`."""
+        """The variance Σ (x − mean)² / (n − ddof) over ``axis``; its derivative is 2 (x − mean) / (n − ddof)."""
     def vecdot(self, y: Any, axis: _int = -1) -> Tensor:
         """The sum of conj(x) · y along one axis."""
     def view(self, *sizes: Any, shape: Any = None) -> Tensor:
@@ -803,7 +803,7 @@ class TensorMembers:
     def vsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
         """`tensor_split` along the first axis."""
     def where(self, condition: Any, y: Any = ..., *, other: Any = ...) -> Tensor:
-        """The elements of this tensor where ``condition`` holds, those of ``y`` elsewhere."""
+        """`select` under NumPy's name."""
     def xdivy(self, y: Any) -> Tensor:
         """x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN; the derivatives are 0 there too."""
     def xlogy(self, other: Any) -> Tensor:

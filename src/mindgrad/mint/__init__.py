@@ -15,19 +15,24 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from mindgrad._base.missing import explain_room as _explain_room
-from mindgrad.mint import arranging, elementwise, linalg, nn, optim, random, reducing, special
+from mindgrad.mint import arranging, conversions, elementwise, linalg, nn, optim, random, reducing, special
 from mindgrad.mint.arranging import *  # noqa: F403
 from mindgrad.mint.elementwise import *  # noqa: F403
 from mindgrad.mint.random import *  # noqa: F403
 from mindgrad.mint.reducing import *  # noqa: F403
+from mindgrad.ops.define import also_named as _also_named
+from mindgrad.ops.forms import expose as _expose
 
-__all__ = list(dict.fromkeys([*arranging.__all__, *elementwise.__all__, *random.__all__, *reducing.__all__]))
+__all__ = list(arranging.__all__ + elementwise.__all__ + random.__all__ + reducing.__all__)
 __all__ += ["linalg", "nn", "optim", "special"]
 
 if _TYPE_CHECKING:
-    # some of the names are made in a loop, which a type checker does not follow
+    # most names are made from the registry, which a type checker does not follow
 
     def __getattr__(name: str) -> _Any: ...
 
 
+_expose("mint", globals(), vars(conversions))
+isnan = _also_named(tensor="input")(globals()["isnan"])
+vars(special).update({name: globals()[name] for name in special.__all__})
 _explain_room(__name__)

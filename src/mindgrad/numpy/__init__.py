@@ -27,6 +27,7 @@ from mindgrad.common.dtype import (
 from mindgrad.numpy import analysing as _analysing
 from mindgrad.numpy import arranging as _arranging
 from mindgrad.numpy import choosing as _choosing
+from mindgrad.numpy import coercion as _coercion
 from mindgrad.numpy import concatenation as _joined
 from mindgrad.numpy import counting as _counting
 from mindgrad.numpy import creating as _creating
@@ -43,13 +44,9 @@ from mindgrad.numpy.counting import *  # noqa: F403
 from mindgrad.numpy.creating import *  # noqa: F403
 from mindgrad.numpy.grids import *  # noqa: F403
 from mindgrad.numpy.margins import *  # noqa: F403
-from mindgrad.numpy.pointwise import *  # noqa: F403
 from mindgrad.numpy.products import *  # noqa: F403
 from mindgrad.numpy.reducing import *  # noqa: F403
-
-# the names of Python, for what NumPy has two names for
-abs, mod = getattr(_pointwise, "absolute"), getattr(_pointwise, "remainder")  # noqa: B009
-max, min = _reducing.amax, _reducing.amin
+from mindgrad.ops.forms import expose as _expose
 
 e = _math.e
 euler_gamma = 0.5772156649015329
@@ -69,7 +66,6 @@ __all__ = [
     "Inf",
     "Infinity",
     "NaN",
-    "abs",
     "bfloat16",
     "bool_",
     "complex64",
@@ -85,9 +81,6 @@ __all__ = [
     "int16",
     "int32",
     "int64",
-    "max",
-    "min",
-    "mod",
     "nan",
     "pi",
     "uint8",
@@ -96,9 +89,10 @@ __all__ = [
     "uint64",
 ]  # fmt: skip
 for _part in (
-    _analysing, _arranging, _choosing, _counting, _creating, _grids, _joined, _margins, _pointwise, _products,
+    _analysing, _arranging, _choosing, _counting, _creating, _grids, _joined, _margins, _products,
     _reducing,
 ):  # fmt: skip
     __all__ += _part.__all__
 
+_expose("numpy", globals(), vars(_coercion), coercion="tensor", plain=_pointwise.elementwise)
 _explain_room(__name__)

@@ -29,24 +29,8 @@ from mindgrad.ops.arguments import axes_in_order, axis_in_range
 from mindgrad.ops.operands import promoted
 
 __all__ = [
-    "around",
-    "clip",
-    "convolve",
-    "corrcoef",
-    "correlate",
-    "cov",
-    "diff",
-    "digitize",
-    "divmod",
-    "ediff1d",
-    "gradient",
-    "interp",
-    "promote_types",
-    "ravel_multi_index",
-    "result_type",
-    "round",
-    "searchsorted",
-    "trapz",
+    "clip", "convolve", "corrcoef", "correlate", "cov", "diff", "digitize", "divmod", "ediff1d",
+    "gradient", "interp", "promote_types", "ravel_multi_index", "result_type", "searchsorted",
     "unwrap",
 ]  # fmt: skip
 
@@ -56,19 +40,6 @@ def _pair(a: Any, b: Any, name: str) -> list[Tensor]:
 
 
 # --- elements ---
-
-
-def around(a: Any, decimals: int = 0) -> Tensor:
-    """Elements rounded to so many decimals.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.around([1.26], 1))
-    [1.3]
-    """
-    return rounding.round(tensor(a, "around"), decimals=decimals)
-
-
-round = around
 
 
 def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
@@ -144,16 +115,6 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
     return joining.concat(
         [layout.ravel(tensor(each, "ediff1d", x.dtype)) for each in parts if each is not None], 0
     )
-
-
-def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
-    """The integral of values by the trapezoidal rule; see :func:`mindgrad.ops.trapz`.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.trapz([0.0, 1.0, 4.0]))
-    3.0
-    """
-    return vectors.trapz(tensor(y, "trapz"), None if x is None else tensor(x, "trapz"), dx=dx, dim=axis)
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:

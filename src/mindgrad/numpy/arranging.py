@@ -12,32 +12,11 @@ from mindgrad.ops.arguments import axes_in_order, axis_in_range, one_or_more
 from mindgrad.ops.operands import broadcast_shapes
 
 __all__ = [
-    "array_str", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to",
-    "expand_dims", "flip", "fliplr", "flipud", "moveaxis", "ravel", "reshape", "roll", "rollaxis", "rot90",
-    "size", "squeeze", "swapaxes", "transpose",
+    "array_str", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "expand_dims", "flip",
+    "rollaxis", "size", "transpose",
 ]  # fmt: skip
 
 # --- shape ---
-
-
-def reshape(x: Any, new_shape: Any) -> Tensor:
-    """The elements in another shape; one size may be −1.
-
-    >>> import mindgrad.numpy as np
-    >>> np.reshape([1, 2, 3, 4], (2, -1)).shape
-    (2, 2)
-    """
-    return layout.reshape(tensor(x, "reshape"), new_shape)
-
-
-def ravel(x: Any) -> Tensor:
-    """The elements as one axis.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.ravel([[1, 2], [3, 4]]))
-    [1 2 3 4]
-    """
-    return layout.ravel(tensor(x, "ravel"))
 
 
 def expand_dims(a: Any, axis: Any) -> Tensor:
@@ -55,16 +34,6 @@ def expand_dims(a: Any, axis: Any) -> Tensor:
     return layout.reshape(x, tuple(shape))
 
 
-def squeeze(a: Any, axis: Any = None) -> Tensor:
-    """The tensor without axes of size 1.
-
-    >>> import mindgrad.numpy as np
-    >>> np.squeeze([[1, 2]]).shape
-    (2,)
-    """
-    return layout.squeeze(tensor(a, "squeeze"), axis)
-
-
 def transpose(a: Any, axes: Any = None) -> Tensor:
     """The axes in another order, by default the opposite one.
 
@@ -75,26 +44,6 @@ def transpose(a: Any, axes: Any = None) -> Tensor:
     """
     x = tensor(a, "transpose")
     return layout.transpose(x, tuple(range(x.ndim))[::-1] if axes is None else axes)
-
-
-def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
-    """Two axes exchanged.
-
-    >>> import mindgrad.numpy as np
-    >>> np.swapaxes([[1, 2]], 0, 1).shape
-    (2, 1)
-    """
-    return layout.swapaxes(tensor(x, "swapaxes"), axis1, axis2)
-
-
-def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
-    """Axes moved to other places.
-
-    >>> import mindgrad.numpy as np
-    >>> np.moveaxis(np.ones((2, 3, 4)), 0, -1).shape
-    (3, 4, 2)
-    """
-    return layout.moveaxis(tensor(a, "moveaxis"), source, destination)
 
 
 def rollaxis(x: Any, axis: int, start: int = 0) -> Tensor:
@@ -112,17 +61,6 @@ def rollaxis(x: Any, axis: int, start: int = 0) -> Tensor:
             f"For 'rollaxis', the 'start' must be from {-values.ndim} to {values.ndim}, but got {start}."
         )
     return layout.moveaxis(values, dim, before - 1 if dim < before else before)
-
-
-def broadcast_to(array: Any, shape: Any) -> Tensor:
-    """The tensor repeated to a shape.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.broadcast_to([1, 2], (2, 2)))
-    [[1 2]
-     [1 2]]
-    """
-    return movement.broadcast_to(tensor(array, "broadcast_to"), shape)
 
 
 def broadcast_arrays(*args: Any) -> list[Tensor]:
@@ -205,44 +143,3 @@ def flip(m: Any, axis: Any = None) -> Tensor:
     """
     x = tensor(m, "flip")
     return movement.flip(x, tuple(range(x.ndim)) if axis is None else axis)
-
-
-def fliplr(m: Any) -> Tensor:
-    """The columns in the opposite order.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.fliplr([[1, 2]]))
-    [[2 1]]
-    """
-    return movement.fliplr(tensor(m, "fliplr"))
-
-
-def flipud(m: Any) -> Tensor:
-    """The rows in the opposite order.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.flipud([1, 2]))
-    [2 1]
-    """
-    return movement.flipud(tensor(m, "flipud"))
-
-
-def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
-    """The elements moved on, those at the end to the start.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.roll([1, 2, 3], 1))
-    [3 1 2]
-    """
-    return movement.roll(tensor(a, "roll"), shift, axis)
-
-
-def rot90(a: Any, k: int = 1, axes: Any = (0, 1)) -> Tensor:
-    """A plane of two axes turned by ``k`` quarters, from the first axis to the second.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.rot90([[1, 2], [3, 4]]))
-    [[2 4]
-     [1 3]]
-    """
-    return movement.rot90(tensor(a, "rot90"), k, axes)

@@ -11,25 +11,14 @@ from mindgrad.ir.dtype import int32, int64
 from mindgrad.ir.tensor import Tensor
 from mindgrad.numpy.arranging import expand_dims
 from mindgrad.numpy.coercion import tensor, tensors, truth
-from mindgrad.ops import indexing, joining, layout, movement, ordering, sequences, storage, tensor_members
+from mindgrad.ops import indexing, joining, layout, movement, ordering, sequences, storage
 from mindgrad.ops.arguments import axis_in_range, one_or_more, sizes, whole_number
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes
 
 __all__ = [
-    "apply_along_axis",
-    "apply_over_axes",
-    "argwhere",
-    "choose",
-    "intersect1d",
-    "piecewise",
-    "select",
-    "setdiff1d",
-    "take",
-    "take_along_axis",
-    "unique",
-    "unravel_index",
-    "where",
+    "apply_along_axis", "apply_over_axes", "argwhere", "choose", "intersect1d", "piecewise", "select",
+    "setdiff1d", "take_along_axis", "unique", "unravel_index", "where",
 ]  # fmt: skip
 
 # --- chosen ---
@@ -51,16 +40,6 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         x = tensor(x, "where")
     pair = [each if isinstance(each, (bool, int, float)) else tensor(each, "where") for each in (x, y)]
     return indexing.where(mask, *pair)
-
-
-def take(a: Any, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
-    """Elements along an axis, or of the flattened tensor; see :meth:`Tensor.take`.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.take([1, 2, 3], [0, 2]))
-    [1 3]
-    """
-    return tensor_members.take(tensor(a, "take"), tensor(indices, "take"), axis, mode)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:

@@ -11,7 +11,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.joining import stack
 from mindgrad.ops.operands import cast, inexact, operand, promoted
 
-__all__ = ["converted", "element_type", "floating", "tensor", "tensors", "truth"]
+__all__ = ["common", "converted", "count", "element_type", "floating", "tensor", "tensors", "truth"]
 
 #: what the wide types of Python's and NumPy's numbers become; tensors keep theirs
 _NARROW: dict[DType, DType] = {float64: float32, int64: int32}
@@ -19,7 +19,7 @@ _NARROW: dict[DType, DType] = {float64: float32, int64: int32}
 _PYTHON_TYPES: dict[Any, DType] = {int: int32, "int": int32, float: float32, "float": float32}
 
 
-def element_type(dtype: Any) -> DType | None:
+def element_type(dtype: Any, name: str = "") -> DType | None:
     """``dtype`` as an element type, Python's ``int`` and ``float`` of 32 bits; ``None`` stays."""
     return None if dtype is None else _PYTHON_TYPES.get(dtype) or as_dtype(dtype)
 
@@ -75,9 +75,19 @@ def tensors(xs: Any, name: str) -> list[Tensor]:
     return [tensor(each, name) for each in xs]
 
 
-def floating(x: Any, name: str) -> Tensor:
-    """:func:`tensor`, with integers and truth values as Float32."""
-    return inexact(tensor(x, name))
+def common(xs: Any, name: str) -> list[Tensor]:
+    """:func:`tensors`, of their common element type."""
+    return promoted(name, *tensors(xs, name), broadcast=False)
+
+
+def floating(x: Any, name: str, dtype: Any = None) -> Tensor:
+    """:func:`tensor`, with integers and truth values as Float32, of the type ``dtype`` if it is given."""
+    return converted(inexact(tensor(x, name)), dtype)
+
+
+def count(number: int, name: str) -> int:
+    """A number of elements of the function ``name``: below 0 there are none."""
+    return max(number, 0)
 
 
 def truth(x: Tensor) -> Tensor:

@@ -5,21 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.numpy.coercion import tensor, tensors
+from mindgrad.numpy.coercion import common, tensor
 from mindgrad.ops import joining, layout, repeating
 from mindgrad.ops.arguments import axis_in_range, sizes
-from mindgrad.ops.operands import promoted
 
-__all__ = [
-    "append", "array_split", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack",
-    "repeat", "split", "stack", "tile", "vsplit", "vstack",
-]  # fmt: skip
+__all__ = ["append", "concatenate", "dsplit", "hsplit", "split", "tile", "vsplit"]
 
 # --- joined and cut ---
-
-
-def _common(arrays: Any, name: str) -> list[Tensor]:
-    return promoted(name, *tensors(arrays, name), broadcast=False)
 
 
 def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
@@ -29,7 +21,7 @@ def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
     >>> print(np.concatenate(([1, 2], [3.0])))
     [1. 2. 3.]
     """
-    parts = _common(arrays, "concatenate")
+    parts = common(arrays, "concatenate")
     if axis is None:
         return joining.concat([layout.ravel(x) for x in parts], 0)
     return joining.concat(parts, axis)
@@ -43,68 +35,6 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
     [1 2 3]
     """
     return concatenate((arr, values), axis)
-
-
-def stack(arrays: Any, axis: int = 0) -> Tensor:
-    """Tensors side by side along a new axis.
-
-    >>> import mindgrad.numpy as np
-    >>> np.stack(([1, 2], [3, 4]), 1).shape
-    (2, 2)
-    """
-    return joining.stack(_common(arrays, "stack"), axis)
-
-
-def hstack(tup: Any) -> Tensor:
-    """Tensors one behind the other along the second axis, those of one axis along it.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.hstack(([1, 2], [3])))
-    [1 2 3]
-    """
-    return joining.hstack(_common(tup, "hstack"))
-
-
-def vstack(tup: Any) -> Tensor:
-    """Tensors, of one axis as rows, one below the other.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.vstack(([1, 2], [3, 4])))
-    [[1 2]
-     [3 4]]
-    """
-    return joining.vstack(_common(tup, "vstack"))
-
-
-def dstack(tup: Any) -> Tensor:
-    """Tensors one behind the other along the third axis.
-
-    >>> import mindgrad.numpy as np
-    >>> np.dstack(([1, 2], [3, 4])).shape
-    (1, 2, 2)
-    """
-    return joining.dstack(_common(tup, "dstack"))
-
-
-def column_stack(tup: Any) -> Tensor:
-    """Tensors, of one axis as columns, side by side.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.column_stack(([1, 2], [3, 4])))
-    [[1 3]
-     [2 4]]
-    """
-    return joining.column_stack(_common(tup, "column_stack"))
-
-
-def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """The tensor cut along an axis, into so many parts of nearly one size, or at these places.
-
-    >>> import mindgrad.numpy as np
-    >>> [part.shape for part in np.array_split([1, 2, 3], 2)]
-    [(2,), (1,)]
-    """
-    return tuple(joining.tensor_split(tensor(x, "array_split"), indices_or_sections, axis))
 
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
@@ -125,7 +55,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]
                 f"For 'split', the {count} elements along axis {axis} cannot be cut into "
                 f"{indices_or_sections} parts of one size; use array_split."
             )
-    return array_split(values, indices_or_sections, axis)
+    return tuple(joining.tensor_split(values, indices_or_sections, axis))
 
 
 def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
@@ -157,16 +87,6 @@ def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     2
     """
     return split(x, indices_or_sections, 2)
-
-
-def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Each element repeated.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.repeat([1, 2], 2))
-    [1 1 2 2]
-    """
-    return repeating.repeat_interleave(tensor(a, "repeat"), repeats, axis)
 
 
 def tile(a: Any, reps: Any) -> Tensor:

@@ -11,15 +11,14 @@ import numpy as np
 from mindgrad.ir.dtype import float32, int32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.numpy.coercion import converted, element_type, floating, tensor
-from mindgrad.ops import arithmetic, creation, layout, math, matrices, movement, window_functions
+from mindgrad.ops import arithmetic, layout, math, matrices, movement, window_functions
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.reduction import whole_as_int64
 
 __all__ = [
-    "arange", "array", "asarray", "asfarray", "copy", "diag", "diag_indices", "diagflat", "diagonal", "empty",
-    "empty_like", "eye", "full", "full_like", "geomspace", "identity", "linspace", "logspace", "ones",
-    "ones_like", "trace", "tri", "tril", "tril_indices", "tril_indices_from", "triu", "triu_indices",
-    "triu_indices_from", "vander", "zeros", "zeros_like",
+    "arange", "array", "asarray", "asfarray", "copy", "diag", "diag_indices", "empty_like", "eye", "full",
+    "full_like", "geomspace", "identity", "linspace", "logspace", "ones_like", "trace", "tri",
+    "tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from", "vander", "zeros_like",
 ]  # fmt: skip
 
 # --- from data ----------------------------------------------------------------------------------------------
@@ -76,36 +75,6 @@ def copy(a: Any) -> Tensor:
 
 
 # --- from a shape -------------------------------------------------------------------------------------------
-
-
-def zeros(shape: Any, dtype: Any = float32) -> Tensor:
-    """Zeros.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.zeros((2,)))
-    [0. 0.]
-    """
-    return creation.zeros(shape, element_type(dtype))
-
-
-def ones(shape: Any, dtype: Any = float32) -> Tensor:
-    """Ones.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.ones((2,)))
-    [1. 1.]
-    """
-    return creation.ones(shape, element_type(dtype))
-
-
-def empty(shape: Any, dtype: Any = float32) -> Tensor:
-    """Zeros: a tensor of which no value is relied on.
-
-    >>> import mindgrad.numpy as np
-    >>> np.empty((2, 3)).shape
-    (2, 3)
-    """
-    return creation.zeros(shape, element_type(dtype))
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
@@ -302,27 +271,6 @@ def diag(v: Any, k: int = 0) -> Tensor:
     return matrices.diag_embed(x, k) if x.ndim == 1 else matrices.diagonal(x, k)
 
 
-def diagflat(v: Any, k: int = 0) -> Tensor:
-    """A matrix with all elements of ``v`` on its diagonal number ``k``.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.diagflat([[1, 2]]))
-    [[1 0]
-     [0 2]]
-    """
-    return matrices.diagflat(tensor(v, "diagflat"), k)
-
-
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """A diagonal of two axes; see :func:`mindgrad.ops.diagonal`.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.diagonal([[1, 2], [3, 4]]))
-    [1 4]
-    """
-    return matrices.diagonal(tensor(a, "diagonal"), offset, axis1, axis2)
-
-
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
     """The sum of a diagonal; integers and truth values are summed as Int64.
 
@@ -332,28 +280,6 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
     """
     x = whole_as_int64(tensor(a, "trace"), "trace", dtype)
     return matrices.trace(x, offset, axis1, axis2)
-
-
-def tril(m: Any, k: int = 0) -> Tensor:
-    """Matrices with zeros above their diagonal number ``k``.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.tril([[1, 2], [3, 4]]))
-    [[1 0]
-     [3 4]]
-    """
-    return matrices.tril(tensor(m, "tril"), k)
-
-
-def triu(m: Any, k: int = 0) -> Tensor:
-    """Matrices with zeros below their diagonal number ``k``.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.triu([[1, 2], [3, 4]]))
-    [[1 2]
-     [0 4]]
-    """
-    return matrices.triu(tensor(m, "triu"), k)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:

@@ -9,13 +9,10 @@ import numpy as np
 from mindgrad.ir.dtype import float32, int32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.numpy.coercion import converted, element_type, tensor, tensors
-from mindgrad.ops import layout, random, repeating, window_functions
+from mindgrad.ops import layout, random, repeating
 from mindgrad.ops.arguments import sizes, whole_number
 
-__all__ = [
-    "bartlett", "blackman", "hamming", "hanning", "indices", "ix_", "meshgrid", "mgrid", "ogrid",
-    "rand", "randint", "randn",
-]  # fmt: skip
+__all__ = ["indices", "ix_", "meshgrid", "mgrid", "ogrid", "rand", "randint", "randn"]
 
 # --- grids
 
@@ -107,46 +104,6 @@ ogrid = _Grid(True)
 
 
 # --- windows ------------------------------------------------------------------------------------------------
-
-
-def bartlett(M: int) -> Tensor:
-    """The triangular window; see :func:`mindgrad.ops.bartlett_window`.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.bartlett(3))
-    [0. 1. 0.]
-    """
-    return window_functions.bartlett_window(max(M, 0), False)
-
-
-def blackman(M: int) -> Tensor:
-    """Blackman's window; see :func:`mindgrad.ops.blackman_window`.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.blackman(3).shape)
-    (3,)
-    """
-    return window_functions.blackman_window(max(M, 0), False)
-
-
-def hamming(M: int) -> Tensor:
-    """Hamming's window; see :func:`mindgrad.ops.hamming_window`.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.hamming(3))
-    [0.08 1.   0.08]
-    """
-    return window_functions.hamming_window(max(M, 0), False)
-
-
-def hanning(M: int) -> Tensor:
-    """Hann's window; see :func:`mindgrad.ops.hann_window`.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.hanning(3))
-    [0. 1. 0.]
-    """
-    return window_functions.hann_window(max(M, 0), False)
 
 
 # --- random numbers -----------------------------------------------------------------------------------------

@@ -5,23 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.numpy.arranging import moveaxis
-from mindgrad.numpy.coercion import converted, floating, tensor, tensors
-from mindgrad.ops import (
-    arithmetic,
-    contraction,
-    joining,
-    layout,
-    linalg,
-    matrix_bands,
-    movement,
-    statistics,
-    vectors,
-)
+from mindgrad.numpy.coercion import converted, tensor
+from mindgrad.ops import arithmetic, contraction, joining, layout, linalg, movement, vectors
 from mindgrad.ops.operands import broadcast_shapes, promoted
 
 __all__ = [
-    "cross", "dot", "inner", "kron", "matmul", "matrix_power", "multi_dot", "norm", "outer", "tensordot",
+    "cross", "dot", "inner", "kron", "matmul", "outer", "tensordot",
 ]  # fmt: skip
 
 
@@ -112,7 +101,7 @@ def cross(
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = (
-        moveaxis(vector, place, -1)
+        layout.moveaxis(vector, place, -1)
         for vector, place in zip(_pair(a, b, "cross"), (axisa, axisb), strict=True)
     )
     if {x.shape[-1], y.shape[-1]} - {2, 3}:
@@ -129,35 +118,4 @@ def cross(
     )
     shape = broadcast_shapes("cross", x.shape, y.shape)
     found = vectors.cross(movement.broadcast_to(x, shape), movement.broadcast_to(y, shape), -1)
-    return found[..., 2] if flat else moveaxis(found, -1, axisc)  # type: ignore[index]
-
-
-def matrix_power(a: Any, n: int) -> Tensor:
-    """Square matrices to an integer power.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.matrix_power([[1.0, 1.0], [0.0, 1.0]], 3))
-    [[1. 3.]
-     [0. 1.]]
-    """
-    return linalg.matrix_power(tensor(a, "matrix_power"), n)
-
-
-def multi_dot(arrays: Any) -> Tensor:
-    """The product of several matrices in the best order; see :func:`mindgrad.ops.multi_dot`.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.multi_dot([[[1.0, 2.0]], [[3.0], [4.0]], [[5.0]]]))
-    [[55.]]
-    """
-    return matrix_bands.multi_dot(tensors(arrays, "multi_dot"))
-
-
-def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The norm of vectors or matrices; see :func:`mindgrad.ops.norm`.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.norm([3.0, 4.0]))
-    5.0
-    """
-    return statistics.norm(floating(x, "norm"), ord, axis, keepdims)
+    return found[..., 2] if flat else layout.moveaxis(found, -1, axisc)  # type: ignore[index]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.numpy.coercion import converted, floating, tensor, truth
+from mindgrad.numpy.coercion import converted, element_type, floating, tensor
 from mindgrad.ops import (
     arithmetic,
     comparison,
@@ -21,16 +21,13 @@ from mindgrad.ops import (
     reduction,
     rounding,
     sequences,
-    statistics,
-    summaries,
 )
 from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.define import also_named
 
 __all__ = [
-    "amax", "amin", "argmax", "argmin", "array_equal", "array_equiv", "average", "count_nonzero", "cumprod",
-    "cumsum", "in1d", "isclose", "isin", "isscalar", "mean", "nancumsum", "nanmax", "nanmean", "nanmin",
-    "nanstd", "nansum", "nanvar", "ptp", "sometrue", "std", "sum", "var",
+    "array_equal", "array_equiv", "average", "cumprod", "in1d", "isscalar", "nancumsum", "nanmax",
+    "nanmin", "nanstd", "nanvar", "sometrue", "sum",
 ]  # fmt: skip
 
 # --- sums and means ---
@@ -52,16 +49,6 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ini
     """
     total = reduction.sum(tensor(a, "sum"), axis, keepdims, dtype=dtype)
     return total if initial is None else arithmetic.add(total, initial)
-
-
-def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
-    """The mean over axes; of integers as Float32.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.mean([1, 2]))
-    1.5
-    """
-    return reduction.mean(converted(floating(a, "mean"), dtype), axis, keepdims)
 
 
 def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = False) -> Any:
@@ -88,121 +75,10 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return mean, movement.broadcast_to(converted(total, mean.dtype), mean.shape)
 
 
-def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
-    """The variance over axes, with n − ``ddof`` to divide by.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.var([1.0, 3.0]))
-    1.0
-    """
-    return statistics.var(floating(x, "var"), axis, ddof, keepdims)
-
-
-def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
-    """The standard deviation over axes, with n − ``ddof`` to divide by.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.std([1.0, 3.0]))
-    1.0
-    """
-    return statistics.std(floating(x, "std"), axis, ddof, keepdims)
-
-
-def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The number of elements over axes that are not 0.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.count_nonzero([0, 1, 2]))
-    2
-    """
-    return reduction.count_nonzero(tensor(x, "count_nonzero"), () if axis is None else axis, keepdims)
-
-
 # --- extremes ---
 
 
-def amax(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
-    """The largest element over axes; of equal ones all share the derivative.
-
-    Args:
-        a: a tensor or what becomes one.
-        axis: an axis, several, or all with ``None``.
-        keepdims: whether these axes stay with size 1.
-        initial: the least value of the result.
-        where: which elements take part; ``initial`` must then be given.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.amax([[1, 2], [3, 0]], axis=1))
-    [2 3]
-    """
-    return extremes.amax(
-        tensor(a, "amax"), axis, keepdims, initial=initial, where=None if where is True else where
-    )
-
-
-def amin(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
-    """The smallest element over axes; arguments as for :func:`amax`.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.amin([[1, 2], [3, 0]], axis=1))
-    [1 0]
-    """
-    return extremes.amin(
-        tensor(a, "amin"), axis, keepdims, initial=initial, where=None if where is True else where
-    )
-
-
-def argmax(a: Any, axis: int | None = None) -> Tensor:
-    """The index of the largest element, along an axis or in row-major order.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.argmax([3, 7, 5]))
-    1
-    """
-    return extremes.argmax(tensor(a, "argmax"), axis)
-
-
-def argmin(a: Any, axis: int | None = None) -> Tensor:
-    """The index of the smallest element, along an axis or in row-major order.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.argmin([3, 7, 1]))
-    2
-    """
-    return extremes.argmin(tensor(a, "argmin"), axis)
-
-
-def ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The largest less the smallest element over axes.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.ptp([3, 7, 1]))
-    6
-    """
-    return summaries.ptp(tensor(x, "ptp"), axis, keepdims)
-
-
 # --- without NaN ---
-
-
-def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The sum of the elements that are numbers.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.nansum([1.0, np.nan]))
-    1.0
-    """
-    return converted(quantiles.nansum(tensor(a, "nansum"), axis, keepdims), dtype)
-
-
-def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The mean of the elements that are numbers.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.nanmean([1.0, np.nan]))
-    1.0
-    """
-    return converted(quantiles.nanmean(tensor(a, "nanmean"), axis, keepdims), dtype)
 
 
 def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
@@ -267,22 +143,6 @@ def _along(x: Tensor, axis: Any) -> tuple[Tensor, int]:
     return (layout.ravel(x), 0) if axis is None else (x, axis_in_range(axis, x.ndim, "cumulative"))
 
 
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running sum along an axis, or of the flattened tensor.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.cumsum([1, 2, 3]))
-    [1 3 6]
-    """
-    x = tensor(a, "cumsum")
-    if dtype is not None:
-        x = converted(x, dtype)
-    is_logical = dtype is not None and x.dtype.kind == "bool"
-    x = cumulative.at_least_int32(x) if dtype is None or is_logical else x
-    total = cumulative.cumsum(*_along(x, axis))
-    return truth(total) if is_logical else total
-
-
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     """The running product along an axis, or of the flattened tensor.
 
@@ -303,30 +163,11 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     [1. 1. 3.]
     """
     x = tensor(a, "nancumsum")
-    return cumsum(indexing.where(rounding.isnan(x), 0, x) if x.dtype.is_float else x, axis, dtype)
+    numbers = indexing.where(rounding.isnan(x), 0, x) if x.dtype.is_float else x
+    return cumulative.sums_of_array(numbers, axis, element_type(dtype))
 
 
 # --- questions ---
-
-
-def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """Whether elements are equal up to ``atol + rtol · |b|``.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.isclose([1.0, 2.0], [1.0, 2.1]))
-    [ True False]
-    """
-    return comparison.isclose(tensor(a, "isclose"), tensor(b, "isclose"), rtol, atol, equal_nan)
-
-
-def isin(element: Any, test_elements: Any, invert: bool = False) -> Tensor:
-    """Whether each element is among ``test_elements``.
-
-    >>> import mindgrad.numpy as np
-    >>> print(np.isin([1, 2], [2, 3]))
-    [False  True]
-    """
-    return sequences.isin(tensor(element, "isin"), tensor(test_elements, "isin"), invert=invert)
 
 
 def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
@@ -336,7 +177,7 @@ def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
     >>> print(np.in1d([[1], [2]], [2, 3]))
     [False  True]
     """
-    return isin(layout.ravel(tensor(ar1, "in1d")), ar2, invert)
+    return sequences.isin(layout.ravel(tensor(ar1, "in1d")), tensor(ar2, "in1d"), invert=invert)
 
 
 def isscalar(element: Any) -> bool:

@@ -14,9 +14,21 @@ from mindgrad.ops import functional as function  # noqa: F401 - its name in Mind
 from mindgrad.ops import methods as _methods  # noqa: F401 - attaches the methods of Tensor
 from mindgrad.ops.composite import *  # noqa: F403
 from mindgrad.ops.functional import *  # noqa: F403
+from mindgrad.ops.registry import Form as _Form
+from mindgrad.ops.registry import surface as _surface
 
 if _TYPE_CHECKING:
     from mindgrad.ops import operations as operations
+
+
+def _install(forms: list[_Form]) -> None:
+    """Functions that no module of ``functional`` exports, such as those of rows that a program adds."""
+    for form in forms:
+        vars(functional)[form.name] = globals()[form.name] = form.function
+    functional.__all__.extend(form.name for form in forms)
+
+
+_surface("ops", _install)
 
 
 # The classes are loaded with the first name that is not here (docs/decisions/0010-import.md). To a type

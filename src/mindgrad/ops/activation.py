@@ -15,6 +15,7 @@ from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, tanh
 from mindgrad.ops.operands import accepted, cast, choose, inexact, operand
 from mindgrad.ops.reduction import widened, with_reduced_axes
+from mindgrad.ops.registry import public
 from mindgrad.ops.special import erf
 from mindgrad.rows import elementwise, piecewise, special
 from mindgrad.rows.reduction import logsumexp, reduce_max
@@ -28,7 +29,7 @@ __all__ = [
 
 sigmoid = unary_function(
     __name__, "sigmoid", special.sigmoid, "1 / (1 + exp(−x)) without overflow; derivative y (1 − y).",
-    "1.0", "0.7311", float_only=True,
+    "1.0", "0.7311", "Sigmoid Tensor mint mint.nn.functional", float_only=True,
 )  # fmt: skip
 
 
@@ -52,6 +53,11 @@ def number(value: Any, operator: str, name: str) -> float:
 # --- softmax -----------------------------------------------------------------------------------------
 
 
+@public(
+    "Tensor",
+    "Softmax(axis: integers=-1)(x)",
+    "mint.softmax(input, dim, *, dtype=None) >>> mint.softmax(Tensor([0.0, 0.0]), 0) => [0.5 0.5]",
+)
 def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
     """exp(x_i) / Σ_j exp(x_j) over ``axis``, without overflow.
 
@@ -78,6 +84,7 @@ def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
     return cast(exp(_log_softmax(widened(x), axis, "Softmax")), x.dtype)
 
 
+@public("Tensor", "LogSoftmax(axis: integers=-1)(x)")
 def log_softmax(logits: Any, axis: Any = -1) -> Tensor:
     """x_i − log Σ_j exp(x_j) over ``axis``: the logarithm of softmax, exact for small shares.
 
@@ -88,9 +95,7 @@ def log_softmax(logits: Any, axis: Any = -1) -> Tensor:
     Returns:
         Tensor of the shape of ``logits``.
 
-    Raises:
-        TypeError: ``axis`` is no int, ``logits`` is no tensor, or its elements are no floating-point numbers.
-        ValueError: ``axis`` is out of range or names an axis twice.
+    {Raises as softmax}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.log_softmax(Tensor([0.0, 1000.0])))
@@ -132,6 +137,10 @@ def softmin(x: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
 # --- smooth functions --------------------------------------------------------------------------------
 
 
+@public(
+    "mint.nn.functional",
+    "Softplus()(x)(beta=1, threshold=float('inf')) >>> f\"{ops.Softplus()(Tensor(0.0)):.4f}\" => 0.6931",
+)
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
     """log(1 + exp(βx)) / β without overflow, and x itself where βx is above ``threshold``.
 
@@ -161,6 +170,7 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
     return choose(greater(scaled, threshold), x, y if beta == 1 else mul(y, 1 / beta))
 
 
+@public("mint.nn.functional")
 @also_named(input="x")
 def logsigmoid(x: Any) -> Tensor:
     """log(1 / (1 + exp(−x))) = −softplus(−x); its derivative is sigmoid(−x).
@@ -168,11 +178,7 @@ def logsigmoid(x: Any) -> Tensor:
     Args:
         x: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
+    {a real one x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.logsigmoid(Tensor(0.0)):.4f}")
@@ -181,6 +187,11 @@ def logsigmoid(x: Any) -> Tensor:
     return neg(apply(special.softplus, neg(real_operand(x, "LogSigmoid"))))
 
 
+@public(
+    "mint.nn.functional",
+    "GeLU()(x)(approximate='tanh') >>> f\"{ops.GeLU()(Tensor(1.0)):.4f}\" => 0.8412",
+    "Gelu()(x)(approximate='tanh') >>> f\"{ops.Gelu()(Tensor(1.0)):.4f}\" => 0.8412",
+)
 def gelu(input: Any, approximate: str = "none") -> Tensor:
     """x Φ(x), with the normal distribution function Φ(x) = (1 + erf(x/√2)) / 2.
 
@@ -209,17 +220,14 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     return mul(mul(x, 0.5), add(share, 1.0))
 
 
+@public("FastGeLU FastGelu")
 def fast_gelu(x: Any) -> Tensor:
     """x · sigmoid(1.702 x), near to :func:`gelu`.
 
     Args:
         x: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
+    {a real one x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.fast_gelu(Tensor(1.0)):.4f}")
@@ -229,6 +237,7 @@ def fast_gelu(x: Any) -> Tensor:
     return mul(x, sigmoid(mul(x, 1.702)))
 
 
+@public("mint.nn.functional.silu(input, inplace: placing=False)")
 @also_named(input="x")
 def silu(x: Any) -> Tensor:
     """x · sigmoid(x), also called swish.
@@ -236,11 +245,7 @@ def silu(x: Any) -> Tensor:
     Args:
         x: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
+    {a real one x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.silu(Tensor(1.0)):.4f}")
@@ -250,6 +255,7 @@ def silu(x: Any) -> Tensor:
     return mul(x, sigmoid(x))
 
 
+@public("Mish mint.nn.functional")
 @also_named(input="x")
 def mish(x: Any) -> Tensor:
     """x · tanh(softplus(x)).
@@ -257,11 +263,7 @@ def mish(x: Any) -> Tensor:
     Args:
         x: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
+    {a real one x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.mish(Tensor(1.0)):.4f}")
@@ -271,17 +273,14 @@ def mish(x: Any) -> Tensor:
     return mul(x, tanh(apply(special.softplus, x)))
 
 
+@public("Softsign mint.nn.functional")
 def softsign(x: Any) -> Tensor:
     """x / (1 + |x|); its derivative is 1 / (1 + |x|)².
 
     Args:
         x: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
+    {a real one x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.softsign(Tensor([-1.0, 0.0, 3.0])))
@@ -291,17 +290,14 @@ def softsign(x: Any) -> Tensor:
     return mul(x, apply(elementwise.safe_reciprocal, add(apply(piecewise.abs, x), 1.0)))
 
 
+@public()
 def tanhshrink(input: Any) -> Tensor:
     """x − tanh(x); its derivative is tanh² x.
 
     Args:
         input: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``input``.
-
-    Raises:
-        TypeError: ``input`` is complex, or neither a tensor nor a number.
+    {a real one input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.tanhshrink(Tensor(1.0)):.4f}")
@@ -311,6 +307,7 @@ def tanhshrink(input: Any) -> Tensor:
     return sub(x, tanh(x))
 
 
+@public("GLU(axis=-1)(x)", "mint.nn.functional.glu(input, dim=-1)")
 def glu(x: Any, axis: int = -1) -> Tensor:
     """a · sigmoid(b), where a and b are the halves of ``x`` along ``axis``.
 

@@ -12,6 +12,7 @@ from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import swapaxes
 from mindgrad.ops.operands import broadcast_to, operand, promoted
 from mindgrad.ops.reduction import reduce_sum
+from mindgrad.ops.registry import public
 from mindgrad.rows.structural import reshape
 
 __all__ = ["addbmm", "addmm", "addmv", "addr", "baddbmm", "bias_add", "bidense", "dense"]
@@ -22,6 +23,7 @@ def _sum(input: Any, product: Tensor, beta: Any, alpha: Any) -> Tensor:
     return arithmetic.add(input if beta == 1 else arithmetic.mul(input, beta), scaled)
 
 
+@public("Tensor mint")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · mat1 mat2, of matrices.
 
@@ -46,6 +48,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
     return _sum(input, mm(mat1, mat2), beta, alpha)
 
 
+@public("Tensor mint")
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · mat vec, of a matrix and a vector.
 
@@ -70,6 +73,7 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> T
     return _sum(input, mv(mat, vec), beta, alpha)
 
 
+@public("Tensor")
 @also_named(x="input")
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · the outer product of two vectors.
@@ -95,6 +99,7 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     return _sum(input, outer(vec1, vec2), beta, alpha)
 
 
+@public("Tensor", "mint.baddbmm(input, batch1, batch2, *, beta=1, alpha=1)")
 def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · the products of batches of matrices.
 
@@ -120,6 +125,7 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1)
     return _sum(input, bmm(batch1, batch2), beta, alpha)
 
 
+@public("Tensor mint")
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
     """β · input + α · the sum of the products of batches of matrices.
 
@@ -133,9 +139,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     Returns:
         Tensor of shape (m, n).
 
-    Raises:
-        TypeError: a batch is no tensor, or holds truth values.
-        ValueError: a batch does not have three axes, or the shapes do not fit.
+    {Raises as baddbmm}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.addbmm(Tensor([[1.0]]), Tensor([[[1.0]], [[2.0]]]), Tensor([[[3.0]], [[4.0]]])))
@@ -145,6 +149,7 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
     return _sum(input, reduce_sum(bmm(batch1, batch2), 0), beta, alpha)
 
 
+@public("BiasAdd(data_format='NCHW')(x, bias)")
 def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
     """``input_x`` with one number added to each channel.
 
@@ -184,6 +189,7 @@ def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
     return arithmetic.add(x, broadcast_to(apply(reshape, b, shape=lined), x.shape))
 
 
+@public("Dense", "mint.nn.functional.linear(input, weight, bias=None)")
 def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
     """input · weightᵀ + bias: a fully connected layer.
 

@@ -17,14 +17,8 @@ from mindgrad.ir.types import TensorType
 from mindgrad.ops.operands import cast, operand, promoted
 
 __all__ = [
-    "axes_in_order",
-    "filled_shape",
-    "listed_tensors",
-    "one_or_more",
-    "sizes",
-    "varargs",
-    "whole_number",
-]
+    "axes_in_order", "filled_shape", "listed_tensors", "one_or_more", "sizes", "varargs", "whole_number",
+]  # fmt: skip
 
 
 def whole_number(value: Any, operator: str, name: str, least: int | None = None) -> int:

@@ -14,15 +14,8 @@ from mindgrad.ir.dtype import complex128, float64, promote_scalar
 from mindgrad.ir.scope import apply, as_it_is
 from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.ops.define import also_named, binary_function, unary_function
-from mindgrad.ops.operands import (
-    binary,
-    cast,
-    choose,
-    inexact,
-    operand,
-    promoted,
-    unary,
-)
+from mindgrad.ops.operands import binary, cast, choose, inexact, operand, promoted, unary
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic as rows
 from mindgrad.rows import elementwise, logic, piecewise
 from mindgrad.rows.structural import stop_gradient
@@ -35,40 +28,62 @@ __all__ = [
 ]  # fmt: skip
 
 add = binary_function(
-    __name__, "add", rows.add, "x + y; its derivatives are 1 and 1.", "Tensor([1.0, 2.0]), 1", "[2. 3.]"
+    __name__,
+    "add",
+    rows.add,
+    "x + y; its derivatives are 1 and 1.",
+    "Tensor([1.0, 2.0]), 1",
+    "[2. 3.]",
+    "Add TensorAdd numpy",
 )
 sub = binary_function(
-    __name__, "sub", rows.sub, "x − y; its derivatives are 1 and −1.", "1, Tensor([1.0, 2.0])", "[ 0. -1.]"
+    __name__,
+    "sub",
+    rows.sub,
+    "x − y; its derivatives are 1 and −1.",
+    "1, Tensor([1.0, 2.0])",
+    "[ 0. -1.]",
+    "Sub numpy.subtract",
 )
 mul = binary_function(
     __name__, "mul", rows.mul, "x · y; its derivatives are y and x.",
     "Tensor([1.0, 2.0]), Tensor([[3.0], [4.0]])", "[[3. 6.]\n [4. 8.]]",
+    "Mul Tensor Tensor.multiply mint numpy.multiply",
 )  # fmt: skip
 _ratio = binary_function(
     __name__, "true_divide", rows.div, "x / y; its derivatives are 1 / y and −x / y².",
     "Tensor([1, 2]), 4", "[0.25 0.5 ]", float_only=True,
 )  # fmt: skip
-true_divide = also_named(dividend="input", divisor="other")(_ratio)
+true_divide = public("Div RealDiv Tensor numpy.divide numpy")(
+    also_named(dividend="input", divisor="other")(_ratio)
+)
 floor_div = binary_function(
     __name__, "floor_div", piecewise.floor_div,
     "x / y rounded down, as Python's ``//``; its derivatives are 0.",
-    "Tensor([7, -7]), 2", "[ 3 -4]",
+    "Tensor([7, -7]), 2", "[ 3 -4]", "FloorDiv Tensor.floor_divide mint.floor_divide numpy.floor_divide",
 )  # fmt: skip
 floor_mod = binary_function(
     __name__, "floor_mod", piecewise.mod,
     "x − y · floor(x / y), as Python's ``%``: with the sign of ``y``; derivatives 1 and −floor(x / y).",
-    "Tensor([7, -7]), 3", "[1 2]",
+    "Tensor([7, -7]), 3", "[1 2]", "FloorMod Tensor.remainder mint.remainder numpy.remainder numpy.mod",
 )  # fmt: skip
 fmod = binary_function(
     __name__, "fmod", piecewise.fmod,
     "x − y · trunc(x / y), as C's ``fmod``: with the sign of ``x``; derivatives 1 and −trunc(x / y).",
-    "Tensor([7, -7]), 3", "[ 1 -1]",
+    "Tensor([7, -7]), 3", "[ 1 -1]", "Mod TruncateMod Tensor mint numpy",
 )  # fmt: skip
 neg = unary_function(
-    __name__, "neg", rows.neg, "−x; its derivative is −1.", "Tensor([1.0, -2.0])", "[-1.  2.]"
+    __name__,
+    "neg",
+    rows.neg,
+    "−x; its derivative is −1.",
+    "Tensor([1.0, -2.0])",
+    "[-1.  2.]",
+    "Neg Tensor Tensor.negative mint mint.negative numpy.negative",
 )
 
 
+@public("Tensor numpy", "mint.positive(input)")
 @also_named(input="x")
 def positive(x: Any) -> Tensor:
     """+x: ``x`` as it is.
@@ -89,6 +104,7 @@ def positive(x: Any) -> Tensor:
     return operand(x, "Positive")
 
 
+@public("Tensor Tensor.divide mint mint.divide")
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """input / other, rounded if asked; the derivatives are 1 / y and −x / y², those of rounding 0.
 
@@ -119,18 +135,14 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     )
 
 
+@public("TruncateDiv")
 def truncate_div(x: Any, y: Any) -> Tensor:
     """x / y rounded towards 0; its derivatives are 0.
 
     Args:
         x, y: tensors or numbers whose shapes broadcast: integers or floating-point numbers.
 
-    Returns:
-        Tensor of the broadcast shape and of the promoted element type.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number, or complex.
-        ValueError: the shapes do not broadcast.
+    {real two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.truncate_div(Tensor([7, -7]), 2))
@@ -142,6 +154,7 @@ def truncate_div(x: Any, y: Any) -> Tensor:
     return apply(stop_gradient, quotient)  # integers are divided towards 0 already
 
 
+@public("Tensor mint")
 def float_power(input: Any, exponent: Any) -> Tensor:
     """input to the power of exponent, computed in Float64 (complex numbers in Complex128).
 
@@ -151,9 +164,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
     Returns:
         Tensor of the broadcast shape, Float64 or Complex128.
 
-    Raises:
-        TypeError: an operand is neither a tensor nor a number.
-        ValueError: the shapes do not broadcast.
+    {errors of two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.float_power(Tensor([1, 2, 3]), 2))
@@ -169,6 +180,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
 _MULTIPLIED = 16  # float exponents that are whole numbers up to this one become multiplications
 
 
+@public("Pow Tensor mint numpy.power")
 def pow(input: Any, exponent: Any) -> Tensor:
     """input to the power of exponent; its derivatives are n xⁿ⁻¹ and xⁿ log x.
 
@@ -227,18 +239,14 @@ def _integer_power(x: Tensor, n: int) -> Tensor:
 # --- several operations in one -----------------------------------------------------------------------
 
 
+@public("DivNoNan")
 def div_no_nan(x: Any, y: Any) -> Tensor:
     """x / y, and 0 where ``y`` is 0; the derivatives are 0 there too.
 
     Args:
         x, y: tensors or numbers whose shapes broadcast; integers are taken as Float32.
 
-    Returns:
-        Tensor of the broadcast shape and of the promoted element type.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number.
-        ValueError: the shapes do not broadcast.
+    {two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.div_no_nan(Tensor([1.0, 2.0]), Tensor([0.0, 4.0])))
@@ -249,18 +257,14 @@ def div_no_nan(x: Any, y: Any) -> Tensor:
     return choose(nothing, 0, apply(rows.div, x, choose(nothing, 1, y)))
 
 
+@public("MulNoNan")
 def mul_no_nan(x: Any, y: Any) -> Tensor:
     """x · y, and 0 where ``y`` is 0, even if ``x`` is infinite or NaN; then the derivatives are 0 too.
 
     Args:
         x, y: tensors or numbers whose shapes broadcast.
 
-    Returns:
-        Tensor of the broadcast shape and of the promoted element type.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number.
-        ValueError: the shapes do not broadcast.
+    {two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.mul_no_nan(Tensor([float("inf"), 2.0]), Tensor([0.0, 4.0])))
@@ -273,6 +277,7 @@ def mul_no_nan(x: Any, y: Any) -> Tensor:
     return binary(rows.mul, "MulNoNan", choose(nothing, 0, x), y)
 
 
+@public("AddN AccumulateNV2")
 def addn(x: Any) -> Tensor:
     """The sum of several tensors of one shape and element type.
 
@@ -314,18 +319,14 @@ def addn(x: Any) -> Tensor:
     return total
 
 
+@public("Addcmul Tensor mint")
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """input + value · tensor1 · tensor2.
 
     Args:
         input, tensor1, tensor2, value: tensors or numbers whose shapes broadcast.
 
-    Returns:
-        Tensor of the broadcast shape and of the promoted element type.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number.
-        ValueError: the shapes do not broadcast.
+    {two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.addcmul(Tensor([1.0]), Tensor([2.0]), Tensor([3.0]), 0.5))
@@ -335,18 +336,14 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     return binary(rows.add, "Addcmul", input, binary(rows.mul, "Addcmul", made, value))
 
 
+@public("Addcdiv Tensor mint")
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     """input + value · tensor1 / tensor2.
 
     Args:
         input, tensor1, tensor2, value: tensors or numbers whose shapes broadcast.
 
-    Returns:
-        Tensor of the broadcast shape and of the promoted element type.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number.
-        ValueError: the shapes do not broadcast.
+    {two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.addcdiv(Tensor([1.0]), Tensor([2.0]), Tensor([4.0]), 0.5))
@@ -356,18 +353,14 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
     return binary(rows.add, "Addcdiv", input, binary(rows.mul, "Addcdiv", made, value))
 
 
+@public("Lerp Tensor mint")
 def lerp(input: Any, end: Any, weight: Any) -> Tensor:
     """input + weight · (end − input): from ``input`` at weight 0 to ``end`` at weight 1.
 
     Args:
         input, end, weight: tensors or numbers whose shapes broadcast.
 
-    Returns:
-        Tensor of the broadcast shape and of the promoted element type.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number.
-        ValueError: the shapes do not broadcast.
+    {two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.lerp(Tensor([1.0, 2.0]), Tensor([3.0, 6.0]), 0.5))
@@ -388,6 +381,7 @@ remainder = floor_mod
 truncate_mod = fmod
 
 
+@public("Tensor.sub Tensor")
 def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """input − alpha · other; see :func:`sub`.
 

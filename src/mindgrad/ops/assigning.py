@@ -7,8 +7,10 @@ from typing import Any
 
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import layout, scattering
+from mindgrad.ops.define import operator_name
 from mindgrad.ops.getitem import updated
 from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.registry import public
 from mindgrad.trace import state
 
 __all__ = [
@@ -69,7 +71,10 @@ def _assigning(
 
     assigned.__name__ = assigned.__qualname__ = name
     assigned.__doc__ = (_PLACES if by_place else _PARTS).format(name=name, what=meaning, prints=prints)
-    return assigned
+    form = (
+        f"{operator_name(name)}(use_locking: unused={name == 'scatter_nd_update'})(input_x, indices, updates)"
+    )
+    return public(form)(assigned)
 
 
 _SUB = (scattering.tensor_scatter_sub, "``input_x`` less ``updates``", "[ 1. -2.  3.]")
@@ -85,7 +90,9 @@ scatter_mul = _assigning("scatter_mul", *_MUL, False)
 scatter_div = _assigning("scatter_div", *_DIV, False)
 scatter_max = _assigning("scatter_max", *_MAX, False)
 scatter_min = _assigning("scatter_min", *_MIN, False)
-scatter_nd_add = _assigning("scatter_nd_add", *_ADD, True)
+scatter_nd_add = public("ScatterNonAliasingAdd()(input_x, indices, updates)")(
+    _assigning("scatter_nd_add", *_ADD, True)
+)
 scatter_nd_sub = _assigning("scatter_nd_sub", *_SUB, True)
 scatter_nd_mul = _assigning("scatter_nd_mul", *_MUL, True)
 scatter_nd_div = _assigning("scatter_nd_div", *_DIV, True)
@@ -97,6 +104,12 @@ scatter_nd_update = _assigning("scatter_nd_update", *_SET, True)
 # --- new tensors ------------------------------------------------------------------------------------------
 
 
+@public(
+    "Tensor",
+    "InplaceUpdate(indices: integers)(x, input_v)",
+    "InplaceUpdateV2()(x, indices, v) >>> ops.InplaceUpdateV2()(Tensor([1.0, 2.0]), (1,), "
+    "Tensor([5.0])) => [1. 5.]",
+)
 def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
     """``x`` with the rows ``indices`` replaced by ``v``; ``x`` itself does not change.
 
@@ -116,6 +129,7 @@ def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
     return updated(x, _rows(indices), v)
 
 
+@public("InplaceAdd(indices: integers)(x, input_v)")
 def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
     """``x`` with ``v`` added to the rows ``indices``; arguments as for :func:`inplace_update`.
 
@@ -126,6 +140,7 @@ def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
     return scattering.tensor_scatter_add(x, _column(indices), v)
 
 
+@public("InplaceSub(indices: integers)(x, input_v)")
 def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
     """``x`` with ``v`` subtracted from the rows ``indices``; arguments as for :func:`inplace_update`.
 

@@ -19,6 +19,7 @@ from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.recurrence import over_time
+from mindgrad.ops.registry import public
 
 __all__ = [
     "bounding_box_decode", "bounding_box_encode", "check_valid", "crop_and_resize", "iou",
@@ -55,6 +56,7 @@ def _shares(first: Any, second: Any, pixel: float, of_first: bool) -> Any:
     )
 
 
+@public("IOU(mode='iou')(anchor_boxes, gt_boxes)")
 def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Tensor:
     """The area that two boxes share, relative to the area of both together, for each pair of boxes.
 
@@ -80,6 +82,7 @@ def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Tensor:
     return _shares(truths, anchors, 1.0, mode == "iof")
 
 
+@public("CheckValid")
 def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
     """Whether boxes lie inside an image, as Bool.
 
@@ -105,6 +108,7 @@ def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
     return (x1 >= 0) & (y1 >= 0) & (x2 <= width * ratio - 1) & (y2 <= height * ratio - 1)
 
 
+@public("NMSWithMask(iou_threshold=0.5)(bboxes)")
 def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tensor, Tensor]:
     """Boxes in the order of their scores, and which of them remain: those that no better one overlaps.
 
@@ -157,6 +161,10 @@ def _centres(boxes: Any) -> tuple[Any, Any, Any, Any]:
     return (x1 + x2) * 0.5, (y1 + y2) * 0.5, x2 - x1 + 1.0, y2 - y1 + 1.0
 
 
+@public(
+    "BoundingBoxEncode(means: anything('four numbers')=(0.0, 0.0, 0.0, 0.0), "
+    "stds: anything('four numbers')=(1.0, 1.0, 1.0, 1.0))(anchor_box, groundtruth_box)"
+)
 def bounding_box_encode(
     anchor_box: Any, groundtruth_box: Any, means: Any = (0.0, 0.0, 0.0, 0.0), stds: Any = (1.0, 1.0, 1.0, 1.0)
 ) -> Tensor:
@@ -187,6 +195,10 @@ def bounding_box_encode(
     return joining.stack([(d - m) / s for d, m, s in zip(deltas, mean, scale, strict=True)], -1)
 
 
+@public(
+    "BoundingBoxDecode(max_shape: anything('two numbers'), means: anything('four numbers')=(0.0, 0.0, 0.0, "
+    "0.0), stds: anything('four numbers')=(1.0, 1.0, 1.0, 1.0), wh_ratio_clip=0.016)(anchor_box, deltas)"
+)
 def bounding_box_decode(
     anchor_box: Any,
     deltas: Any,
@@ -266,6 +278,10 @@ def _rounded(at: Any) -> Any:
     return cast(rounding.floor(at + 0.5), int32)
 
 
+@public(
+    "ROIAlign(pooled_height: integer, pooled_width: integer, spatial_scale: number, sample_num=2, "
+    "roi_end_mode=1)(features, rois)"
+)
 def roi_align(
     features: Any,
     rois: Any,
@@ -350,6 +366,7 @@ def _inside_pixels(start: Any, end: Any, count: int, size: float) -> Tensor:
     return first + clipping.clamp(middles * width - 0.5, 0.0, width - 1.0)  # type: ignore[operator,no-any-return]
 
 
+@public("CropAndResize(method='bilinear', extrapolation_value=0.0)(x, boxes_, box_indices, crop_size)")
 def crop_and_resize(
     image: Any,
     boxes: Any,

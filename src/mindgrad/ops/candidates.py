@@ -20,6 +20,7 @@ from mindgrad.ops.layout import reshape
 from mindgrad.ops.operands import broadcast_to, cast, full_tensor, operand
 from mindgrad.ops.ordering import topk
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import exponentials, fractions, seeds_of
 from mindgrad.ops.scattering import tensor_scatter_elements
 
@@ -77,6 +78,10 @@ def _sampled(
     return sampled, counts[0], counts[1]
 
 
+@public(
+    "UniformCandidateSampler(num_true: integer, num_sampled: integer, unique: boolean, range_max: integer, "
+    "seed=0, remove_accidental_hits=False)(true_classes)"
+)
 def uniform_candidate_sampler(
     true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0,
     remove_accidental_hits: bool = False,
@@ -112,6 +117,9 @@ def uniform_candidate_sampler(
     )  # fmt: skip
 
 
+@public(
+    "LogUniformCandidateSampler(num_true=1, num_sampled=5, unique=True, range_max=5, seed=0)(true_classes)"
+)
 def log_uniform_candidate_sampler(
     true_classes: Any, num_true: int = 1, num_sampled: int = 5, unique: bool = True, range_max: int = 5,
     seed: int = 0,

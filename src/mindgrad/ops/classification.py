@@ -21,6 +21,7 @@ from mindgrad.ops.operands import cast, choose, operand
 from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
 from mindgrad.ops.reduction import widened
+from mindgrad.ops.registry import public
 
 __all__ = [
     "cross_entropy", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "nll_loss",
@@ -105,6 +106,7 @@ def _chosen(x: Tensor, t: Tensor, axis: int) -> Tensor:
     return layout.squeeze(gather_elements(x, axis, layout.expand_dims(t, axis)), axis)
 
 
+@public("mint.nn.functional.nll_loss(input, target, weight=None, ignore_index=-100, reduction='mean')")
 def nll_loss(
     inputs: Any,
     target: Any,
@@ -151,6 +153,7 @@ def nll_loss_and_weight(
     return found[0], found[1]
 
 
+@public("mint.nn.functional")
 def cross_entropy(
     input: Any,
     target: Any,
@@ -207,6 +210,10 @@ def cross_entropy(
     return cast(summarised(operator, arithmetic.neg(sum_of(terms, axis)), reduction), logits.dtype)
 
 
+@public(
+    "SoftmaxCrossEntropyWithLogits()(logits, labels) >>> ops.SoftmaxCrossEntropyWithLogits()(Tensor([[0.0, "
+    "1000.0]]), Tensor([[1.0, 0.0]]))[0] => [1000.]"
+)
 def softmax_cross_entropy(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
     """−Σ_c p_c log softmax(x)_c of each row, and its derivative for the logits x (that Σ p = 1 gives).
 
@@ -229,6 +236,7 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
     return arithmetic.neg(sum_of(arithmetic.mul_no_nan(logs, p), 1)), arithmetic.sub(math.exp(logs), p)
 
 
+@public("MultiMarginLoss(p=1, margin=1.0, reduction='mean')(inputs, target, weight=None)")
 def multi_margin_loss(
     input: Any, target: Any, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:

@@ -9,6 +9,7 @@ from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.define import binary_function
 from mindgrad.ops.operands import accepted, choose, pointwise, promoted
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic as rows
 from mindgrad.rows import piecewise
 from mindgrad.rows.logic import isnan
@@ -18,12 +19,12 @@ __all__ = ["clamp", "clip", "clip_by_value", "fmax", "fmin", "maximum", "minimum
 maximum = binary_function(
     __name__, "maximum", piecewise.maximum,
     "The greater of two elements, NaN if one is; where they are equal they share the derivative.",
-    "Tensor([1.0, 5.0]), 3.0", "[3. 5.]",
+    "Tensor([1.0, 5.0]), 3.0", "[3. 5.]", "Maximum Tensor mint numpy",
 )  # fmt: skip
 minimum = binary_function(
     __name__, "minimum", piecewise.minimum,
     "The smaller of two elements, NaN if one is; where they are equal they share the derivative.",
-    "Tensor([1.0, 5.0]), 3.0", "[1. 3.]",
+    "Tensor([1.0, 5.0]), 3.0", "[1. 3.]", "Minimum Tensor mint numpy",
 )  # fmt: skip
 
 
@@ -52,20 +53,11 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
     return _clipped("ClipByValue", x, clip_value_min, clip_value_max)
 
 
+@public("Tensor Tensor.clip mint mint.clip")
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
     """min(max(input, low), high); the same as :func:`clip_by_value`.
 
-    Args:
-        input: a tensor of any shape, a number, or a tuple or list of them.
-        min: the lower bound: a tensor that broadcasts with ``input``, a number or ``None``.
-        max: the upper bound; it wins where the lower one is above it.
-
-    Returns:
-        Tensor of the broadcast shape and promoted element type; a tuple or list of such.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number, or complex.
-        ValueError: both bounds are ``None``, or the shapes do not broadcast.
+    {as clip_by_value}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.clamp(Tensor([-2.0, 0.5, 3.0]), max=1.0))
@@ -88,18 +80,14 @@ def _clipped(operator: str, x: Any, low: Any, high: Any) -> Any:
     return apply(rows.select, apply(row, x, bound), bound, x)
 
 
+@public("Fmax Tensor")
 def fmax(input: Any, other: Any) -> Tensor:
     """The greater of two elements; of a number and NaN, the number.
 
     Args:
         input, other: real tensors or numbers whose shapes broadcast.
 
-    Returns:
-        Tensor of the broadcast shape and of the promoted element type.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number, or complex.
-        ValueError: the shapes do not broadcast.
+    {real two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.fmax(Tensor([1.0, float("nan")]), 0.5))
@@ -108,18 +96,14 @@ def fmax(input: Any, other: Any) -> Tensor:
     return _without_nan(piecewise.maximum, "Fmax", input, other)
 
 
+@public("Fmin Tensor")
 def fmin(input: Any, other: Any) -> Tensor:
     """The smaller of two elements; of a number and NaN, the number.
 
     Args:
         input, other: real tensors or numbers whose shapes broadcast.
 
-    Returns:
-        Tensor of the broadcast shape and of the promoted element type.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number, or complex.
-        ValueError: the shapes do not broadcast.
+    {real two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.fmin(Tensor([1.0, float("nan")]), 0.5))

@@ -17,6 +17,7 @@ from mindgrad.ir.scope import apply, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.operands import applied, broadcast_to, cast, full_tensor, operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import collectives as rows
 from mindgrad.rows.arithmetic import neg
 from mindgrad.rows.reduction import reduce_min, reduce_prod
@@ -79,6 +80,7 @@ def _with_axis(x: Tensor, operator: str) -> Tensor:
     return x
 
 
+@public("AllReduce(op='sum', group='nccl_world_group')(tensor)")
 def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, operator: str = "AllReduce") -> Tensor:
     """The sum, largest, smallest, product or mean of every process's ``tensor``, on each of them.
 
@@ -114,6 +116,7 @@ def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, operator: 
     return total if op == ReduceOp.SUM else total / len(ranks)
 
 
+@public("Reduce(dest_rank: integer, op='sum', group='nccl_world_group')(tensor)(process=self.dest_rank)")
 def reduced_by(tensor: Any, process: int, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
     """The reduction of every process's ``tensor`` on one of them; zeros on the others.
 
@@ -138,6 +141,7 @@ def _only_on(root: int, x: Tensor, ranks: tuple[int, ...]) -> Tensor:
     return x if len(ranks) == 1 else apply(rows.rank_mask, x, root=root, ranks=ranks)
 
 
+@public("AllGather(group='nccl_world_group')(tensor)")
 def gathered(tensor: Any, group: str = _WORLD, operator: str = "AllGather") -> Tensor:
     """The tensors of all processes, in the order of their ranks along the first axis, on each of them.
 
@@ -159,6 +163,7 @@ def gathered(tensor: Any, group: str = _WORLD, operator: str = "AllGather") -> T
     return x if len(ranks) == 1 else applied(rows.all_gather, operator, x, axis=0, ranks=ranks)
 
 
+@public("CollectiveGather(dest_rank: integer, group='nccl_world_group')(tensor)(process=self.dest_rank)")
 def gathered_by(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     """The tensors of all processes joined along the first axis on one of them; zeros on the others.
 
@@ -179,6 +184,7 @@ def gathered_by(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     return _only_on(root, gathered(tensor, group, "CollectiveGather"), ranks)
 
 
+@public("ReduceScatter(op='sum', group='nccl_world_group')(tensor)")
 def reduced_parts(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
     """This process's part, along the first axis, of the reduction of every process's ``tensor``.
 
@@ -240,6 +246,7 @@ def broadcast(tensor: Any, process: int, group: str = _WORLD, operator: str = "B
     return cast(total, x.dtype)
 
 
+@public("CollectiveScatter(src_rank=0, group='nccl_world_group')(tensor)(process=self.src_rank)")
 def scattered(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     """This process's part, along the first axis, of the ``tensor`` of one process.
 
@@ -262,6 +269,10 @@ def scattered(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     return x if len(ranks) == 1 else reduced_parts(_only_on(root, x, ranks), ReduceOp.SUM, group)
 
 
+@public(
+    "AlltoAll(split_count: integer, split_dim: integer, concat_dim: integer, group='nccl_world_group')"
+    "(tensor)"
+)
 def exchanged(tensor: Any, split_count: int, split_dim: int, concat_dim: int, group: str = _WORLD) -> Tensor:
     """One part of ``tensor`` for every process, and one from every process, joined.
 

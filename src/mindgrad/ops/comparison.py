@@ -9,13 +9,9 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, rounding
-from mindgrad.ops.define import (
-    also_named,
-    binary_function,
-    operator_name,
-    unary_function,
-)
+from mindgrad.ops.define import also_named, binary_function, operator_name, unary_function
 from mindgrad.ops.operands import binary, broadcast_shapes, broadcast_to, inexact, promoted, truth
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic as rows
 from mindgrad.rows import logic
 from mindgrad.rows.reduction import reduce_all
@@ -32,10 +28,16 @@ __all__ = [
 
 equal = binary_function(
     __name__, "equal", rows.equal, "x = y. NaN equals nothing, not even itself.",
-    "Tensor([1.0, 2.0]), 2", "[False  True]",
+    "Tensor([1.0, 2.0]), 2", "[False  True]", "Equal Tensor.eq Tensor mint.eq mint numpy",
 )  # fmt: skip
 not_equal = binary_function(
-    __name__, "not_equal", rows.not_equal, "x ≠ y.", "Tensor([1.0, 2.0]), 2", "[ True False]"
+    __name__,
+    "not_equal",
+    rows.not_equal,
+    "x ≠ y.",
+    "Tensor([1.0, 2.0]), 2",
+    "[ True False]",
+    "NotEqual Tensor.ne Tensor mint.ne mint numpy",
 )
 
 
@@ -54,17 +56,33 @@ def _check_real(operator: str, *operands: Any) -> None:
             )
 
 
-def _ordering(name: str, row: Primitive, sign: str, prints: str) -> Callable[[Any, Any], Tensor]:
+def _ordering(name: str, row: Primitive, sign: str, prints: str, *forms: str) -> Callable[[Any, Any], Tensor]:
     what = f"x {sign} y; false where an element is NaN. Complex numbers have no order: a TypeError."
-    return binary_function(__name__, name, row, what, "Tensor([1.0, 2.0, 3.0]), 2", prints, check=_check_real)
+    example = "Tensor([1.0, 2.0, 3.0]), 2"
+    return binary_function(__name__, name, row, what, example, prints, *forms, check=_check_real)
 
 
-less = _ordering("less", rows.less, "<", "[ True False False]")
-less_equal = _ordering("less_equal", rows.less_equal, "≤", "[ True  True False]")
-greater = _ordering("greater", rows.greater, ">", "[False False  True]")
-greater_equal = _ordering("greater_equal", rows.greater_equal, "≥", "[False  True  True]")
+less = _ordering("less", rows.less, "<", "[ True False False]", "Less Tensor Tensor.lt mint mint.lt numpy")
+less_equal = _ordering(
+    "less_equal", rows.less_equal, "≤", "[ True  True False]", "LessEqual Tensor.le Tensor mint.le mint numpy"
+)
+greater = _ordering(
+    "greater", rows.greater, ">", "[False False  True]", "Greater Tensor Tensor.gt mint mint.gt numpy"
+)
+greater_equal = _ordering(
+    "greater_equal",
+    rows.greater_equal,
+    "≥",
+    "[False  True  True]",
+    "GreaterEqual Tensor.ge Tensor mint numpy",
+)
 
 
+@public(
+    "Tensor mint",
+    "IsClose(rtol=1e-05, atol=1e-08, equal_nan=True)(x, y)",
+    "numpy.isclose(a, b: tensor, rtol=1e-05, atol=1e-08, equal_nan=False)",
+)
 def isclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
@@ -103,6 +121,7 @@ def isclose(
     return close
 
 
+@public("Tensor mint")
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
@@ -110,18 +129,12 @@ def allclose(
 
     Two elements are close as :func:`isclose` has it.
 
-    Args:
-        input, other: tensors or numbers whose shapes broadcast.
-        rtol: the relative tolerance, not negative.
-        atol: the absolute tolerance, not negative.
-        equal_nan: whether two NaN are close.
+    {Args as isclose}
 
     Returns:
         A bool; while the program is being compiled a tensor of Bool without axes.
 
-    Raises:
-        TypeError: an operand is neither a tensor nor a number, or ``equal_nan`` is no bool.
-        ValueError: the shapes do not broadcast, or a tolerance is negative.
+    {Raises as isclose}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.allclose(Tensor([1.0, 2.0]), Tensor([1.0, 2.0])))
@@ -132,6 +145,7 @@ def allclose(
     return every if every._array is None else bool(every.host_array())
 
 
+@public("Tensor", "ApproximateEqual(tolerance=1e-05)(x, y)")
 def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
     """Whether |x − y| < tolerance.
 
@@ -160,7 +174,9 @@ def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
 # --- logic: any element type, where what is not zero is true -----------------------------------------
 
 
-def _logical(name: str, row: Primitive, meaning: str, prints: str) -> Callable[[Any, Any], Tensor]:
+def _logical(
+    name: str, row: Primitive, meaning: str, prints: str, *forms: str
+) -> Callable[[Any, Any], Tensor]:
     operator = operator_name(name)
 
     @also_named(input="x", other="y")
@@ -187,14 +203,36 @@ def _logical(name: str, row: Primitive, meaning: str, prints: str) -> Callable[[
     >>> print(ops.{name}(Tensor([True, True, False]), Tensor([True, False, False])))
     {prints}
     """
-    return function
+    return public(*forms)(function)
 
 
-logical_and = _logical("logical_and", logic.logical_and, "x and y", "[ True False False]")
-logical_or = _logical("logical_or", logic.logical_or, "x or y", "[ True  True False]")
-logical_xor = _logical("logical_xor", logic.logical_xor, "Either x or y, not both", "[False  True False]")
+logical_and = _logical(
+    "logical_and",
+    logic.logical_and,
+    "x and y",
+    "[ True False False]",
+    "LogicalAnd Tensor numpy",
+    "mint.logical_and(input, other)",
+)
+logical_or = _logical(
+    "logical_or",
+    logic.logical_or,
+    "x or y",
+    "[ True  True False]",
+    "LogicalOr Tensor numpy",
+    "mint.logical_or(input, other)",
+)
+logical_xor = _logical(
+    "logical_xor",
+    logic.logical_xor,
+    "Either x or y, not both",
+    "[False  True False]",
+    "LogicalXor Tensor numpy",
+    "mint.logical_xor(input, other)",
+)
 
 
+@public("LogicalNot Tensor numpy", "mint.logical_not(input)")
 @also_named(input="x")
 def logical_not(x: Any) -> Tensor:
     """Not x; an element that is not 0 is true.
@@ -219,28 +257,28 @@ def logical_not(x: Any) -> Tensor:
 
 bitwise_and = binary_function(
     __name__, "bitwise_and", logic.bitwise_and, "The bits that are set in both.",
-    "Tensor([6, 5]), 3", "[2 1]",
+    "Tensor([6, 5]), 3", "[2 1]", "BitwiseAnd Tensor mint numpy",
 )  # fmt: skip
 bitwise_or = binary_function(
     __name__, "bitwise_or", logic.bitwise_or, "The bits that are set in one or both.",
-    "Tensor([6, 5]), 3", "[7 7]",
+    "Tensor([6, 5]), 3", "[7 7]", "BitwiseOr Tensor mint numpy",
 )  # fmt: skip
 bitwise_xor = binary_function(
     __name__, "bitwise_xor", logic.bitwise_xor, "The bits that are set in one and not in both.",
-    "Tensor([6, 5]), 3", "[5 6]",
+    "Tensor([6, 5]), 3", "[5 6]", "BitwiseXor Tensor mint numpy",
 )  # fmt: skip
 bitwise_not = unary_function(
     __name__, "bitwise_not", logic.bitwise_not, "The bits that are not set: −1 − x of signed integers.",
-    "Tensor([0, 5])", "[-1 -6]",
+    "Tensor([0, 5])", "[-1 -6]", "Invert Tensor Tensor.invert mint numpy numpy.invert",
 )  # fmt: skip
 bitwise_left_shift = binary_function(
     __name__, "bitwise_left_shift", logic.shift_left,
     "x · 2ʸ without the bits that leave the element type.",
-    "Tensor([1, 3]), 2", "[ 4 12]",
+    "Tensor([1, 3]), 2", "[ 4 12]", "LeftShift Tensor",
 )  # fmt: skip
 bitwise_right_shift = binary_function(
     __name__, "bitwise_right_shift", logic.shift_right, "x / 2ʸ rounded down.",
-    "Tensor([8, -8]), 2", "[ 2 -2]",
+    "Tensor([8, -8]), 2", "[ 2 -2]", "RightShift Tensor",
 )  # fmt: skip
 
 # the same functions under second names

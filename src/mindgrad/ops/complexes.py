@@ -10,6 +10,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.define import also_named
 from mindgrad.ops.math import atan2
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand
+from mindgrad.ops.registry import public
 from mindgrad.ops.rounding import isnan
 from mindgrad.rows import arithmetic as basic
 from mindgrad.rows import complexes
@@ -17,6 +18,7 @@ from mindgrad.rows import complexes
 __all__ = ["angle", "complex", "conj", "imag", "real"]
 
 
+@public("Real Tensor", "mint.real(input)")
 @also_named(input="x")
 def real(x: Any) -> Tensor:
     """The real part; a real tensor is its own.
@@ -38,18 +40,12 @@ def real(x: Any) -> Tensor:
     return apply(complexes.real, x) if x.dtype.kind == "complex" else x
 
 
+@public("Imag Tensor", "mint.imag(input)")
 @also_named(input="x")
 def imag(x: Any) -> Tensor:
     """The imaginary part; that of a real tensor is 0.
 
-    Args:
-        x: a tensor of any shape, or a number.
-
-    Returns:
-        Tensor of the shape of ``x``: Float32 of Complex64, Float64 of Complex128.
-
-    Raises:
-        TypeError: ``x`` is neither a tensor nor a number.
+    {as real}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.imag(Tensor([1 + 2j])))
@@ -59,6 +55,7 @@ def imag(x: Any) -> Tensor:
     return apply(complexes.imag, x) if x.dtype.kind == "complex" else full_tensor(0, x.dtype, x.shape)
 
 
+@public("Conj Tensor")
 @also_named(input="x")
 def conj(x: Any) -> Tensor:
     """The complex conjugate; a real tensor is its own.
@@ -80,6 +77,7 @@ def conj(x: Any) -> Tensor:
     return apply(complexes.conj, x) if x.dtype.kind == "complex" else x
 
 
+@public("Complex")
 def complex(real: Any, imag: Any) -> Tensor:
     """The complex numbers real + i imag.
 
@@ -100,6 +98,7 @@ def complex(real: Any, imag: Any) -> Tensor:
     return binary(complexes.complex, "Complex", real, imag, float_only=True)
 
 
+@public("Angle Tensor")
 @also_named(input="x")
 def angle(x: Any) -> Tensor:
     """The angle atan2(imag, real) of each element in radians: 0 or π for real ones.

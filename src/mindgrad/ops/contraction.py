@@ -19,6 +19,7 @@ from mindgrad.ops.complexes import conj
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import promoted
 from mindgrad.ops.reduction import reduce_sum, whole_as_int64
+from mindgrad.ops.registry import public
 from mindgrad.rows.contraction import dot as dot_row
 from mindgrad.rows.einsum import Plan, contraction_plan, einsum_plan, matmul_plan
 from mindgrad.rows.structural import reshape
@@ -47,6 +48,7 @@ def factors(operator: str, *xs: Any) -> list[Tensor]:
 # --- matrices ----------------------------------------------------------------------------------------
 
 
+@public("Tensor mint")
 def matmul(input: Any, other: Any) -> Tensor:
     """The matrix product, as ``numpy.matmul``.
 
@@ -106,10 +108,7 @@ def _transposed_plan(
     left = ("inner", "row") if transpose_a else ("row", "inner")
     right = ("column", "inner") if transpose_b else ("inner", "column")
     batch = tuple(range(2 - max(len(a), len(b)), 0))
-    labels = (
-        (*batch[len(batch) - len(a) + 2 :], *left),
-        (*batch[len(batch) - len(b) + 2 :], *right),
-    )
+    labels = ((*batch[len(batch) - len(a) + 2 :], *left), (*batch[len(batch) - len(b) + 2 :], *right))
     return contraction_plan(labels, (*batch, "row", "column"), (a, b), operator)
 
 
@@ -123,6 +122,7 @@ def check_ranks(operator: str, tensors: Sequence[Tensor], *ranks: int) -> None:
         )
 
 
+@public("Tensor mint")
 def mm(input: Any, mat2: Any) -> Tensor:
     """The product of two matrices.
 
@@ -145,6 +145,7 @@ def mm(input: Any, mat2: Any) -> Tensor:
     return matmul(input, mat2)
 
 
+@public("Tensor mint")
 @also_named(input="mat")
 def mv(mat: Any, vec: Any) -> Tensor:
     """The product of a matrix and a vector.
@@ -168,6 +169,7 @@ def mv(mat: Any, vec: Any) -> Tensor:
     return matmul(mat, vec)
 
 
+@public("Tensor", "mint.bmm(input, mat2)")
 def bmm(input_x: Any, mat2: Any) -> Tensor:
     """The products of batches of matrices; axes in front of the last two broadcast.
 
@@ -192,6 +194,7 @@ def bmm(input_x: Any, mat2: Any) -> Tensor:
 # --- sums over chosen axes ---------------------------------------------------------------------------
 
 
+@public("Tensor mint")
 def dot(input: Any, other: Any) -> Tensor:
     """The sum over the last axis of ``input`` and the second to last of ``other``, as ``numpy.dot``.
 
@@ -219,6 +222,7 @@ def dot(input: Any, other: Any) -> Tensor:
     return _contracted("Dot", a, b, (a.ndim - 1,), (max(b.ndim - 2, 0),))
 
 
+@public("Tensor")
 def inner(input: Any, other: Any) -> Tensor:
     """The sum over the last axis of both; a tensor without axes multiplies the other.
 
@@ -243,6 +247,7 @@ def inner(input: Any, other: Any) -> Tensor:
     return _contracted("Inner", a, b, (a.ndim - 1,), (b.ndim - 1,))
 
 
+@public("Ger Tensor.ger Tensor mint")
 def outer(input: Any, vec2: Any) -> Tensor:
     """The products of all elements of one vector with all of another: y_ij = a_i b_j.
 
@@ -267,6 +272,7 @@ def outer(input: Any, vec2: Any) -> Tensor:
     return _contracted("Outer", a, b, (), ())
 
 
+@public("Tensor")
 def vecdot(x: Any, y: Any, axis: int = -1) -> Tensor:
     """The sum of conj(x) · y along one axis.
 
@@ -388,6 +394,7 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
     return apply(reshape, y, shape=(*y.shape, 1)) if y.ndim == 1 else y
 
 
+@public("mint")
 def einsum(equation: str, *operands: Any) -> Tensor:
     """The sum of products that ``equation`` describes, in the cheapest order of its factors.
 

@@ -7,10 +7,12 @@ from typing import Any
 from mindgrad.ir.dtype import as_dtype, float64
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import operands
+from mindgrad.ops.registry import public
 
 __all__ = ["cast"]
 
 
+@public("Cast Tensor")
 def cast(input: Any, dtype: Any) -> Tensor:
     """``input`` with the element type ``dtype``.
 

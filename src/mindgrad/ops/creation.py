@@ -14,6 +14,7 @@ from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import tensor_type
 from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.operands import broadcast_to, cast, operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic
 
 __all__ = [
@@ -42,6 +43,7 @@ def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) 
     return make_tensor(np.broadcast_to(element, shape), made)
 
 
+@public("mint")
 def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """A tensor of shape ``size`` whose elements all equal ``fill_value``.
 
@@ -82,6 +84,11 @@ def _full(operator: str, shape: tuple[int, ...], number: Any, dtype: Any) -> Ten
     return _constant(number, wanted, shape, operator)
 
 
+@public(
+    "Zeros",
+    "numpy.zeros(shape: plain, dtype: element_type=float32)",
+    "numpy.empty(shape: plain, dtype: element_type=float32)",
+)
 def zeros(size: Any, dtype: Any = None) -> Tensor:
     """Zeros of shape ``size``, by default Float32.
 
@@ -98,6 +105,7 @@ def zeros(size: Any, dtype: Any = None) -> Tensor:
     return _constant(0, wanted, sizes(size, "Zeros", "size", least=0), "Zeros")
 
 
+@public("Ones", "numpy.ones(shape: plain, dtype: element_type=float32)")
 def ones(shape: Any, dtype: Any = None) -> Tensor:
     """Ones of shape ``shape``, by default Float32; errors as for :func:`zeros`.
 
@@ -109,6 +117,7 @@ def ones(shape: Any, dtype: Any = None) -> Tensor:
     return _constant(1, wanted, sizes(shape, "Ones", "shape", least=0), "Ones")
 
 
+@public("Fill")
 def fill(type: Any, shape: Any, value: Any) -> Tensor:
     """:func:`full` with its arguments in another order: the element type, the shape, the number.
 
@@ -119,6 +128,7 @@ def fill(type: Any, shape: Any, value: Any) -> Tensor:
     return _full("Fill", sizes(shape, "Fill", "shape", least=0), value, type)
 
 
+@public("mint", "Fills()(x, value)")
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """``fill_value`` in the shape of ``input`` and, unless ``dtype`` is given, of its element type.
 
@@ -130,6 +140,9 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     return _full("FullLike", like.shape, fill_value, like.dtype if dtype is None else dtype)
 
 
+@public(
+    "ZerosLike mint", "mint.empty_like(input, *, dtype=None, device: unused=None, pin_memory: unused=False)"
+)
 def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
     """Zeros of the shape and element type of ``input``.
 
@@ -141,6 +154,7 @@ def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
     return _constant(0, like.dtype if dtype is None else as_dtype(dtype), like.shape, "ZerosLike")
 
 
+@public("OnesLike mint")
 def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
     """Ones of the shape and element type of ``input``.
 
@@ -169,6 +183,7 @@ def _number(value: Any, operator: str, name: str) -> int | float:
     return value
 
 
+@public("mint")
 def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Tensor:
     """``start``, ``start + step``, … as long as that is before ``end``.
 
@@ -205,6 +220,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
     return make_tensor((first + delta * np.arange(count)).astype(element_type.numpy))
 
 
+@public("Range(maxlen=1000000)(start, limit, delta)")
 def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
     """:func:`arange` with all three arguments, at most ``maxlen`` numbers.
 
@@ -223,6 +239,7 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
     return numbers
 
 
+@public("LinSpace")
 def linspace(start: Any, end: Any, steps: int) -> Tensor:
     """``steps`` numbers at equal distances from ``start`` to ``end``, both included.
 
@@ -260,6 +277,7 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
     return apply(arithmetic.add, apply(arithmetic.mul, low, lower), apply(arithmetic.mul, high, upper))
 
 
+@public("LogSpace(steps=10, base=10, dtype=float32)(start, end)")
 def logspace(start: Any, end: Any, steps: int, base: Any = 10, *, dtype: Any = float32) -> Tensor:
     """``base`` to the powers from ``start`` to ``end``, ``steps`` of them at equal distances.
 
@@ -281,6 +299,7 @@ def logspace(start: Any, end: Any, steps: int, base: Any = 10, *, dtype: Any = f
 # --- matrices and indices ----------------------------------------------------------------------------
 
 
+@public("Eye mint")
 def eye(n: int, m: int | None = None, dtype: Any = None) -> Tensor:
     """A matrix with ones on the diagonal and zeros elsewhere, by default Float32.
 
@@ -304,6 +323,7 @@ def eye(n: int, m: int | None = None, dtype: Any = None) -> Tensor:
     return make_tensor(np.eye(rows, columns).astype(wanted.numpy))
 
 
+@public("TrilIndices(row: integer, col: integer, offset=0, dtype=int32)()")
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = int64) -> Tensor:
     """The places of the elements on and below a diagonal of a matrix: row numbers, column numbers.
 
@@ -315,6 +335,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = int64) -> 
     return _triangle(np.tril_indices, "TrilIndices", row, col, offset, dtype)
 
 
+@public("TriuIndices(row: integer, col: integer, offset=0, dtype=int32)()")
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = int64) -> Tensor:
     """The places of the elements on and above a diagonal of a matrix: row numbers, column numbers.
 
@@ -336,6 +357,7 @@ def _triangle(which: Any, operator: str, row: int, col: int, offset: int, dtype:
 # --- Python values -----------------------------------------------------------------------------------
 
 
+@public("ScalarToTensor", "ScalarToArray()(x)")
 def scalar_to_tensor(input_x: Any, dtype: Any = float32) -> Tensor:
     """A Python number as a tensor without axes.
 
@@ -353,6 +375,7 @@ def scalar_to_tensor(input_x: Any, dtype: Any = float32) -> Tensor:
     return Tensor(input_x, as_dtype(dtype))
 
 
+@public("TupleToArray")
 def tuple_to_array(input_x: Any) -> Tensor:
     """A tuple or range of numbers as a tensor: of ints Int32, of floats Float32.
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import as_dtype, int32, int64
+from mindgrad.ir.dtype import as_dtype, bool_, int32, int64
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.axes import normalize_axis
+from mindgrad.ops.define import also_named
+from mindgrad.ops.layout import ravel
 from mindgrad.ops.operands import accepted, cast, full_tensor, operand
 from mindgrad.ops.reduction import flag, whole_as_int64
+from mindgrad.ops.registry import public
 from mindgrad.rows import cumulative as rows
 from mindgrad.rows.indexing import gather
 from mindgrad.rows.static_slices import concatenate, slice
@@ -68,6 +71,7 @@ def at_least_int32(x: Tensor) -> Tensor:
     return cast(x, int32) if not x.dtype.is_inexact and x.dtype.itemsize < 4 else x
 
 
+@public("mint.cumsum(input: whole_as_int64(dtype), dim, dtype: unused=None)")
 def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     """The running sum y_i = x_0 + … + x_i along ``axis``.
 
@@ -91,6 +95,53 @@ def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     return running(rows.cumsum, "CumSum", x, axis, dtype=dtype)
 
 
+@public("Tensor.cumsum")
+@also_named(dim="axis")
+def sums_of_tensor(self: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """The running sum along ``axis``, or of the flattened tensor; see :func:`mindgrad.ops.cumsum`.
+
+    Truth values and integers narrower than Int32 are summed as Int32, if no ``dtype`` is given.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([1.0, 2.0, 3.0]).cumsum())
+    [1. 3. 6.]
+    """
+    x = at_least_int32(self) if dtype is None else self
+    return cumsum(ravel(x), 0, dtype) if axis is None else cumsum(x, axis, dtype)
+
+
+@public("numpy.cumsum(a, axis=None, dtype: element_type=None)")
+def sums_of_array(x: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """The running sum along ``axis``, or of the flattened tensor; of truth values whether one was true.
+
+    >>> import mindgrad.numpy as np
+    >>> print(np.cumsum([1, 2, 3]))
+    [1 3 6]
+    """
+    if dtype is bool_:
+        return cast(sums_of_tensor(cast(x, bool_), axis), bool_)
+    return sums_of_tensor(x, axis, dtype)
+
+
+@public(
+    "CumSum(exclusive=False, reverse=False)(x, axis)"
+    " >>> ops.CumSum(exclusive=True)(Tensor([1.0, 2.0, 3.0]), 0) => [0. 1. 3.]"
+)
+def running_sum(x: Any, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
+    """The running sum along ``axis``; ``exclusive`` leaves each element out, ``reverse`` begins behind."""
+    return running(rows.cumsum, "CumSum", x, axis, exclusive, reverse)
+
+
+@public(
+    "CumProd(exclusive=False, reverse=False)(x, axis)"
+    " >>> ops.CumProd(reverse=True)(Tensor([1.0, 2.0, 3.0]), 0) => [6. 6. 3.]"
+)
+def running_product(x: Any, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
+    """The running product along ``axis``, with the options of :func:`running_sum`."""
+    return running(rows.cumprod, "CumProd", x, axis, exclusive, reverse)
+
+
+@public("Tensor mint")
 def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     """The running product y_i = x_0 · … · x_i along ``dim``.
 
@@ -116,6 +167,7 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     return running(rows.cumprod, "CumProd", whole_as_int64(input, "CumProd", dtype), dim)
 
 
+@public("Tensor", "Cummax(axis: integer)(x)", "mint.cummax(input, dim)")
 def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     """The greatest element so far along ``axis``, and where it stands: of equal ones the last.
 
@@ -140,21 +192,18 @@ def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     return values, cast(places, int64)
 
 
+@public("Tensor", "Cummin(axis: integer)(x)", "mint.cummin(input, dim) -> pair(_)")
 def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
     """The smallest element so far along ``axis``, and where it stands: of equal ones the last.
 
-    Args:
-        input: a real tensor with at least one axis.
-        axis: the axis to run along.
+    {Args as cummax}
 
     Returns:
         The elements, NaN from the first NaN on, and their positions as Int32 (Int64 from
         ``cummax``: both as MindSpore), both of the shape of
         ``input``. The derivative goes to the element that was found.
 
-    Raises:
-        TypeError: ``axis`` is no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range.
+    {Raises as cummax}
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.cummin(Tensor([3.0, 4.0, 1.0]), 0)

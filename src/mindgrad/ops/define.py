@@ -16,6 +16,7 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import tensor_type
 from mindgrad.ops.operands import binary, operand, unary
+from mindgrad.ops.registry import public
 
 __all__ = ["NOT_GIVEN", "also_named", "binary_function", "operator_name", "the_one", "unary_function"]
 
@@ -82,7 +83,7 @@ def unary_function(
     meaning: str,
     example: str,
     prints: str,
-    *,
+    *forms: str,
     float_only: bool = False,
     integers_stay: bool = False,
 ) -> Callable[[Any], Tensor]:
@@ -96,6 +97,7 @@ def unary_function(
         example: its argument in the example; a number is shown to four places, because the last
             digits differ between machines.
         prints: what the example prints.
+        forms: its public names, as :func:`mindgrad.ops.registry.public` takes them.
         float_only: integers and truth values become Float32 first.
         integers_stay: integers and truth values are the result already (``floor``).
     """
@@ -117,6 +119,7 @@ def unary_function(
         whole if integers_stay else function,
         module,
         name,
+        forms,
         f"""{meaning}
 
     Args:
@@ -142,7 +145,7 @@ def binary_function(
     meaning: str,
     example: str,
     prints: str,
-    *,
+    *forms: str,
     float_only: bool = False,
     check: Callable[[str, Any, Any], None] | None = None,
 ) -> Callable[[Any, Any], Tensor]:
@@ -168,6 +171,7 @@ def binary_function(
         function,
         module,
         name,
+        forms,
         f"""{meaning}
 
     Args:
@@ -207,12 +211,14 @@ def _taken(row: Primitive, operands: int, float_only: bool) -> str:
     return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
 
 
-def _named(function: Callable[..., Any], module: str, name: str, doc: str) -> Callable[..., Any]:
+def _named(
+    function: Callable[..., Any], module: str, name: str, forms: tuple[str, ...], doc: str
+) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
     function.__module__ = module
     function.__doc__ = doc
     function.__signature__ = _SIGNATURES[function.__code__.co_argcount]  # type: ignore[attr-defined]
-    return function
+    return public(*forms)(function)
 
 
 _KIND = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -17,12 +17,14 @@ from mindgrad.ops import indexing, layout, matrices
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.registry import public
 
 __all__ = ["matrix_diag", "matrix_diag_part", "matrix_set_diag"]
 
 _ALIGNMENTS = ("LEFT_LEFT", "LEFT_RIGHT", "RIGHT_LEFT", "RIGHT_RIGHT")
 
 
+@public("MatrixDiagV3(align='RIGHT_LEFT')(x, k=0, num_rows=-1, num_cols=-1, padding_value=0)")
 def matrix_diag(
     x: Any,
     k: Any = 0,
@@ -66,6 +68,7 @@ def matrix_diag(
     return _replaced(start, values, (low, high), align, operator)
 
 
+@public("MatrixDiagPartV3(align='RIGHT_LEFT')(x, k=0, padding_value=0)")
 def matrix_diag_part(x: Any, k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
     """The diagonals number ``k`` of matrices.
 
@@ -96,6 +99,7 @@ def matrix_diag_part(x: Any, k: Any = 0, padding_value: Any = 0, align: str = "R
     return indexing.where(Tensor(inside), values, filling)
 
 
+@public("MatrixSetDiagV3(align='RIGHT_LEFT')(x, diagonal, k=0)")
 def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
     """Matrices ``x`` with other diagonals number ``k``.
 

@@ -11,6 +11,7 @@ from mindgrad.ops import arithmetic, comparison, indexing, rounding
 from mindgrad.ops.define import also_named
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import promoted
+from mindgrad.ops.registry import public
 
 __all__ = ["gcd", "lcm"]
 
@@ -22,6 +23,7 @@ def _integers(operator: str, x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
     return x, y
 
 
+@public("Gcd numpy", "mint.gcd(input, other)")
 @also_named(input="x1", other="x2")
 def gcd(x1: Any, x2: Any) -> Tensor:
     """The greatest common divisor of each pair of integers; of 0 and n it is |n|.
@@ -50,6 +52,7 @@ def gcd(x1: Any, x2: Any) -> Tensor:
     return x
 
 
+@public("Lcm numpy")
 @also_named(input="x1", other="x2")
 def lcm(x1: Any, x2: Any) -> Tensor:
     """The least common multiple of each pair of integers; of 0 and n it is 0.

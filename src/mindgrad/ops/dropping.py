@@ -17,6 +17,7 @@ from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import NO_SEEDS, combined, seeds_of, with_probability
 from mindgrad.rows import arithmetic
 
@@ -66,6 +67,7 @@ def masked(
     return apply(arithmetic.mul, tensor, broadcast_to(factor, tensor.shape)), broadcast_to(mask, tensor.shape)
 
 
+@public("mint.nn.functional.dropout(input, p=0.5, training=True, inplace: placing=False)")
 def dropout(input: Any, p: float = 0.5, training: bool = True, seed: int | None = None) -> Tensor:
     """``input`` with each element set to zero with probability ``p``, the others divided by 1 − p.
 

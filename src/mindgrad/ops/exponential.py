@@ -21,6 +21,7 @@ from mindgrad.ops.index_checks import known
 from mindgrad.ops.linalg import matrix_operand
 from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
 from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.ops.registry import public
 
 __all__ = ["matrix_exp"]
 
@@ -37,6 +38,7 @@ _COEFFICIENTS = [
 _MOST = 16
 
 
+@public("MatrixExp")
 def matrix_exp(input: Any) -> Tensor:
     """e^A = I + A + A²/2 + A³/6 + … for square matrices.
 
@@ -49,9 +51,7 @@ def matrix_exp(input: Any) -> Tensor:
     Returns:
         Tensor of this shape, Float32 for integers.
 
-    Raises:
-        TypeError: ``input`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
+    {errors of square matrices input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_exp(Tensor([[0.0, 1.0], [0.0, 0.0]])))

@@ -28,6 +28,7 @@ from mindgrad.ops.operands import (
     truth,
 )
 from mindgrad.ops.reduction import flag, reduced, with_reduced_axes
+from mindgrad.ops.registry import public
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.indexing import gather
 from mindgrad.rows.structural import reshape
@@ -38,6 +39,15 @@ __all__ = [
 ]  # fmt: skip
 
 
+@public(
+    "Tensor",
+    "ReduceMax(keep_dims=False)(x, axis=())",
+    "mint.amax(input, dim=(), keepdim=False)(axis=None if dim == () else dim)",
+    "numpy.amax(a, axis=None, keepdims=False, initial=None, where=True)"
+    "(where=None if where is True else where)",
+    "numpy.max(a, axis=None, keepdims=False, initial=None, where=True)"
+    "(where=None if where is True else where)",
+)
 def amax(
     input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> Tensor:
@@ -66,26 +76,21 @@ def amax(
     return _extreme(rows.reduce_max, "Amax", input, axis, keepdims, initial, where)
 
 
+@public(
+    "Tensor",
+    "ReduceMin(keep_dims=False)(x, axis=())",
+    "mint.amin(input, dim=(), keepdim=False)(axis=None if dim == () else dim)",
+    "numpy.amin(a, axis=None, keepdims=False, initial=None, where=True)"
+    "(where=None if where is True else where)",
+    "numpy.min(a, axis=None, keepdims=False, initial=None, where=True)"
+    "(where=None if where is True else where)",
+)
 def amin(
     input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> Tensor:
     """The smallest element over ``axis``; elements that tie for it share the derivative.
 
-    Args:
-        input: a real tensor of any shape, or a number.
-        axis: the axis or axes to search; ``None`` or ``()``: all.
-        keepdims: whether these axes stay with size 1.
-        initial: a number that takes part too.
-        where: a Bool tensor that broadcasts with ``input``: elements where it is false do not take
-            part. It needs ``initial``.
-
-    Returns:
-        Tensor without the reduced axes; NaN where an element is NaN.
-
-    Raises:
-        TypeError: ``keepdims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range or names an axis twice, there is nothing to search, or
-            ``where`` is given without ``initial``.
+    {as amax}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.amin(Tensor([[1.0, 5.0], [3.0, 4.0]]), 0))
@@ -128,6 +133,7 @@ def _taking_part(operator: str, x: Tensor, initial: Any, where: Any) -> Tensor:
     return choose(broadcast_to(mask, shape), broadcast_to(x, shape), initial)
 
 
+@public("Tensor.argmax_with_value(axis=0, keepdims=False)")
 def max(
     input: Any, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -159,6 +165,7 @@ def max(
     return _extreme_and_place(rows.reduce_max, "Max", input, axis, keepdims, initial, where)
 
 
+@public("Tensor.argmin_with_value(axis=0, keepdims=False)")
 def min(
     input: Any, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -217,6 +224,13 @@ def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tenso
     )
 
 
+@public(
+    "mint",
+    "Tensor.argmax(axis=None, keepdims=False)",
+    "numpy.argmax(a, axis=None)",
+    "Argmax(axis=-1, output_type=int32)(x)(dim=self.axis) -> cast(_, self.output_type) >>> ops.Argmax()"
+    "(Tensor([[1.0, 5.0], [3.0, 4.0]])) => [1 1]",
+)
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """The index of the greatest element along ``dim``: the first of equal ones, the first NaN.
 
@@ -239,20 +253,22 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     return cast(_place(rows.argmax, "Argmax", input, dim, keepdim), int64)
 
 
+@public(
+    "Tensor.argmin",
+    "mint.argmin(input, dim=None, keepdim=False) -> indices(_)",
+    "numpy.argmin(a, axis=None)",
+    "Argmin(axis=-1, output_type=int32)(x) -> cast(_, self.output_type) >>> ops.Argmin()(Tensor([[1.0, "
+    "5.0], [3.0, 4.0]])) => [0 0]",
+)
 def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The index of the smallest element along ``axis``: the first of equal ones, the first NaN.
 
-    Args:
-        input: a real tensor of any shape, or a number.
-        axis: the axis to search; ``None``: all elements in order.
-        keepdims: whether the axis stays with size 1.
+    {Args as argmax}
 
     Returns:
         Tensor of Int32 without the searched axis (Int64 from ``argmax``: both as MindSpore).
 
-    Raises:
-        TypeError: ``keepdims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range, or there is nothing to search.
+    {Raises as argmax}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.argmin(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1))
@@ -272,6 +288,7 @@ def _place(row: Primitive, operator: str, x: Any, axis: Any, keep: Any) -> Tenso
     return with_reduced_axes(place_of_extreme(row, operator, x, axis), shape, (axis,), keep)
 
 
+@public("ArgMaxWithValue(axis=0, keep_dims=False)(x)")
 def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
     """The index of the greatest element along ``axis``, and the element: :func:`max`, exchanged.
 
@@ -284,6 +301,7 @@ def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
     return places, values
 
 
+@public("ArgMinWithValue(axis=0, keep_dims=False)(x)")
 def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
     """The index of the smallest element along ``axis``, and the element: :func:`min`, exchanged.
 

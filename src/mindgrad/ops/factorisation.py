@@ -22,6 +22,7 @@ from mindgrad.ops.linalg import adjoint_of, matrix_operand, solution, system, tr
 from mindgrad.ops.matrices import tril, triu
 from mindgrad.ops.operands import applied, cast, choose, promoted
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.registry import public
 from mindgrad.rows import eigh_svd, general_eig, linalg
 from mindgrad.rows.elementwise import safe_reciprocal
 from mindgrad.rows.static_slices import concatenate, slice
@@ -34,6 +35,7 @@ __all__ = [
 ]  # fmt: skip
 
 
+@public("Tensor", "Cholesky(upper=False)(x)")
 def cholesky(input_x: Any, upper: bool = False) -> Tensor:
     """The lower triangle L with L Lᴴ = A, for the symmetric (Hermitian) part A of ``input_x``.
 
@@ -58,6 +60,7 @@ def cholesky(input_x: Any, upper: bool = False) -> Tensor:
     return adjoint_of(y) if upper else y
 
 
+@public("Tensor", "CholeskySolve(upper=False)(b, factor)")
 def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
     """The solution X of A X = B, given the Cholesky factor of A.
 
@@ -85,6 +88,7 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
     return solution(triangle_solved("CholeskySolve", conj(low), y, True, True), vectors)
 
 
+@public("Tensor", "CholeskyInverse(upper=False)(x)")
 def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     """The inverse of A, given the Cholesky factor of A.
 
@@ -95,9 +99,7 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     Returns:
         Tensor of the shape of ``input_x``.
 
-    Raises:
-        TypeError: ``input_x`` is no tensor or has half precision, or ``upper`` is no bool.
-        ValueError: the matrices are not square.
+    {Raises as cholesky}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cholesky_inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
@@ -109,6 +111,11 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     return cholesky_solve(eye(size, dtype=factor.dtype), factor, upper)
 
 
+@public(
+    "Tensor",
+    "Qr(full_matrices=False)(x)(mode='complete' if self.full_matrices else 'reduced')",
+    "mint.linalg.qr(A, mode='reduced')",
+)
 def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     """Q with orthonormal columns and R upper triangular, with Q R = A.
 
@@ -202,6 +209,7 @@ def eig(A: Any) -> tuple[Tensor, Tensor]:
     return applied(general_eig.eig, "Eig", matrix_operand(A, "Eig"))
 
 
+@public("Tensor")
 def eigvals(A: Any) -> Tensor:
     """The eigenvalues of general matrices, as :func:`eig` gives them.
 
@@ -211,9 +219,7 @@ def eigvals(A: Any) -> Tensor:
     Returns:
         Tensor of shape (…, n), complex.
 
-    Raises:
-        TypeError: ``A`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
+    {errors of square matrices A}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.eigvals(Tensor([[0.0, -2.0], [2.0, 0.0]])))
@@ -272,6 +278,7 @@ def eigvalsh(a: Any) -> Tensor:
     return applied(eigh_svd.eigvalsh, "Eigvalsh", matrix_operand(a, "Eigvalsh"))
 
 
+@public("Tensor", "Svd(full_matrices=False, compute_uv=True)(x)")
 def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any:
     """The singular values s and the orthonormal U, V with A = U diag(s) Vᴴ.
 
@@ -354,8 +361,7 @@ def _pinv_pulled(a: Tensor, atol: float, rtol: float, out: Tensor, dout: Tensor)
     rest_columns = arithmetic.sub(eye(a.shape[-1], dtype=a.dtype), matmul(x, a))
     pulled = arithmetic.sub(
         arithmetic.add(
-            matmul(matmul(rest_rows, ct), matmul(x, xh)),
-            matmul(matmul(xh, x), matmul(ct, rest_columns)),
+            matmul(matmul(rest_rows, ct), matmul(x, xh)), matmul(matmul(xh, x), matmul(ct, rest_columns))
         ),
         matmul(matmul(xh, dout), xh),
     )
@@ -365,6 +371,7 @@ def _pinv_pulled(a: Tensor, atol: float, rtol: float, out: Tensor, dout: Tensor)
 _pinv = CustomDerivative(_pinv_value, _pinv_pulled, "pinv")
 
 
+@public("Tensor")
 def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False) -> Tensor:
     """The pseudoinverse A⁺ (Moore–Penrose) of matrices, with the derivative at constant rank.
 
@@ -402,6 +409,7 @@ def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermit
     return _pinv(a, float(atol or 0.0), float(rtol))
 
 
+@public("Lstsq")
 def lstsq(input: Any, A: Any) -> Tensor:
     """The solution X of least ‖input · X − A‖, and of these, where there are several, the least X.
 

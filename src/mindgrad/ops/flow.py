@@ -10,12 +10,14 @@ from mindgrad.ir.scope import apply, current_deferral
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.registry import public
 from mindgrad.rows.structural import stop_gradient as row
 from mindgrad.trace import aliases, state
 
 __all__ = ["assign", "assign_add", "assign_sub", "constexpr", "depend", "identity", "stop_gradient"]
 
 
+@public("StopGradient")
 def stop_gradient(value: Any) -> Any:
     """``value`` as a constant for every derivative: no gradient flows through it.
 
@@ -43,6 +45,7 @@ def _stopped(leaf: Any) -> Any:
     return apply(row, x)
 
 
+@public("Identity")
 def identity(x: Any) -> Any:
     """``x`` as it is.
 
@@ -59,6 +62,7 @@ def identity(x: Any) -> Any:
     return state.read(x) if isinstance(x, Tensor) else x
 
 
+@public("Depend")
 def depend(value: Any, expr: Any) -> Any:
     """``value``, once ``expr`` has been computed.
 
@@ -108,6 +112,7 @@ def constexpr(
 # --- assignment --------------------------------------------------------------------------------------
 
 
+@public("Assign")
 def assign(variable: Any, value: Any) -> Tensor:
     """Let a Parameter or Tensor be ``value`` from here on; derivatives flow through the assigned value.
 
@@ -133,6 +138,7 @@ def assign(variable: Any, value: Any) -> Tensor:
     return _assigned("Assign", variable, value)
 
 
+@public("AssignAdd(use_locking: unused=False)(variable, value)")
 def assign_add(variable: Any, value: Any) -> Tensor:
     """Add ``value`` to a Parameter or Tensor; otherwise as :func:`assign`.
 
@@ -144,6 +150,7 @@ def assign_add(variable: Any, value: Any) -> Tensor:
     return _assigned("AssignAdd", variable, arithmetic.add(_value("AssignAdd", variable), value))
 
 
+@public("AssignSub(use_locking: unused=False)(variable, value)")
 def assign_sub(variable: Any, value: Any) -> Tensor:
     """Subtract ``value`` from a Parameter or Tensor; otherwise as :func:`assign`.
 

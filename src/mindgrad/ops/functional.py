@@ -4,22 +4,11 @@
 
 from typing import Any as _Any
 
-from mindgrad.api.gradient import (  # noqa: F401
-    GradOperation,
-    get_grad,
-    grad,
-    value_and_grad,
-)
+from mindgrad.api.gradient import GradOperation, get_grad, grad, value_and_grad  # noqa: F401
 from mindgrad.api.hessian import ggnvp, hessian, hvp, vhp  # noqa: F401
 from mindgrad.api.jacobian import jacfwd, jacrev  # noqa: F401
 from mindgrad.api.jvp import jvp, linearize  # noqa: F401
-from mindgrad.api.laplacian import (  # noqa: F401
-    biharmonic,
-    directional_derivative,
-    divergence,
-    laplacian,
-    second_order,
-)
+from mindgrad.api.laplacian import biharmonic, directional_derivative, divergence, laplacian, second_order  # noqa: F401
 from mindgrad.api.taylor import derivative, jet, taylor  # noqa: F401
 from mindgrad.api.vjp import vjp  # noqa: F401
 from mindgrad.api.vmap import vmap  # noqa: F401
@@ -142,7 +131,6 @@ tensor_sub = _arithmetic.sub
 
 fills = _also_named(x="input", value="fill_value")(_creation.full_like)
 top_k = _also_named(input_x="input")(_ordering.topk)
-true_divide = _also_named(dividend="input", divisor="other")(_arithmetic.true_divide)
 Tensor = _Tensor
 row_stack = _joining.vstack
 soft_shrink = _rectifiers.softshrink

@@ -22,12 +22,14 @@ from mindgrad.ops.layout import reshape, swapaxes
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, cast, promoted
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.registry import public
 
 __all__ = ["affine_grid", "grid_sample"]
 
 _PADDING = ("zeros", "border", "reflection")
 
 
+@public("AffineGrid(align_corners=False)(theta, size)")
 def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
     """The places that an affine map reads: for each pixel of the result, A · place + b.
 
@@ -39,9 +41,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
     Returns:
         Tensor of shape (n, h, w, 2) or (n, d, h, w, 3), for :func:`grid_sample`.
 
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not fit.
+    {errors of arguments}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.affine_grid(Tensor([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2))[0, 0])
@@ -66,6 +66,16 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
     return reshape(found, (shape[0], *shape[2:], rank))
 
 
+@public(
+    "mint.nn.functional",
+    "GridSampler2D(interpolation_mode='bilinear', padding_mode='zeros', align_corners=False)(x, grid)"
+    "(mode=self.interpolation_mode)"
+    " >>> ops.GridSampler2D()(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), ops.zeros((1, 1, 1, 2))) => [[[[2.5]]]]",
+    "GridSampler3D(interpolation_mode='bilinear', padding_mode='zeros', align_corners=False)(x, grid)"
+    "(mode=self.interpolation_mode)"
+    " >>> ops.GridSampler3D()(ops.ones((1, 1, 2, 2, 2)), ops.zeros((1, 1, 1, 1, 3))).shape => (1, 1, 1, 1, "
+    "1)",
+)
 def grid_sample(
     input: Any,
     grid: Any,

@@ -9,10 +9,12 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, creation, extremes, indexing, layout, reduction, rounding
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.registry import public
 
 __all__ = ["histc"]
 
 
+@public("Tensor mint")
 def histc(input: Any, bins: int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:
     """The number of elements in each of ``bins`` intervals of one width from ``min`` to ``max``.
 

@@ -17,6 +17,7 @@ from mindgrad.ops.layout import transpose as reordered
 from mindgrad.ops.operands import operand
 from mindgrad.ops.padding import padded
 from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.ops.registry import public
 from mindgrad.rows import static_slices
 
 __all__ = ["fold", "patches", "unfold"]
@@ -94,6 +95,7 @@ def _laid_out(x: Tensor, axis: int, dilation: int, stride: int, size: int) -> Te
     return sum_of(stack(parts, 0), 0) if len(parts) > 1 else parts[0]
 
 
+@public("Tensor mint.nn.functional")
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
     """The windows of images as columns: each holds the elements of one window, channel by channel.
 
@@ -178,6 +180,7 @@ def patches(input: Any, kernel_size: Any, stride: Any, rate: Any, pad_mode: str 
     return reshape(columns, (n, high * wide * c, rows, cols))
 
 
+@public("Tensor mint.nn.functional")
 def fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:

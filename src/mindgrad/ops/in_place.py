@@ -24,6 +24,7 @@ from mindgrad.ops import (
     tensor_members,
 )
 from mindgrad.ops.operands import broadcast_to, cast, operand
+from mindgrad.ops.registry import public
 from mindgrad.trace import state
 from mindgrad.trace.aliases import rebind
 
@@ -138,3 +139,5 @@ def in_place(name: str, function: Callable[..., Any], meaning: str) -> Callable[
 IN_PLACE: dict[str, Callable[..., Tensor]] = {
     name: in_place(name, function, what) for name, (function, what) in _RESULTS.items()
 }
+for _name, _method in IN_PLACE.items():
+    public(f"Tensor.{_name}")(_method)

@@ -7,11 +7,13 @@ from typing import Any
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.operands import accepted, inexact, promoted
+from mindgrad.ops.registry import public
 from mindgrad.rows import incomplete
 
 __all__ = ["betainc", "igamma", "igammac"]
 
 
+@public("Igamma Tensor")
 def igamma(input: Any, other: Any) -> Tensor:
     """The regularised lower incomplete gamma function P(a, x) = 1/Γ(a) ∫₀ˣ tᵃ⁻¹ exp(−t) dt.
 
@@ -33,6 +35,7 @@ def igamma(input: Any, other: Any) -> Tensor:
     return _gamma("Igamma", input, other, upper=False)
 
 
+@public("Igammac Tensor")
 def igammac(input: Any, other: Any) -> Tensor:
     """The regularised upper incomplete gamma function Q(a, x) = 1 − P(a, x), exact for large ``x``.
 
@@ -51,6 +54,7 @@ def _gamma(operator: str, a: Any, x: Any, upper: bool) -> Tensor:
     return apply(incomplete.incomplete_gamma, *operands, n=0, upper=upper)  # type: ignore[no-any-return]
 
 
+@public("Betainc")
 def betainc(a: Any, b: Any, x: Any) -> Tensor:
     """The regularised incomplete beta function Iₓ(a, b) = 1/B(a, b) ∫₀ˣ tᵃ⁻¹ (1 − t)ᵇ⁻¹ dt.
 
@@ -62,9 +66,7 @@ def betainc(a: Any, b: Any, x: Any) -> Tensor:
     Returns:
         Tensor of floating-point numbers; NaN where an argument lies outside.
 
-    Raises:
-        TypeError: an argument is neither a tensor nor a number, or complex.
-        ValueError: the shapes do not broadcast.
+    {Raises as igamma}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.betainc(Tensor(2.0), 2.0, 0.25):.4f}")

@@ -20,15 +20,8 @@ from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
 from mindgrad.rows import arithmetic, indexing, static_slices, structural
 
 __all__ = [
-    "OutOfRangeError",
-    "known",
-    "places",
-    "places_nd",
-    "read_along",
-    "read_at",
-    "side_by_side",
-    "write_at",
-]
+    "OutOfRangeError", "known", "places", "places_nd", "read_along", "read_at", "side_by_side", "write_at",
+]  # fmt: skip
 
 Places = np.ndarray | Tensor
 

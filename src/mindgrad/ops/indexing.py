@@ -26,6 +26,7 @@ from mindgrad.ops.operands import (
     operand,
     promoted,
 )
+from mindgrad.ops.registry import public
 from mindgrad.ops.subscript import unknown_mask_error
 from mindgrad.rows import arithmetic, indexing, static_slices, structural
 
@@ -39,6 +40,11 @@ __all__ = [
 # --- places along axes -----------------------------------------------------------------------------
 
 
+@public(
+    "Gather(batch_dims=0)(x, indices, axis)",
+    "GatherV2()(x, indices, axis)",
+    "SparseGatherV2()(x, indices, axis)",
+)
 def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0) -> Tensor:
     """The elements of ``input_params`` at ``input_indices`` along ``axis``.
 
@@ -98,6 +104,7 @@ def _batched(x: Tensor, index: Tensor, axis: int, batch: tuple[int, ...]) -> Ten
     return apply(structural.transpose, elements, permutation=order) if before else elements
 
 
+@public("mint.nn.functional")
 def embedding(
     input: Any,
     weight: Any,
@@ -141,6 +148,7 @@ def embedding(
     return choose(is_padding, apply(structural.stop_gradient, rows), rows)
 
 
+@public("GatherNd Tensor")
 def gather_nd(input_x: Any, indices: Any) -> Tensor:
     """The parts of ``input_x`` at ``indices``, whose last axis holds a place along its first k axes.
 
@@ -181,6 +189,7 @@ def indexed_axes(x: Tensor, indices: Tensor, operator: str) -> tuple[int, ...]:
     return tuple(range(count))
 
 
+@public("Tensor", "mint.gather(input, dim, index)")
 def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
     """``y[i, j, …] = input[index[i, j, …], j, …]``, with the index in the place of axis ``dim``.
 
@@ -237,6 +246,7 @@ def _elementwise(x: Tensor, index: Tensor, axis: int) -> Tensor:
     return apply(structural.transpose, found, permutation=order)
 
 
+@public("GatherD")
 def gather_d(x: Any, dim: int, index: Any) -> Tensor:
     """:func:`gather_elements` under its other name.
 
@@ -247,6 +257,7 @@ def gather_d(x: Any, dim: int, index: Any) -> Tensor:
     return gather_elements(x, dim, index)
 
 
+@public("Tensor", "mint.index_select(input, dim, index)")
 def index_select(input: Any, axis: int, index: Any) -> Tensor:
     """The parts of ``input`` at the places ``index``, one-dimensional, along ``axis``.
 
@@ -269,6 +280,7 @@ def index_select(input: Any, axis: int, index: Any) -> Tensor:
     return read_along(x, places(chosen, x.shape[dim], "IndexSelect", dim), dim)
 
 
+@public("mint.take(input, index)")
 def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
     """The elements of ``input`` at ``index``, along ``axis`` or of the flattened tensor.
 
@@ -302,6 +314,7 @@ def _condition(condition: Any, operator: str, name: str) -> Tensor:
     return tensor
 
 
+@public("Select")
 def select(condition: Any, input: Any, other: Any) -> Tensor:
     """The elements of ``input`` where ``condition`` holds, those of ``other`` elsewhere.
 
@@ -322,6 +335,7 @@ def select(condition: Any, input: Any, other: Any) -> Tensor:
     return _chosen("Select", condition, input, other)
 
 
+@public("Tensor.where(condition, y) >>> Tensor([1.0, -2.0]).where(Tensor([True, False]), 0.0) => [1. 0.]")
 def where(condition: Any, input: Any, other: Any) -> Tensor:
     """:func:`select` under NumPy's name.
 
@@ -339,6 +353,7 @@ def _chosen(operator: str, condition: Any, first: Any, second: Any) -> Tensor:
     return apply(arithmetic.select, *broadcast_together(operator, mask, a, b))
 
 
+@public("MaskedFill Tensor")
 def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
     """``input_x`` with ``value`` where ``mask`` holds.
 
@@ -373,6 +388,7 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
     return apply(arithmetic.select, *operands)
 
 
+@public("MaskedSelect Tensor mint")
 def masked_select(input: Any, mask: Any) -> Tensor:
     """The elements of ``input`` where ``mask`` holds, as one axis.
 

@@ -15,6 +15,7 @@ from mindgrad.ops import clipping
 from mindgrad.ops import math as functions
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.registry import public
 from mindgrad.trace.control.printing import printed
 
 __all__ = [
@@ -38,6 +39,7 @@ def is_sequence_value_unknown(shape: Any) -> bool:
     return any(isinstance(size, Tensor) for size in shape)
 
 
+@public("Tensor")
 def is_tensor(obj: Any) -> bool:
     """Whether ``obj`` is a tensor.
 
@@ -68,6 +70,7 @@ def is_complex(input: Any) -> bool:
     return operand(input, "IsComplex").dtype.kind == "complex"
 
 
+@public("Tensor")
 def is_nonzero(input: Any) -> Any:
     """Whether the one element of a tensor differs from 0: a bool, or in a compiled program a Bool tensor.
 
@@ -94,6 +97,7 @@ def numel(input: Any) -> int:
     return operand(input, "Numel").size
 
 
+@public("SameTypeShape")
 def same_type_shape(input_x: Any, input_y: Any) -> Tensor:
     """``input_x``, once it is known to have the element type and shape of ``input_y``.
 
@@ -142,6 +146,7 @@ def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
     return map_leaves(converted, x)
 
 
+@public("ScalarCast")
 def scalar_cast(input_x: Any, input_y: Any) -> Any:
     """A Python number as a number of an element type's kind.
 
@@ -246,6 +251,7 @@ def scalar_usub(x: Any) -> Any:
 # --- functions and printing -------------------------------------------------------------------------------
 
 
+@public("Partial")
 def partial(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
     """``func`` with its first arguments given: Python's ``functools.partial``.
 
@@ -256,6 +262,7 @@ def partial(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[...
     return functools.partial(func, *args, **kwargs)
 
 
+@public("Print")
 def print_(*input_x: Any) -> None:
     """Print texts as they are and everything else by its ``repr``, each on lines of its own.
 

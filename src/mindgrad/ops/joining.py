@@ -11,23 +11,12 @@ import numpy as np
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.ops.arguments import (
-    axis_in_range,
-    listed_tensors,
-    sizes,
-    whole_number,
-)
+from mindgrad.ops.arguments import axis_in_range, listed_tensors, sizes, whole_number
 from mindgrad.ops.define import also_named
-from mindgrad.ops.layout import (
-    atleast_1d,
-    atleast_2d,
-    atleast_3d,
-    expand_dims,
-    reshape,
-    squeeze,
-)
+from mindgrad.ops.layout import atleast_1d, atleast_2d, atleast_3d, expand_dims, reshape, squeeze
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import static_slices
 
 __all__ = [
@@ -39,6 +28,7 @@ __all__ = [
 # --- joined ----------------------------------------------------------------------------------------
 
 
+@public("Concat(axis=0)(tensors)", "ParallelConcat()(values)(axis=0)")
 def concat(tensors: Any, axis: int = 0) -> Tensor:
     """The ``tensors`` one after another along ``axis``.
 
@@ -77,6 +67,7 @@ def _concat_axis(axis: Any, *types: TensorType) -> int:
     return axis
 
 
+@public("mint.cat(tensors, dim=0)", "mint.concat(tensors, dim=0)")
 def cat(tensors: Any, axis: int = 0) -> Tensor:
     """:func:`concat` under its other name.
 
@@ -97,6 +88,12 @@ def concatenate(tensors: Any, axis: int = 0) -> Tensor:
     return concat(tensors, axis)
 
 
+@public(
+    "Stack(axis=0)(tensors)",
+    "Pack(axis=0)(tensors)",
+    "mint.stack(tensors, dim=0)",
+    "numpy.stack(arrays: common, axis=0)",
+)
 def stack(tensors: Any, axis: int = 0) -> Tensor:
     """The ``tensors``, all of one shape, along a new axis.
 
@@ -126,6 +123,7 @@ def stack(tensors: Any, axis: int = 0) -> Tensor:
     return parts[0] if len(parts) == 1 else apply(static_slices.concatenate, *parts, axis=place)
 
 
+@public("mint", "numpy.hstack(tup: common)")
 def hstack(tensors: Any) -> Tensor:
     """The ``tensors`` side by side: joined along the second axis, or along the only one.
 
@@ -138,6 +136,7 @@ def hstack(tensors: Any) -> Tensor:
     return concat(listed, 1 if listed[0].ndim > 1 else 0)
 
 
+@public("mint", "numpy.vstack(tup: common)")
 @also_named(inputs="tensors")
 def vstack(tensors: Any) -> Tensor:
     """The ``tensors`` below each other: joined along the first axis, vectors taken as rows.
@@ -150,6 +149,7 @@ def vstack(tensors: Any) -> Tensor:
     return concat([atleast_2d(x) for x in listed_tensors(tensors, "VStack", "tensors")], 0)
 
 
+@public("mint", "numpy.dstack(tup: common)")
 def dstack(tensors: Any) -> Tensor:
     """The ``tensors`` joined along the third axis, which is made if it is missing.
 
@@ -160,6 +160,7 @@ def dstack(tensors: Any) -> Tensor:
     return concat([atleast_3d(x) for x in listed_tensors(tensors, "DStack", "tensors")], 2)
 
 
+@public("numpy.column_stack(tup: common)")
 def column_stack(tensors: Any) -> Tensor:
     """The ``tensors`` side by side, vectors taken as columns.
 
@@ -198,6 +199,7 @@ def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
     return tuple(squeeze(part, axis) for part in _cut(x, axis, places))
 
 
+@public("Tensor mint")
 def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """:func:`unstack` under its other name.
 
@@ -208,6 +210,13 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     return unstack(input, dim)
 
 
+@public(
+    "Tensor",
+    "SplitV(size_splits: integers, split_dim: integer, num_split: unused integer)(x)"
+    "(split_size_or_sections=list(self.size_splits), axis=self.split_dim)"
+    " >>> ops.SplitV([1, 2], 0, 2)(Tensor([1.0, 2.0, 3.0]))[1] => [2. 3.]",
+    "mint.split(tensor, split_size_or_sections, dim=0)",
+)
 def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """``tensor`` cut into parts along ``axis``.
 
@@ -242,6 +251,7 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tens
     return _cut(x, axis, places)
 
 
+@public("Tensor", "mint.chunk(input, chunks, dim=0)")
 def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """``input`` cut into at most ``chunks`` parts of one size, the last one smaller if need be.
 
@@ -259,6 +269,7 @@ def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     return split(x, max(-(-x.shape[axis] // parts), 1), axis)
 
 
+@public("Tensor", "numpy.array_split(x, indices_or_sections, axis=0) -> tuple(_)")
 def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """``input`` cut into ``indices_or_sections`` parts, or before the places in it.
 
@@ -290,6 +301,7 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[T
     return _cut(x, axis, places)
 
 
+@public("Tensor")
 def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """:func:`tensor_split` along the second axis, or along the only one.
 
@@ -301,6 +313,7 @@ def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return tensor_split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
 
+@public("Tensor")
 def vsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """:func:`tensor_split` along the first axis.
 
@@ -311,6 +324,7 @@ def vsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return tensor_split(input, indices_or_sections, 0)
 
 
+@public("Tensor")
 def dsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """:func:`tensor_split` along the third axis.
 

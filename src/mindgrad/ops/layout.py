@@ -9,16 +9,11 @@ from typing import Any
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.ops.arguments import (
-    axes_in_order,
-    axis_in_range,
-    filled_shape,
-    one_or_more,
-    sizes,
-)
+from mindgrad.ops.arguments import axes_in_order, axis_in_range, filled_shape, one_or_more, sizes
 from mindgrad.ops.axes import is_plain
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import structural as rows
 
 __all__ = [
@@ -31,6 +26,7 @@ __all__ = [
 # --- questions -------------------------------------------------------------------------------------
 
 
+@public("Shape")
 def shape(input_x: Any) -> tuple[int, ...]:
     """The sizes of the axes of ``input_x``, as a tuple of ints; also while compiling.
 
@@ -41,6 +37,7 @@ def shape(input_x: Any) -> tuple[int, ...]:
     return operand(input_x, "Shape").shape
 
 
+@public("Size")
 def size(input_x: Any) -> int:
     """The number of elements of ``input_x``, as an int.
 
@@ -51,6 +48,7 @@ def size(input_x: Any) -> int:
     return operand(input_x, "Size").size
 
 
+@public("Rank")
 def rank(input_x: Any) -> int:
     """The number of axes of ``input_x``, as an int.
 
@@ -64,6 +62,7 @@ def rank(input_x: Any) -> int:
 # --- the same elements in another shape ------------------------------------------------------------
 
 
+@public("Reshape mint", "numpy.reshape(x, new_shape)")
 def reshape(input: Any, shape: Any) -> Tensor:
     """The elements of ``input``, in row-major order, in another shape.
 
@@ -108,6 +107,7 @@ def view(input: Any, *shape: Any) -> Tensor:
     return reshape(input, shape[0] if len(shape) == 1 else shape)
 
 
+@public("Tensor mint", "numpy.ravel(x)")
 def ravel(input: Any) -> Tensor:
     """All elements of ``input`` in row-major order as one axis.
 
@@ -119,6 +119,12 @@ def ravel(input: Any) -> Tensor:
     return reshaped(x, (x.size,))
 
 
+@public(
+    "Flatten",
+    "mint.flatten(input, start_dim=0, end_dim=-1) >>> mint.flatten(mint.ones((2, 3, 4)), 1).shape => (2, 12)",
+    "mint.nn.functional.flatten(input, start_dim=0, end_dim=-1)"
+    " >>> mint.nn.functional.flatten(ops.ones((2, 3)), 0).shape => (6,)",
+)
 def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
     """The axes from ``start_dim`` to ``end_dim`` made one; by default all but the first.
 
@@ -155,6 +161,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
     return reshaped(x, (*x.shape[:first], merged, *x.shape[last + 1 :]))
 
 
+@public("ExpandDims Tensor")
 def expand_dims(input_x: Any, axis: int) -> Tensor:
     """``input_x`` with an axis of size 1 inserted at ``axis``.
 
@@ -172,6 +179,7 @@ def expand_dims(input_x: Any, axis: int) -> Tensor:
     return apply(rows.reshape, x, shape=(*x.shape[:place], 1, *x.shape[place:]))
 
 
+@public("Tensor mint")
 def unsqueeze(input: Any, dim: int) -> Tensor:
     """:func:`expand_dims` under its other name.
 
@@ -182,6 +190,12 @@ def unsqueeze(input: Any, dim: int) -> Tensor:
     return expand_dims(input, dim)
 
 
+@public(
+    "Tensor",
+    "numpy.squeeze(a, axis=None)",
+    "Squeeze(axis: integers=())(x)(axis=None if self.axis == () else self.axis) >>> ops.Squeeze(0)"
+    "(Tensor([[1.0, 2.0]])) => [1. 2.]",
+)
 def squeeze(input: Any, axis: Any = None) -> Tensor:
     """``input`` without its axes of size 1, or without those of them that ``axis`` names.
 
@@ -266,6 +280,7 @@ def permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
     return apply(rows.transpose, x, permutation=order)
 
 
+@public("Transpose")
 @also_named(input_perm="dims")
 def transpose(input: Any, dims: Any) -> Tensor:
     """``input`` with its axes in the order ``dims``: axis i of the result is axis ``dims[i]``.
@@ -300,6 +315,7 @@ def _order(dims: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     return order
 
 
+@public("mint.permute(input, dims)(axis=tuple(dims))")
 def permute(input: Any, axis: Any) -> Tensor:
     """:func:`transpose` under its other name.
 
@@ -310,6 +326,7 @@ def permute(input: Any, axis: Any) -> Tensor:
     return transpose(input, axis)
 
 
+@public("Tensor mint", "mint.transpose(input, dim0, dim1)", "numpy.swapaxes(x, axis1, axis2)(axis0=axis1)")
 def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     """``input`` with two of its axes exchanged.
 
@@ -329,6 +346,7 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
     return permuted(x, tuple(order))
 
 
+@public("Tensor")
 def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
     """:func:`swapaxes` under its other name.
 
@@ -339,6 +357,7 @@ def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
     return swapaxes(input, dim0, dim1)
 
 
+@public("Tensor", "numpy.moveaxis(a, source, destination)")
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     """``x`` with the axes ``source`` moved to the places ``destination``, the others in their order.
 
@@ -364,6 +383,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     return permuted(tensor, tuple(order))
 
 
+@public("Tensor")
 def movedim(x: Any, source: Any, destination: Any) -> Tensor:
     """:func:`moveaxis` under its other name.
 

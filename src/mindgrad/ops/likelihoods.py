@@ -16,6 +16,7 @@ from mindgrad.ops.losses import checked_reduction, operands_of_one_shape, positi
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, choose, promoted
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.ops.registry import public
 
 __all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "gaussian_nll_loss", "kl_div"]
 
@@ -35,6 +36,10 @@ def _weighted(operator: str, loss: Tensor, weight: Any, name: str = "weight") ->
     return arithmetic.mul(loss, weights)
 
 
+@public(
+    "BinaryCrossEntropy(reduction='mean')(logits, labels, weight=None)",
+    "mint.nn.functional.binary_cross_entropy(input, target, weight=None, reduction='mean')",
+)
 def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
     """−w (t log(p + ε) + (1 − t) log(1 − p + ε)) of probabilities p and targets t, with ε = 1e-12.
 
@@ -49,9 +54,7 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
     Returns:
         Tensor of no axes, or of the shape of ``logits`` with ``"none"``.
 
-    Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: the shapes do not fit, or ``reduction`` is another word.
+    {errors of a loss}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.binary_cross_entropy(Tensor([0.5, 0.75]), Tensor([1.0, 1.0])):.4f}")
@@ -67,6 +70,14 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
     return cast(summarised(operator, loss, reduction), original.dtype)
 
 
+@public(
+    "BCEWithLogitsLoss(reduction='mean')(logits, label, weight=None, pos_weight=None)",
+    "SigmoidCrossEntropyWithLogits()(logits, label)"
+    "(reduction='none') >>> ops.SigmoidCrossEntropyWithLogits()(Tensor([-800.0, 5.0]), Tensor([1.0, "
+    "1.0])).shape => (2,)",
+    "mint.nn.functional.binary_cross_entropy_with_logits(input, target, weight=None, reduction='mean', "
+    "pos_weight=None)",
+)
 @also_named(input="logits", target="label")
 def binary_cross_entropy_with_logits(
     logits: Any, label: Any, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
@@ -83,9 +94,7 @@ def binary_cross_entropy_with_logits(
     Returns:
         Tensor of no axes, or of the shape of ``logits`` with ``"none"``.
 
-    Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: the shapes do not fit, or ``reduction`` is another word.
+    {errors of a loss}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.binary_cross_entropy_with_logits(Tensor([-800.0, 800.0]), Tensor([1.0, 1.0])))
@@ -101,6 +110,7 @@ def binary_cross_entropy_with_logits(
 # --- distributions -----------------------------------------------------------------------------------
 
 
+@public("KLDivLoss(reduction='mean')(logits, labels)")
 def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
     """p (log p − x) for logarithms x of probabilities and probabilities p; 0 where p is 0.
 

@@ -19,16 +19,9 @@ from mindgrad.ops.complexes import conj
 from mindgrad.ops.contraction import matmul
 from mindgrad.ops.creation import eye
 from mindgrad.ops.define import also_named
-from mindgrad.ops.operands import (
-    applied,
-    broadcast_shapes,
-    broadcast_to,
-    choose,
-    inexact,
-    operand,
-    promoted,
-)
+from mindgrad.ops.operands import applied, broadcast_shapes, broadcast_to, choose, inexact, operand, promoted
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.registry import public
 from mindgrad.rows import determinant, linalg
 from mindgrad.rows.structural import reshape, transpose
 
@@ -74,11 +67,7 @@ def system(operator: str, a: Any, b: Any) -> tuple[Tensor, Tensor, bool]:
     if vectors:
         b = apply(reshape, b, shape=(*b.shape, 1))
     batch = broadcast_shapes(operator, a.shape[:-2], b.shape[:-2])
-    return (
-        broadcast_to(a, (*batch, *a.shape[-2:])),
-        broadcast_to(b, (*batch, *b.shape[-2:])),
-        vectors,
-    )
+    return (broadcast_to(a, (*batch, *a.shape[-2:])), broadcast_to(b, (*batch, *b.shape[-2:])), vectors)
 
 
 def solution(y: Tensor, vectors: bool) -> Tensor:
@@ -109,6 +98,7 @@ def solve(a: Any, b: Any) -> Tensor:
     return solution(applied(linalg.solve, "Solve", a, b, transpose=False), vectors)
 
 
+@public("MatrixSolve(adjoint=False)(a, b)")
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
     """The solution X of A X = B, or of Aᴴ X = B.
 
@@ -135,6 +125,11 @@ def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
     return solution(applied(linalg.solve, "MatrixSolve", a, b, transpose=adjoint), vectors)
 
 
+@public(
+    "MatrixTriangularSolve(lower=True, adjoint=False)(a, b)"
+    "(trans='C' if self.adjoint else 'N') >>> ops.MatrixTriangularSolve()(Tensor([[2.0, 0.0], [0.0, 4.0]]), "
+    "Tensor([[2.0], [8.0]])) => [[1.]\n [2.]]",
+)
 def solve_triangular(
     a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
 ) -> Tensor:
@@ -188,6 +183,7 @@ def triangle_solved(
     )
 
 
+@public("MatrixInverse(adjoint=False)(x)")
 def matrix_inverse(x: Any, adjoint: bool = False) -> Tensor:
     """The inverse of square matrices; its derivative is −A⁻¹ Ȧ A⁻¹.
 
@@ -214,6 +210,7 @@ def matrix_inverse(x: Any, adjoint: bool = False) -> Tensor:
     return adjoint_of(y) if adjoint else y
 
 
+@public("Tensor mint", "mint.linalg.inv(input)")
 def inverse(input: Any) -> Tensor:
     """The inverse of square matrices; the same as :func:`matrix_inverse`.
 
@@ -223,9 +220,7 @@ def inverse(input: Any) -> Tensor:
     Returns:
         Tensor of the shape of ``input``; not finite where a matrix is singular.
 
-    Raises:
-        TypeError: ``input`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
+    {errors of square matrices input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
@@ -238,6 +233,7 @@ def inverse(input: Any) -> Tensor:
 # --- determinants ------------------------------------------------------------------------------------
 
 
+@public("MatrixDeterminant Tensor Tensor.matrix_determinant")
 def det(input: Any) -> Tensor:
     """The determinant; its derivative is the matrix of cofactors, at singular matrices too.
 
@@ -247,9 +243,7 @@ def det(input: Any) -> Tensor:
     Returns:
         Tensor of shape (…).
 
-    Raises:
-        TypeError: ``input`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
+    {errors of square matrices input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.det(Tensor([[1.0, 2.0], [3.0, 4.0]])):.4f}")
@@ -258,6 +252,7 @@ def det(input: Any) -> Tensor:
     return applied(determinant.det, "Det", matrix_operand(input, "Det"))
 
 
+@public("Tensor.log_matrix_determinant Tensor", "LogMatrixDeterminant()(x)")
 def slogdet(input: Any) -> tuple[Tensor, Tensor]:
     """The sign of the determinant and the logarithm of its absolute value.
 
@@ -268,9 +263,7 @@ def slogdet(input: Any) -> tuple[Tensor, Tensor]:
         Two tensors of shape (…): the sign (0 for a singular matrix; of a complex one a number of size
         1), and the logarithm (−inf for a singular matrix), which is real.
 
-    Raises:
-        TypeError: ``input`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
+    {errors of square matrices input}
 
     >>> from mindgrad import Tensor, ops
     >>> sign, logarithm = ops.slogdet(Tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -280,6 +273,7 @@ def slogdet(input: Any) -> tuple[Tensor, Tensor]:
     return applied(determinant.slogdet, "Slogdet", matrix_operand(input, "Slogdet"))
 
 
+@public("Tensor")
 def logdet(input: Any) -> Tensor:
     """The logarithm of the determinant: NaN where that is negative, −inf where it is 0.
 
@@ -307,6 +301,7 @@ def logdet(input: Any) -> Tensor:
 # --- powers and products -----------------------------------------------------------------------------
 
 
+@public("Tensor", "MatrixPower(n: integer)(x)", "numpy.matrix_power(a, n)")
 def matrix_power(input: Any, n: int) -> Tensor:
     """The product of ``n`` equal matrices; of their inverses for negative ``n``.
 

@@ -19,6 +19,7 @@ from mindgrad.ops.operands import choose, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.ops.registry import public
 from mindgrad.rows import special
 
 __all__ = [
@@ -103,6 +104,7 @@ def _difference(operator: str, input: Any, target: Any) -> Tensor:
     return difference
 
 
+@public("mint.nn.functional")
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """|input − target|; its derivative where both are equal is 0.
 
@@ -125,20 +127,11 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     return summarised("L1Loss", rounding.abs(_difference("L1Loss", input, target)), reduction)
 
 
+@public("mint.nn.functional")
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """(input − target)².
 
-    Args:
-        input: a real tensor.
-        target: a real tensor whose shape broadcasts with it.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-
-    Returns:
-        Tensor of no axes, or of the broadcast shape with ``"none"``.
-
-    Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: the shapes do not broadcast, or ``reduction`` is another word.
+    {as l1_loss}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.mse_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
@@ -147,6 +140,11 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     return summarised("MSELoss", math.square(_difference("MSELoss", input, target)), reduction)
 
 
+@public(
+    "SmoothL1Loss(beta=1.0, reduction='none')(prediction, target)",
+    "mint.nn.functional.smooth_l1_loss(input, target, reduction='mean', beta=1.0)"
+    " >>> mint.nn.functional.smooth_l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])) => 1.0",
+)
 def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = "none") -> Tensor:
     """d² / (2β) where |d| < β, and |d| − β/2 elsewhere, of d = input − target (Girshick, 2015).
 
@@ -216,6 +214,7 @@ def _bent(operands: Sequence[Tensor], bound: float) -> Tensor:
 # --- margins -----------------------------------------------------------------------------------------
 
 
+@public("mint.nn.functional", "SoftMarginLoss(reduction='mean')(logits, labels)")
 def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """log(1 + exp(−target · input)), for targets 1 and −1.
 
@@ -295,6 +294,7 @@ def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reducti
     return summarised(operator, choose(comparison.greater(t, 0.0), x, apart), reduction)
 
 
+@public("TripletMarginLoss(p=2, swap=False, eps=1e-06, reduction='mean')(anchor, positive, negative, margin)")
 def triplet_margin_loss(
     anchor: Any,
     positive: Any,
@@ -383,6 +383,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Ten
     return arithmetic.div(along, clipping.maximum(sizes, number(eps, operator, "eps")))
 
 
+@public("mint.nn.functional")
 def cosine_embedding_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:

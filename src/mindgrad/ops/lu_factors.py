@@ -18,6 +18,7 @@ from mindgrad.ops.matrices import tril, triu
 from mindgrad.ops.movement import narrow
 from mindgrad.ops.operands import applied, broadcast_to, cast, operand
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.registry import public
 from mindgrad.rows import lu as rows
 
 __all__ = ["lu_factors", "lu_parts", "lu_solve", "lu_unpack", "permutation_of", "solved_by_factors"]
@@ -70,6 +71,7 @@ def solved_by_factors(operator: str, factors: Any, pivots: Any, b: Any, trans: A
     return solution(y, vectors)
 
 
+@public("LuSolve")
 def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
     """The solution X of A X = B, given the LU factors of A.
 
@@ -93,6 +95,7 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
     return solved_by_factors("LuSolve", LU_data, sub(operand(LU_pivots, "LuSolve"), 1), b)
 
 
+@public("LuUnpack(unpack_data=True, unpack_pivots=True)(data, pivots)")
 def lu_unpack(
     LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:

@@ -16,6 +16,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import NOT_GIVEN, also_named, binary_function, unary_function
 from mindgrad.ops.operands import binary, choose, full_tensor, inexact, operand, promoted
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic as basic
 from mindgrad.rows import elementwise, logic, special
 
@@ -69,68 +70,68 @@ __all__ = [
 
 sin = unary_function(
     __name__, "sin", elementwise.sin, "The sine of ``x`` in radians; its derivative is cos x.",
-    "1.5", "0.9975", float_only=True,
+    "1.5", "0.9975", "Sin Tensor mint numpy", float_only=True,
 )  # fmt: skip
 cos = unary_function(
     __name__, "cos", elementwise.cos, "The cosine of ``x`` in radians; its derivative is −sin x.",
-    "1.5", "0.0707", float_only=True,
+    "1.5", "0.0707", "Cos Tensor mint numpy", float_only=True,
 )  # fmt: skip
 tan = unary_function(
     __name__, "tan", elementwise.tan, "The tangent of ``x`` in radians; its derivative is 1 + tan² x.",
-    "1.0", "1.5574", float_only=True,
+    "1.0", "1.5574", "Tan Tensor mint numpy", float_only=True,
 )  # fmt: skip
 asin = unary_function(
     __name__, "asin", elementwise.asin,
     "The angle in [−π/2, π/2] whose sine is ``x``, NaN outside [−1, 1]; derivative 1 / √(1 − x²).",
-    "1.0", "1.5708", float_only=True,
+    "1.0", "1.5708", "Asin Tensor.arcsin Tensor mint.arcsin mint numpy.arcsin", float_only=True,
 )  # fmt: skip
 acos = unary_function(
     __name__, "acos", elementwise.acos,
     "The angle in [0, π] whose cosine is ``x``, NaN outside [−1, 1]; derivative −1 / √(1 − x²).",
-    "0.0", "1.5708", float_only=True,
+    "0.0", "1.5708", "ACos Tensor Tensor.arccos mint mint.arccos numpy.arccos", float_only=True,
 )  # fmt: skip
 atan = unary_function(
     __name__, "atan", elementwise.atan,
     "The angle in [−π/2, π/2] whose tangent is ``x``; derivative 1 / (1 + x²).",
-    "1.0", "0.7854", float_only=True,
+    "1.0", "0.7854", "Atan Tensor.arctan Tensor mint.arctan mint numpy.arctan", float_only=True,
 )  # fmt: skip
 sinh = unary_function(
     __name__, "sinh", elementwise.sinh, "The hyperbolic sine of ``x``; its derivative is cosh x.",
-    "1.0", "1.1752", float_only=True,
+    "1.0", "1.1752", "Sinh Tensor mint numpy", float_only=True,
 )  # fmt: skip
 cosh = unary_function(
     __name__, "cosh", elementwise.cosh, "The hyperbolic cosine of ``x``; its derivative is sinh x.",
-    "1.0", "1.5431", float_only=True,
+    "1.0", "1.5431", "Cosh Tensor mint numpy", float_only=True,
 )  # fmt: skip
 tanh = unary_function(
     __name__, "tanh", elementwise.tanh, "The hyperbolic tangent of ``x``; derivative 1 − tanh² x.",
-    "1.0", "0.7616", float_only=True,
+    "1.0", "0.7616", "Tanh Tensor mint mint.nn.functional numpy", float_only=True,
 )  # fmt: skip
 asinh = unary_function(
     __name__, "asinh", elementwise.asinh, "The inverse of ``sinh``; its derivative is 1 / √(1 + x²).",
-    "1.0", "0.8814", float_only=True,
+    "1.0", "0.8814", "Asinh Tensor.arcsinh Tensor mint.arcsinh mint numpy.arcsinh", float_only=True,
 )  # fmt: skip
 acosh = unary_function(
     __name__, "acosh", elementwise.acosh,
     "The inverse of ``cosh`` that is not negative, NaN below 1; derivative 1 / √(x² − 1).",
-    "2.0", "1.3170", float_only=True,
+    "2.0", "1.3170", "Acosh Tensor Tensor.arccosh mint mint.arccosh numpy.arccosh", float_only=True,
 )  # fmt: skip
 atanh = unary_function(
     __name__, "atanh", elementwise.atanh,
     "The inverse of ``tanh``, ±inf at ±1 and NaN outside; its derivative is 1 / (1 − x²).",
-    "0.5", "0.5493", float_only=True,
+    "0.5", "0.5493", "Atanh Tensor.arctanh Tensor mint.arctanh mint numpy.arctanh", float_only=True,
 )  # fmt: skip
 atan2 = binary_function(
     __name__, "atan2", elementwise.atan2,
     "The angle of the point (``y``, ``x``) in (−π, π]: atan(x / y) in the right quadrant.\n\n"
     "    As in MindSpore the ordinate comes first. Derivatives y / r² and −x / r² with r² = x² + y²,\n"
     "    both 0 at the origin.",
-    "1.0, -1.0", "2.3562", float_only=True,
+    "1.0, -1.0", "2.3562", "Atan2 Tensor.arctan2 Tensor mint.arctan2 mint numpy.arctan2", float_only=True,
 )  # fmt: skip
 hypot = binary_function(
     __name__, "hypot", elementwise.hypot,
     "√(x² + y²) without overflow; derivatives x / r and y / r, both 0 at the origin.",
-    "3.0, 4.0", "5.0000", float_only=True,
+    "3.0, 4.0", "5.0000", "Hypot Tensor numpy", float_only=True,
 )  # fmt: skip
 
 
@@ -138,52 +139,53 @@ hypot = binary_function(
 
 exp = unary_function(
     __name__, "exp", elementwise.exp, "e to the power of ``x``; it is its own derivative.",
-    "1.0", "2.7183", float_only=True,
+    "1.0", "2.7183", "Exp Tensor mint numpy", float_only=True,
 )  # fmt: skip
 exp2 = unary_function(
     __name__, "exp2", elementwise.exp2, "2 to the power of ``x``; its derivative is 2ˣ log 2.",
-    "3.0", "8.0000", float_only=True,
+    "3.0", "8.0000", "mint numpy", float_only=True,
 )  # fmt: skip
 expm1 = unary_function(
     __name__, "expm1", elementwise.expm1, "eˣ − 1, exact for small ``x``; its derivative is eˣ.",
-    "1.0", "1.7183", float_only=True,
+    "1.0", "1.7183", "Expm1 Tensor mint numpy", float_only=True,
 )  # fmt: skip
 log = unary_function(
     __name__, "log", elementwise.log,
     "The natural logarithm of ``x``, −inf at 0 and NaN below; its derivative is 1 / x.",
-    "2.0", "0.6931", float_only=True,
+    "2.0", "0.6931", "Log Tensor mint numpy", float_only=True,
 )  # fmt: skip
 log2 = unary_function(
     __name__, "log2", elementwise.log2, "The logarithm to base 2; its derivative is 1 / (x log 2).",
-    "8.0", "3.0000", float_only=True,
+    "8.0", "3.0000", "Tensor mint numpy", float_only=True,
 )  # fmt: skip
 log10 = unary_function(
     __name__, "log10", elementwise.log10, "The logarithm to base 10; its derivative is 1 / (x log 10).",
-    "100.0", "2.0000", float_only=True,
+    "100.0", "2.0000", "Tensor mint numpy", float_only=True,
 )  # fmt: skip
 log1p = unary_function(
     __name__, "log1p", elementwise.log1p, "log(1 + x), exact for small ``x``; derivative 1 / (1 + x).",
-    "1.0", "0.6931", float_only=True,
+    "1.0", "0.6931", "Log1p Tensor mint numpy", float_only=True,
 )  # fmt: skip
 sqrt = unary_function(
     __name__, "sqrt", elementwise.sqrt,
     "The square root of ``x``, NaN below 0; its derivative is 1 / (2 √x), infinite at 0.",
-    "2.0", "1.4142", float_only=True,
+    "2.0", "1.4142", "Sqrt Tensor mint numpy", float_only=True,
 )  # fmt: skip
 rsqrt = unary_function(
     __name__, "rsqrt", elementwise.rsqrt, "1 / √x; its derivative is −1 / (2 x √x).",
-    "4.0", "0.5000", float_only=True,
+    "4.0", "0.5000", "Rsqrt Tensor mint", float_only=True,
 )  # fmt: skip
 cbrt = unary_function(
     __name__, "cbrt", elementwise.cbrt, "The real cube root of ``x``; its derivative is 1 / (3 ∛x²).",
-    "-27.0", "-3.0000", float_only=True,
+    "-27.0", "-3.0000", "numpy", float_only=True,
 )  # fmt: skip
 reciprocal = unary_function(
     __name__, "reciprocal", elementwise.reciprocal, "1 / x; its derivative is −1 / x².",
-    "Tensor([2.0, 4.0])", "[0.5  0.25]", float_only=True,
+    "Tensor([2.0, 4.0])", "[0.5  0.25]", "Reciprocal Tensor mint numpy", float_only=True,
 )  # fmt: skip
 
 
+@public("Inv Tensor")
 def inv(x: Any) -> Tensor:
     """1 / x; of integers the part in front of the point: ±1 of ±1, 0 of others, the least number of 0.
 
@@ -211,15 +213,16 @@ def inv(x: Any) -> Tensor:
 logaddexp = binary_function(
     __name__, "logaddexp", special.logaddexp,
     "log(eˣ + eʸ) without overflow; derivatives eˣ / (eˣ + eʸ) and eʸ / (eˣ + eʸ).",
-    "1000.0, 1000.0", "1000.6932", float_only=True,
+    "1000.0, 1000.0", "1000.6932", "Tensor mint numpy", float_only=True,
 )  # fmt: skip
 xlogy = binary_function(
     __name__, "xlogy", elementwise.xlogy,
     "x · log y, and 0 where ``x`` is 0; its derivatives are log y and x / y.",
-    "2.0, 3.0", "2.1972", float_only=True,
+    "2.0, 3.0", "2.1972", "Xlogy Tensor mint", float_only=True,
 )  # fmt: skip
 
 
+@public("Tensor numpy", "mint.logaddexp2(input, other)")
 @also_named(input="x", other="y")
 def logaddexp2(x: Any, y: Any) -> Tensor:
     """log₂(2ˣ + 2ʸ) without overflow.
@@ -227,9 +230,7 @@ def logaddexp2(x: Any, y: Any) -> Tensor:
     Args:
         x, y: tensors or numbers whose shapes broadcast; integers are taken as Float32.
 
-    Raises:
-        TypeError: an operand is neither a tensor nor a number.
-        ValueError: the shapes do not broadcast.
+    {errors of two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.logaddexp2(Tensor(3.0), Tensor(3.0)):.4f}")
@@ -240,18 +241,14 @@ def logaddexp2(x: Any, y: Any) -> Tensor:
     return arithmetic.div(logaddexp(arithmetic.mul(x, scale), arithmetic.mul(y, scale)), scale)
 
 
+@public("Xdivy Tensor")
 def xdivy(x: Any, y: Any) -> Tensor:
     """x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN; the derivatives are 0 there too.
 
     Args:
         x, y: tensors or numbers whose shapes broadcast; integers are taken as Float32.
 
-    Returns:
-        Tensor of the broadcast shape and of the promoted element type.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number, or complex.
-        ValueError: the shapes do not broadcast.
+    {real two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.xdivy(Tensor([0.0, 2.0]), Tensor([0.0, 4.0])))
@@ -263,6 +260,7 @@ def xdivy(x: Any, y: Any) -> Tensor:
     return choose(some, arithmetic.div(x, choose(some, y, 1)), 0)
 
 
+@public("SquaredDifference")
 def squared_difference(x: Any, y: Any) -> Tensor:
     """(x − y)².
 
@@ -283,6 +281,7 @@ def squared_difference(x: Any, y: Any) -> Tensor:
     return square(binary(basic.sub, "SquaredDifference", x, y))
 
 
+@public("Square Tensor numpy", "mint.square(input)")
 def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
     """x · x; its derivative is 2 x.
 
@@ -306,6 +305,7 @@ def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
 _SINC_SERIES = [(-1) ** k / _math.factorial(2 * k + 1) for k in range(8)]  # sin u / u in powers of u²
 
 
+@public("Sinc Tensor", "mint.sinc(input)")
 @also_named(input="x")
 def sinc(x: Any) -> Tensor:
     """sin(π x) / (π x), and 1 at 0.
@@ -336,17 +336,14 @@ def sinc(x: Any) -> Tensor:
     return choose(near, series, arithmetic.div(sin(u), u))
 
 
+@public("Tensor numpy numpy.radians", "mint.deg2rad(input)")
 def deg2rad(x: Any) -> Tensor:
     """Degrees as radians: x π / 180.
 
     Args:
         x: a tensor of any shape or a number; integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``x`` is neither a tensor nor a number.
+    {one x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.deg2rad(Tensor(180.0)):.4f}")
@@ -355,17 +352,14 @@ def deg2rad(x: Any) -> Tensor:
     return arithmetic.mul(inexact(operand(x, "Deg2rad")), _math.pi / 180)
 
 
+@public("Tensor numpy", "mint.rad2deg(input)")
 def rad2deg(x: Any) -> Tensor:
     """Radians as degrees: x · 180 / π.
 
     Args:
         x: a tensor of any shape or a number; integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``x`` is neither a tensor nor a number.
+    {one x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.rad2deg(Tensor(0.5)):.4f}")

@@ -12,6 +12,7 @@ from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.layout import moveaxis, ravel
 from mindgrad.ops.operands import broadcast_to, cast, operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic, indexing, reduction, structural
 
 __all__ = [
@@ -25,6 +26,11 @@ def _grid(count: int, shift_rows: int, shift_columns: int) -> Tensor:
     return make_tensor(np.stack([steps + shift_rows, steps + shift_columns], axis=-1).astype(np.int32))
 
 
+@public(
+    "DiagPart()(x)",
+    "Tensor.diagonal(offset=0, axis1=0, axis2=1)(dim1=axis1, dim2=axis2)",
+    "numpy.diagonal(a, offset=0, axis1=0, axis2=1)(dim1=axis1, dim2=axis2)",
+)
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The elements of ``input`` at equal places along two axes, which become the last axis.
 
@@ -56,6 +62,7 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tenso
     return moveaxis(found, 0, -1)
 
 
+@public("Tensor")
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Zeros with the last axis of ``input`` on the diagonal of two axes.
 
@@ -64,9 +71,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
         offset: how far the diagonal lies above the main one (negative: below).
         dim1, dim2: the axes of rows and columns of the result.
 
-    Raises:
-        TypeError: an argument is no int.
-        ValueError: an axis is out of range, or both are the same.
+    {Raises as diagonal}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.diag_embed(Tensor([1.0, 2.0])))
@@ -99,6 +104,7 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
     return moveaxis(placed, (0, 1), (first, second))
 
 
+@public("Diag")
 def diag(input: Any) -> Tensor:
     """Zeros of twice the axes of ``input`` with its elements at [i, j, …, i, j, …].
 
@@ -118,6 +124,7 @@ def diag(input: Any) -> Tensor:
     return apply(structural.reshape, diag_embed(ravel(x)), shape=(*x.shape, *x.shape))
 
 
+@public("Tensor", "numpy.diagflat(v, k=0)(offset=k)")
 def diagflat(input: Any, offset: int = 0) -> Tensor:
     """A matrix with all elements of ``input`` on its diagonal.
 
@@ -132,6 +139,7 @@ def diagflat(input: Any, offset: int = 0) -> Tensor:
     return diag_embed(ravel(input), offset)
 
 
+@public("Trace", "mint.trace(input)")
 def trace(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """The sum of a diagonal; arguments and errors as for :func:`diagonal`.
 
@@ -155,6 +163,7 @@ def _triangle(operator: str, input: Any, diagonal: int, keep: Any) -> Tensor:
     return apply(arithmetic.select, make_tensor(mask), x, broadcast_to(nothing, x.shape))
 
 
+@public("Tensor mint", "Tril(diagonal=0)(x)", "numpy.tril(m, k=0)(diagonal=k)")
 def tril(input: Any, diagonal: int = 0) -> Tensor:
     """The matrices in the last two axes of ``input`` with zeros above a diagonal.
 
@@ -174,6 +183,7 @@ def tril(input: Any, diagonal: int = 0) -> Tensor:
     return _triangle("Tril", input, diagonal, np.tril)
 
 
+@public("Tensor mint", "Triu(diagonal=0)(x)", "numpy.triu(m, k=0)(diagonal=k)")
 def triu(input: Any, diagonal: int = 0) -> Tensor:
     """The matrices in the last two axes of ``input`` with zeros below a diagonal; as :func:`tril`.
 
@@ -185,6 +195,7 @@ def triu(input: Any, diagonal: int = 0) -> Tensor:
     return _triangle("Triu", input, diagonal, np.triu)
 
 
+@public("OneHot(axis=-1)(indices, depth, on_value, off_value)")
 def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1) -> Tensor:
     """``on_value`` at the places ``indices`` along a new axis, ``off_value`` elsewhere.
 

@@ -26,6 +26,7 @@ from mindgrad.ops import (
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.getitem import updated
 from mindgrad.ops.operands import cast, inexact, operand, promoted
+from mindgrad.ops.registry import public
 
 __all__ = [
     "adjoint", "block_diag", "cond", "diagonal_scatter", "fill_diagonal", "matrix_band_part",
@@ -45,6 +46,7 @@ def _matrix(x: Any, operator: str) -> Tensor:
 # --- diagonals --------------------------------------------------------------------------------------------
 
 
+@public("Tensor")
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """``input`` with ``src`` on a diagonal of two of its axes.
 
@@ -75,6 +77,7 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
     return layout.moveaxis(updated(moved, (..., rows, columns), new), (-2, -1), (first, second))
 
 
+@public("Tensor", "FillDiagonal(fill_value: number, wrap=False)(x)")
 def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
     """A matrix with a number on its main diagonal.
 
@@ -99,6 +102,7 @@ def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
     return indexing.where(Tensor(mask), cast(operand(fill_value, "FillDiagonal", x), x.dtype), x)
 
 
+@public("MatrixBandPart")
 def matrix_band_part(x: Any, lower: int, upper: int) -> Tensor:
     """Matrices with zeros more than ``lower`` places below and ``upper`` places above the diagonal.
 
@@ -148,6 +152,7 @@ def block_diag(*inputs: Any) -> Tensor:
 # --- whole matrices ---------------------------------------------------------------------------------------
 
 
+@public("mint")
 def t(input: Any) -> Tensor:
     """The transpose of a tensor of at most two axes.
 
@@ -158,6 +163,7 @@ def t(input: Any) -> Tensor:
     return operand(input, "T").t()  # type: ignore[attr-defined]
 
 
+@public("Tensor.adjoint")
 def adjoint(x: Any) -> Tensor:
     """The conjugate of matrices with their last two axes exchanged.
 
@@ -169,6 +175,7 @@ def adjoint(x: Any) -> Tensor:
     return linalg.adjoint_of(_matrix(x, "Adjoint"))
 
 
+@public("numpy.multi_dot(arrays: tensors)")
 def multi_dot(inputs: Any) -> Tensor:
     """The product of several matrices, in the order in which the fewest multiplications are needed.
 
@@ -222,6 +229,7 @@ def _product(tensors: list[Tensor], cut: dict[tuple[int, int], int], i: int, j: 
     return _product(tensors, cut, i, k) @ _product(tensors, cut, k + 1, j)  # type: ignore[operator]
 
 
+@public("Tensor")
 def cond(A: Any, p: Any = None) -> Tensor:
     """The condition number of matrices: ‖A‖ ‖A⁻¹‖, by default that of the 2-norm, σ_max / σ_min.
 
@@ -242,6 +250,7 @@ def cond(A: Any, p: Any = None) -> Tensor:
     return arithmetic.mul(*norms)
 
 
+@public("Tensor")
 def view_as_real(input: Any) -> Tensor:
     """Complex numbers as pairs of real ones, along a new last axis.
 

@@ -6,22 +6,24 @@ from typing import Any
 
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops.arguments import (
-    axes_in_order,
-    axis_in_range,
-    one_or_more,
-    sizes,
-    whole_number,
-)
+from mindgrad.ops.arguments import axes_in_order, axis_in_range, one_or_more, sizes, whole_number
 from mindgrad.ops.define import also_named
 from mindgrad.ops.layout import ravel, reshaped, swapaxes
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import static_slices
 
 __all__ = ["broadcast_to", "expand", "expand_as", "flip", "fliplr", "flipud", "narrow", "roll", "rot90"]
 
 
+@public(
+    "Tensor mint",
+    "BroadcastTo(shape: integers)(x)",
+    "Tensor.expand_as(other)(shape=other.shape) >>> Tensor([1.0, 2.0]).expand_as(ops.ones((3, "
+    "2))).shape => (3, 2)",
+    "numpy.broadcast_to(array, shape)",
+)
 def broadcast_to(input: Any, shape: Any) -> Tensor:
     """``input`` repeated to ``shape`` by NumPy's rules.
 
@@ -72,6 +74,7 @@ def expand_as(input: Any, other: Any) -> Tensor:
     return broadcast_to(input, operand(other, "ExpandAs").shape)
 
 
+@public("mint", "ReverseV2(axis: integers)(x)(dims=self.axis)")
 def flip(input: Any, dims: Any) -> Tensor:
     """The elements of ``input`` in opposite order along the axes ``dims``.
 
@@ -89,6 +92,7 @@ def flip(input: Any, dims: Any) -> Tensor:
     return apply(static_slices.reverse, x, axes=axes) if axes else x
 
 
+@public("Tensor", "numpy.fliplr(m)")
 def fliplr(input: Any) -> Tensor:
     """:func:`flip` along the second axis.
 
@@ -99,6 +103,7 @@ def fliplr(input: Any) -> Tensor:
     return flip(input, (1,))
 
 
+@public("Tensor", "numpy.flipud(m)")
 def flipud(input: Any) -> Tensor:
     """:func:`flip` along the first axis.
 
@@ -122,6 +127,12 @@ def slice_axis(x: Tensor, axis: int, start: int, limit: int) -> Tensor:
     )
 
 
+@public(
+    "Tensor mint",
+    "Roll(shift: integers, axis: integers)(x)(shifts=self.shift, dims=self.axis) >>> ops.Roll(1, 0)"
+    "(Tensor([1.0, 2.0, 3.0])) => [3. 1. 2.]",
+    "numpy.roll(a, shift, axis=None)(dims=axis)",
+)
 def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     """``input`` with its elements moved on by ``shifts`` places, those at the end to the front.
 
@@ -160,6 +171,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
     return x
 
 
+@public("Tensor", "numpy.rot90(a, k=1, axes=(0, 1))(dims=axes)")
 def rot90(input: Any, k: int, dims: Any) -> Tensor:
     """``input`` turned ``k`` times by 90 degrees, from the first axis of ``dims`` towards the second.
 
@@ -186,6 +198,7 @@ def rot90(input: Any, k: int, dims: Any) -> Tensor:
     return flip(swapaxes(x, *axes), axes[1])
 
 
+@public("Tensor", "mint.narrow(input, dim, start, length)")
 def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
     """``length`` elements of ``input`` from ``start`` on, along ``axis``.
 

@@ -10,5 +10,5 @@ __all__ = ["nextafter"]
 nextafter = binary_function(
     __name__, "nextafter", neighbours.nextafter,
     "The next floating-point number after ``x`` in the direction of ``y``; it has no derivative.",
-    "Tensor([1.0]), Tensor([2.0])", "[1.0000001]",
+    "Tensor([1.0]), Tensor([2.0])", "[1.0000001]", "NextAfter",
 )  # fmt: skip

@@ -22,6 +22,7 @@ from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.pool_windows import mixed
 from mindgrad.ops.reduction import flag, widened
 from mindgrad.ops.reduction import mean as mean_of
+from mindgrad.ops.registry import public
 from mindgrad.trace import state
 
 __all__ = ["batch_norm", "group_norm", "layer_norm", "lrn", "rms_norm"]
@@ -167,6 +168,7 @@ def batch_norm(
     )[0]
 
 
+@public("mint.nn.functional")
 def layer_norm(
     input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Tensor:
@@ -181,9 +183,7 @@ def layer_norm(
     Returns:
         Tensor of the shape of ``input``.
 
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not fit.
+    {errors of arguments}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.layer_norm(Tensor([[1.0, 3.0], [0.0, 8.0]]), (2,), eps=0.0))
@@ -209,6 +209,7 @@ def layer_norm(
     return cast(y, original.dtype)
 
 
+@public("RmsNorm(epsilon=1e-06)(x, gamma)")
 def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]:
     """x / √(mean of x² + epsilon) · gamma over the last axes (Zhang and Sennrich, 2019).
 
@@ -220,9 +221,7 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
     Returns:
         The result, and 1 / √(mean of x² + epsilon), these axes with size 1.
 
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not fit.
+    {errors of arguments}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.rms_norm(Tensor([[3.0, 3.0]]), Tensor([1.0, 2.0]), 0.0)[0])
@@ -242,6 +241,7 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
     return cast(y, original.dtype), scale
 
 
+@public("mint.nn.functional")
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Tensor:
@@ -281,6 +281,7 @@ def group_norm(
     return cast(y if shift is None else arithmetic.add(y, shift), original.dtype)
 
 
+@public("LRN(depth_radius=5, bias=1.0, alpha=1.0, beta=0.5, norm_region='ACROSS_CHANNELS')(x)")
 def lrn(
     x: Any,
     depth_radius: int = 5,

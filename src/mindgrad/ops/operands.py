@@ -22,23 +22,10 @@ from mindgrad.rows.structural import broadcast_in_dim, convert, reshape
 from mindgrad.trace import state
 
 __all__ = [
-    "accepted",
-    "accepted_types",
-    "applied",
-    "binary",
-    "broadcast_shapes",
-    "broadcast_to",
-    "broadcast_together",
-    "cast",
-    "choose",
-    "full_tensor",
-    "inexact",
-    "operand",
-    "pointwise",
-    "promoted",
-    "truth",
-    "unary",
-]
+    "accepted", "accepted_types", "applied", "binary", "broadcast_shapes", "broadcast_to",
+    "broadcast_together", "cast", "choose", "full_tensor", "inexact", "operand", "pointwise", "promoted",
+    "truth", "unary",
+]  # fmt: skip
 
 #: operators that stack an operand which is a tuple or list of tensors
 _STACKING = frozenset({"Add", "Sub", "FloorDiv"})

@@ -18,6 +18,7 @@ from mindgrad.ops.index_checks import known
 from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, cast, operand, promoted
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic, reduction, sorting, structural
 
 __all__ = [
@@ -35,6 +36,10 @@ def _ranked(x: Tensor, axis: Any, descending: bool, operator: str) -> tuple[Tens
     return apply(sorting.argsort, x, axis=dim, descending=bool(descending)), dim
 
 
+@public(
+    "Sort(axis=-1, descending=False)(x)",
+    "mint.sort(input, *, dim=-1, descending=False, stable: unused=False) -> pair(_)",
+)
 def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
     """The elements of ``input_x`` in order along ``axis``, and where they stood (Int32).
 
@@ -52,6 +57,10 @@ def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor
     return gather_elements(x, place, order), order
 
 
+@public(
+    "Tensor.argsort(axis=-1, descending=False, *, stable: unused=True)",
+    "mint.argsort(input, dim=-1, descending=False, stable: unused=False) -> indices(_)",
+)
 def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
     """The indices that sort ``input`` along ``axis``, as Int32; as :func:`sort`.
 
@@ -62,6 +71,7 @@ def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
     return _ranked(operand(input, "Argsort"), axis, descending, "Argsort")[0]
 
 
+@public("Tensor")
 def msort(input: Any) -> Tensor:
     """The elements of ``input`` in order along its first axis.
 
@@ -72,6 +82,11 @@ def msort(input: Any) -> Tensor:
     return sort(input, 0)[0]
 
 
+@public(
+    "Tensor Tensor.top_k",
+    "TopK(sorted=True)(x, k)",
+    "mint.topk(input, k, dim=-1, largest=True, sorted=True) -> pair(_)",
+)
 def topk(
     input: Any, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
@@ -122,6 +137,7 @@ def _values(x: Tensor, operator: str) -> np.ndarray:
     return values
 
 
+@public("NonZero Tensor mint")
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     """The places of the elements that are not zero, as Int64.
 
@@ -150,6 +166,7 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     return make_tensor(np.stack(coordinates, axis=-1))
 
 
+@public("Tensor")
 def argwhere(input: Any) -> Tensor:
     """:func:`nonzero` under NumPy's name.
 
@@ -160,6 +177,7 @@ def argwhere(input: Any) -> Tensor:
     return nonzero(input)
 
 
+@public("Unique")
 def unique(input: Any) -> tuple[Tensor, Tensor]:
     """The different elements of ``input`` in the order in which they first occur, and which each is.
 
@@ -242,6 +260,7 @@ def searchsorted(
     return apply(reduction.reduce_sum, counted, axes=(needles.ndim,))
 
 
+@public("Tensor mint")
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     """The number of occurrences of 0, 1, … in ``input`` (Float32), or the sums of their ``weights``.
 

@@ -14,11 +14,12 @@ import numpy as np
 
 from mindgrad.ir.dtype import DType
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import arithmetic, indexing, layout, ordering, scattering, vectors
+from mindgrad.ops import arithmetic, indexing, layout, ordering, scattering
 from mindgrad.ops import matrices as square
 from mindgrad.ops.define import also_named
+from mindgrad.ops.registry import public
 
-__all__ = ["OVERLOADS", "with_second_names"]
+__all__ = ["with_second_names"]
 
 #: the second names of arguments, by method
 SECOND_NAMES: dict[str, dict[str, str]] = {
@@ -40,13 +41,25 @@ SECOND_NAMES: dict[str, dict[str, str]] = {
     "sort": {"dim": "axis"},
     "split": {"dim": "axis", "split_size": "split_size_or_sections"},
     "where": {"other": "y"},
+    **{
+        name: {"correction": "ddof", "dim": "axis", "keep_dims": "keepdims", "keepdim": "keepdims"}
+        for name in (
+            "all",
+            "any",
+            "argmax",
+            "argmax_with_value",
+            "argmin",
+            "argmin_with_value",
+            "mean",
+            "prod",
+            "std",
+            "var",
+        )
+    },
 }
 
 #: methods that take numbers one by one or in a tuple, with the names of that tuple
-_TUPLES: dict[str, tuple[str, ...]] = {
-    "flip": ("dims",),
-    "tile": ("dims", "reps"),
-}
+_TUPLES: dict[str, tuple[str, ...]] = {"flip": ("dims",), "tile": ("dims", "reps")}
 
 
 def with_second_names(methods: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
@@ -58,8 +71,10 @@ def with_second_names(methods: dict[str, Callable[..., Any]]) -> dict[str, Calla
     [[1. 2.]
      [4. 3.]] [1. 3. 4. 2.]
     """
-    renamed = {name: also_named(**names)(methods[name]) for name, names in SECOND_NAMES.items()}
-    tuples = {name: _taking_tuple(methods[name], names) for name, names in _TUPLES.items()}
+    renamed = {
+        name: also_named(**names)(methods[name]) for name, names in SECOND_NAMES.items() if name in methods
+    }
+    tuples = {name: _taking_tuple(methods[name], names) for name, names in _TUPLES.items() if name in methods}
     return {**methods, **renamed, **tuples}
 
 
@@ -84,6 +99,7 @@ def _taking_tuple(method: Callable[..., Any], names: tuple[str, ...]) -> Callabl
 # -- methods of two signatures ---------------------------------------------------------------------
 
 
+@public("Tensor")
 def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """``self + alpha · other``; see :func:`mindgrad.ops.add`.
 
@@ -94,6 +110,7 @@ def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     return arithmetic.add(self, other if alpha == 1 else arithmetic.mul(other, alpha))
 
 
+@public("Tensor")
 def sort(
     self: Tensor, axis: int = -1, descending: bool = False, *, stable: bool = True
 ) -> tuple[Tensor, Tensor]:
@@ -107,21 +124,7 @@ def sort(
     return ordering.sort(self, axis, descending)
 
 
-def argsort(self: Tensor, axis: int = -1, descending: bool = False, *, stable: bool = True) -> Tensor:
-    """The indices of the elements in order; the arguments are those of :func:`sort`."""
-    return ordering.argsort(self, axis, descending)
-
-
-def diff(self: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    """The differences of neighbours along ``axis``, ``n`` times; see :func:`mindgrad.ops.diff`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([1, 4, 9]).diff(), Tensor([1, 4, 9]).diff(prepend=Tensor([0])))
-    [3 5] [1 3 5]
-    """
-    return vectors.diff(self, n, axis, prepend, append)
-
-
+@public("Tensor")
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """A matrix with the vector on a diagonal, or that diagonal of a matrix.
 
@@ -138,6 +141,7 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     return square.diag_embed(self, diagonal) if diagonal else square.diag(self)
 
 
+@public("Tensor")
 def flatten(self: Tensor, *args: Any, order: str = "C", start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The axes from ``start_dim`` to ``end_dim`` made one; see :func:`mindgrad.ops.flatten`.
 
@@ -159,6 +163,7 @@ def flatten(self: Tensor, *args: Any, order: str = "C", start_dim: int = 0, end_
     return layout.flatten(self, order, start_dim=axes[0], end_dim=axes[1])
 
 
+@public("Tensor")
 def gather(self: Tensor, *args: Any, **named: Any) -> Tensor:
     """``x.gather(dim, index)`` or ``x.gather(input_indices, axis, batch_dims)``.
 
@@ -176,6 +181,7 @@ def gather(self: Tensor, *args: Any, **named: Any) -> Tensor:
     return indexing.gather(self, *args, **named)
 
 
+@public("Tensor")
 def scatter(self: Tensor, axis: int, index: Any, src: Any = None, *, value: Any = None) -> Tensor:
     """The tensor with ``src``, or the number ``value``, at the places ``index`` along ``axis``.
 
@@ -193,6 +199,7 @@ def scatter(self: Tensor, axis: int, index: Any, src: Any = None, *, value: Any 
     return scattering.scatter(self, axis, index, value if src is None else src)
 
 
+@public("Tensor")
 def scatter_add(self: Tensor, *args: Any, **named: Any) -> Tensor:
     """``x.scatter_add(dim, index, src)`` or ``x.scatter_add(indices, updates)``.
 
@@ -211,6 +218,7 @@ def scatter_add(self: Tensor, *args: Any, **named: Any) -> Tensor:
     return scattering.tensor_scatter_elements(self, values["index"], values["src"], values["dim"], "add")
 
 
+@public("Tensor")
 def unique(
     self: Tensor,
     sorted: bool | None = None,
@@ -243,6 +251,7 @@ def unique(
     return results if len(results) > 1 else results[0]
 
 
+@public("Tensor")
 def view(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """The elements in another shape, or their bytes as those of another element type.
 
@@ -261,20 +270,3 @@ def view(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     if len(sizes) == 1 and isinstance(sizes[0], DType):
         return Tensor(np.ascontiguousarray(self.asnumpy()).view(sizes[0].numpy))
     return layout.view(self, *sizes)
-
-
-OVERLOADS: dict[str, Callable[..., Any]] = {
-    "add": add,
-    "argsort": argsort,
-    "diag": diag,
-    "diff": diff,
-    "flatten": flatten,
-    "gather": gather,
-    "scatter": scatter,
-    "scatter_add": scatter_add,
-    "sort": sort,
-    "sub": arithmetic.subtract,
-    "subtract": arithmetic.subtract,
-    "unique": unique,
-    "view": view,
-}

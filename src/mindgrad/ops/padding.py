@@ -13,6 +13,7 @@ from mindgrad.ops.arguments import sizes, whole_number
 from mindgrad.ops.index_checks import read_along
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic, static_slices, structural
 
 __all__ = ["pad"]
@@ -28,6 +29,7 @@ _MODES = {
 }
 
 
+@public("mint.nn.functional.pad(input, pad, mode='constant', value=None)")
 def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
     """``input_x`` with elements added before and behind its last axes.
 
@@ -64,6 +66,7 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
     return padded(x, pairs, mode, value)
 
 
+@public("Padding(pad_dim_size=8)(x)")
 def widened_to(x: Any, pad_dim_size: int = 8) -> Tensor:
     """``x``, whose last axis has one element, with zeros behind it: MindSpore's function ``padding``.
 

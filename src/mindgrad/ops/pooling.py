@@ -7,6 +7,7 @@ from typing import Any
 
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.pool_windows import adaptive_avg, adaptive_max, avg_pooled, max_pooled, pool_windows
+from mindgrad.ops.registry import public
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
@@ -161,14 +162,19 @@ def _adaptive_max(axes: int, count: int, shape: Any, prints: str) -> Callable[..
 
 
 max_pool1d = _max_pool(1, (1, 1, 8), "[1. 3. 5. 7.]")
-max_pool2d = _max_pool(2, (1, 1, 2, 4), "[5. 7.]")
+max_pool2d = public(
+    "mint.nn.functional.max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, "
+    "return_indices=False)"
+)(_max_pool(2, (1, 1, 2, 4), "[5. 7.]"))
 max_pool3d = _max_pool(3, (1, 1, 2, 2, 2), "[7.]")
 avg_pool1d = _avg_pool(1, (1, 1, 8), "[0.5 2.5 4.5 6.5]")
 avg_pool2d = _avg_pool(2, (1, 1, 2, 4), "[2.5 4.5]")
 avg_pool3d = _avg_pool(3, (1, 1, 2, 2, 2), "[3.5]")
-adaptive_avg_pool1d = _adaptive_avg(1, 5, (1, 1, 5), "[1. 3.]")
-adaptive_avg_pool2d = _adaptive_avg(2, 6, (1, 1, 2, 3), "[0.5 1.5 3.5 4.5]")
-adaptive_avg_pool3d = _adaptive_avg(3, 8, (1, 1, 2, 2, 2), "[0. 1. 2. 3. 4. 5. 6. 7.]")
+adaptive_avg_pool1d = public("mint.nn.functional")(_adaptive_avg(1, 5, (1, 1, 5), "[1. 3.]"))
+adaptive_avg_pool2d = public("mint.nn.functional")(_adaptive_avg(2, 6, (1, 1, 2, 3), "[0.5 1.5 3.5 4.5]"))
+adaptive_avg_pool3d = public("mint.nn.functional")(
+    _adaptive_avg(3, 8, (1, 1, 2, 2, 2), "[0. 1. 2. 3. 4. 5. 6. 7.]")
+)
 adaptive_max_pool1d = _adaptive_max(1, 5, (1, 1, 5), "[2. 4.]")
 adaptive_max_pool2d = _adaptive_max(2, 6, (1, 1, 2, 3), "[1. 2. 4. 5.]")
 adaptive_max_pool3d = _adaptive_max(3, 8, (1, 1, 2, 2, 2), "[0. 1. 2. 3. 4. 5. 6. 7.]")

@@ -22,12 +22,14 @@ from mindgrad.ops import (
 from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.comparison import equal, greater, logical_not
 from mindgrad.ops.operands import cast, inexact, operand
+from mindgrad.ops.registry import public
 
 __all__ = [
     "aminmax", "logcumsumexp", "nanmean", "nanmedian", "nanquantile", "nansum", "quantile",
 ]  # fmt: skip
 
 
+@public("Tensor")
 def aminmax(input: Any, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The smallest and the largest element over ``axis``.
 
@@ -49,6 +51,11 @@ def aminmax(input: Any, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tenso
 # --- without what is not a number -------------------------------------------------------------------------
 
 
+@public(
+    "Tensor",
+    "mint.nansum(input, dim=None, keepdim=False, *, dtype=None)",
+    "numpy.nansum(a, axis=None, dtype: unused=None, keepdims=False) -> converted(_, dtype)",
+)
 def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """The sum of the elements that are numbers; those that are NaN count as 0.
 
@@ -68,6 +75,7 @@ def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any =
     return reduction.sum(x, axis, keepdims, dtype=dtype)
 
 
+@public("Tensor", "numpy.nanmean(a, axis=None, dtype: unused=None, keepdims=False) -> converted(_, dtype)")
 def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """The mean of the elements that are numbers; NaN where there is none. Arguments as for :func:`nansum`.
 
@@ -84,6 +92,7 @@ def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any 
 # --- quantiles --------------------------------------------------------------------------------------------
 
 
+@public("Tensor")
 def quantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """The values below which a part ``q`` of the elements lies, interpolated linearly between neighbours.
 
@@ -108,6 +117,7 @@ def quantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = False
     return _quantile("Quantile", input, q, axis, keepdims, False)
 
 
+@public("Tensor")
 def nanquantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """:func:`quantile` of the elements that are numbers; NaN where there is none.
 
@@ -118,6 +128,7 @@ def nanquantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = Fa
     return _quantile("Nanquantile", input, q, axis, keepdims, True)
 
 
+@public("Tensor")
 def nanmedian(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The middle one of the elements that are numbers, of two the smaller, and where it stands.
 
@@ -186,6 +197,7 @@ def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leav
 # --- running ----------------------------------------------------------------------------------------------
 
 
+@public("Tensor")
 def logcumsumexp(input: Any, axis: int) -> Tensor:
     """The logarithm of the running sum of exponentials along ``axis``: log Σ_{j ≤ i} exp x_j.
 

@@ -19,6 +19,7 @@ from mindgrad.ops.arguments import varargs, whole_number
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
+from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import (
     exponentials,
     floating,
@@ -43,6 +44,10 @@ __all__ = [
 # --- normal ------------------------------------------------------------------------------------------
 
 
+@public(
+    "StandardNormal(seed=0, seed2=0)(shape)(seed=(self.seed, self.seed2)) >>> ops.StandardNormal(seed=2)"
+    "((2, 3)).shape => (2, 3)",
+)
 def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
     """Normal numbers of mean 0 and variance 1, as Float32.
 
@@ -190,6 +195,11 @@ def rand_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tens
 # --- integers ----------------------------------------------------------------------------------------
 
 
+@public(
+    "UniformInt(seed=0, seed2=0)(shape, minval, maxval)(low=minval, high=maxval, size=shape, "
+    "seed=(self.seed, self.seed2), dtype=int32) >>> ops.UniformInt(seed=2)((2, 3), 5, "
+    "6) => [[5 5 5]\n [5 5 5]]",
+)
 def randint(low: Any, high: Any, size: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
     """Integers from ``low`` to below ``high``, all with the same probability.
 
@@ -267,6 +277,10 @@ def _integers(operator: str, shape: Any, low: Any, high: Any, dtype: DType, seed
 # --- others ------------------------------------------------------------------------------------------
 
 
+@public(
+    "StandardLaplace(seed=0, seed2=0)(shape)(seed=(self.seed, self.seed2)) >>> ops.StandardLaplace(seed=2)"
+    "((2, 3)).shape => (2, 3)",
+)
 def standard_laplace(shape: Any, seed: int | None = None) -> Tensor:
     """Laplace distributed numbers of mean 0 and scale 1, of density exp(−|x|) / 2, as Float32.
 
@@ -309,6 +323,11 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
     return apply(arithmetic.add, centre, apply(arithmetic.mul, width, noise))
 
 
+@public(
+    "Tensor",
+    "Bernoulli(seed=-1, offset=0)(x, p)(seed=(max(self.seed, 0), self.offset)) >>> ops.Bernoulli()"
+    "(Tensor([3.0, 4.0]), Tensor(1.0)) => [1. 1.]",
+)
 def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
     """Ones with probability ``p`` and zeros, in the shape and of the element type of ``input``.
 

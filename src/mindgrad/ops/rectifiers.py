@@ -18,6 +18,7 @@ from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import expm1
 from mindgrad.ops.movement import slice_axis
 from mindgrad.ops.operands import broadcast_to, choose, operand, pointwise, promoted
+from mindgrad.ops.registry import public
 from mindgrad.rows import piecewise
 from mindgrad.rows.structural import reshape
 
@@ -29,10 +30,12 @@ __all__ = [
 relu = unary_function(
     __name__, "relu", piecewise.relu, "max(x, 0); its derivative at 0 is 0.",
     "Tensor([-1.0, 0.0, 2.0])", "[0. 0. 2.]",
+    "ReLU Tensor", "mint.nn.functional.relu(input, inplace: placing=False)",
 )  # fmt: skip
 relu6 = unary_function(
     __name__, "relu6", piecewise.relu6, "min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6.",
     "Tensor([-1.0, 2.0, 8.0])", "[0. 2. 6.]",
+    "ReLU6", "mint.nn.functional.relu6(input, inplace: placing=False)",
 )  # fmt: skip
 
 
@@ -41,6 +44,7 @@ def _below(x: Tensor, above: Tensor) -> Tensor:
     return choose(above, 0.0, x)
 
 
+@public("Elu(alpha=1.0)(x)", "mint.nn.functional.elu(input, alpha=1.0, inplace: placing=False)")
 def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
     """x above 0, and α (exp(x) − 1) elsewhere; the derivative at 0 is α.
 
@@ -66,6 +70,7 @@ def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
 _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 
 
+@public("SeLU mint.nn.functional")
 @also_named(input="input_x")
 def selu(input_x: Any) -> Tensor:
     """1.0507 times :func:`elu` with α = 1.6733: keeps mean and variance (Klambauer et al., 2017).
@@ -73,11 +78,7 @@ def selu(input_x: Any) -> Tensor:
     Args:
         input_x: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``input_x``.
-
-    Raises:
-        TypeError: ``input_x`` is complex, or neither a tensor nor a number.
+    {a real one input_x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.selu(Tensor(-1.0)):.4f}", f"{ops.selu(Tensor(2.0)):.4f}")
@@ -86,6 +87,7 @@ def selu(input_x: Any) -> Tensor:
     return mul(elu(input_x, _SELU_ALPHA), _SELU_SCALE)
 
 
+@public("mint.nn.functional", "CeLU(alpha=1.0)(x)")
 def celu(x: Any, alpha: float = 1.0) -> Tensor:
     """x above 0, and α (exp(x/α) − 1) elsewhere, which has no corner.
 
@@ -112,6 +114,7 @@ def celu(x: Any, alpha: float = 1.0) -> Tensor:
     return choose(above, x, mul(expm1(mul(_below(x, above), 1 / alpha)), alpha))
 
 
+@public("mint.nn.functional.leaky_relu(input, negative_slope=0.01)(alpha=negative_slope)")
 def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
     """x above 0, and α x elsewhere; the derivative at 0 is α.
 
@@ -133,6 +136,7 @@ def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
     return choose(greater(x, 0), x, mul(x, number(alpha, "LeakyReLU", "alpha")))
 
 
+@public("PReLU mint.nn.functional")
 @also_named(input="x")
 def prelu(x: Any, weight: Any) -> Tensor:
     """x above 0, and w x elsewhere, with a slope w for each channel.
@@ -165,17 +169,14 @@ def prelu(x: Any, weight: Any) -> Tensor:
     return choose(greater(x, 0), x, mul(slopes, x))
 
 
+@public("HSigmoid mint.nn.functional")
 def hardsigmoid(input: Any) -> Tensor:
     """min(max(x + 3, 0), 6) / 6; its derivative is 0 at −3 and 3.
 
     Args:
         input: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``input``.
-
-    Raises:
-        TypeError: ``input`` is complex, or neither a tensor nor a number.
+    {a real one input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.hardsigmoid(Tensor([-4.0, 0.0, 4.0])))
@@ -186,17 +187,14 @@ def hardsigmoid(input: Any) -> Tensor:
     return choose(above, 1.0, choose(below, 0.0, mul(add(x, 3.0), 1 / 6)))
 
 
+@public("HSwish mint.nn.functional")
 def hardswish(input: Any) -> Tensor:
     """x · min(max(x + 3, 0), 6) / 6; its derivative is −1/2 at −3 and 3/2 at 3.
 
     Args:
         input: a real tensor of any shape, or a number. Integers are taken as Float32.
 
-    Returns:
-        Tensor of the shape of ``input``.
-
-    Raises:
-        TypeError: ``input`` is complex, or neither a tensor nor a number.
+    {a real one input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.hardswish(Tensor([-4.0, 0.0, 4.0])))
@@ -210,6 +208,7 @@ def hardswish(input: Any) -> Tensor:
     return choose(above, x, choose(below, 0.0, middle))
 
 
+@public("mint.nn.functional.hardtanh(input, min_val=-1.0, max_val=1.0, inplace: placing=False)")
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """``input`` kept between two bounds, at which the derivative is 1.
 
@@ -236,6 +235,7 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     return pointwise(piecewise.clip, "Hardtanh", x, low, high)
 
 
+@public("Tensor mint.nn.functional", "HShrink(lambd=0.5)(x)")
 @also_named(input="x")
 def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
     """x, but 0 where |x| ≤ λ.
@@ -259,19 +259,12 @@ def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
     return choose(less_equal(apply(piecewise.abs, x), bound), 0.0, x)
 
 
+@public("Tensor.soft_shrink mint.nn.functional", "SoftShrink(lambd=0.5)(x)")
 @also_named(input="x")
 def softshrink(x: Any, lambd: float = 0.5) -> Tensor:
     """x − λ above λ, x + λ below −λ, and 0 between them.
 
-    Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
-        lambd: the bound λ, not negative.
-
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``lambd`` is no number, or ``x`` complex or no tensor.
+    {as hardshrink}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.softshrink(Tensor([-1.0, 0.25, 1.0])))
@@ -303,6 +296,7 @@ def swiglu(input: Any, dim: int = -1) -> Tensor:
     return mul(mul(a, sigmoid(a)), b)
 
 
+@public("mint.nn.functional.threshold(input, threshold, value, inplace: placing=False)")
 @also_named(threshold="thr")
 def threshold(input: Any, thr: float, value: float) -> Tensor:
     """x above ``thr``, and ``value`` elsewhere.

@@ -19,6 +19,7 @@ from mindgrad.ops import arithmetic
 from mindgrad.ops.axes import is_plain, normalize_axes
 from mindgrad.ops.define import also_named
 from mindgrad.ops.operands import accepted_types, cast, full_tensor, inexact, operand, truth
+from mindgrad.ops.registry import public
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.arithmetic import not_equal
 from mindgrad.rows.structural import reshape
@@ -121,6 +122,7 @@ def whole_as_int64(x: Any, operator: str, dtype: Any = None) -> Tensor:
 # --- sum, mean, product ------------------------------------------------------------------------------
 
 
+@public("mint")
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The sum of the elements over ``dim``; its derivative is 1.
 
@@ -168,6 +170,12 @@ def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     return reduced(rows.reduce_sum, "ReduceSum", _number(x, "ReduceSum"), axis, keep_dims)
 
 
+@public(
+    "ReduceMean(keep_dims=False)(x, axis=())",
+    "Tensor.mean(axis=None, keepdims=False)",
+    "mint.mean(input: typed(dtype), dim=None, keepdim=False, *, dtype: unused=None)",
+    "numpy.mean(a: floating(dtype), axis=None, keepdims=False, dtype: unused=None)",
+)
 def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """The mean of the elements over ``axis``; its derivative is 1 / n.
 
@@ -179,9 +187,7 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     Returns:
         Tensor without the averaged axes; NaN where there is nothing to average.
 
-    Raises:
-        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``x`` no tensor or number.
-        ValueError: ``axis`` is out of range or names an axis twice.
+    {errors of a reduction of x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.mean(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0))
@@ -194,6 +200,10 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     return cast(arithmetic.true_divide(total, size), x.type.dtype)
 
 
+@public(
+    "Tensor.prod(axis=None, keepdims=False, dtype=None)",
+    "mint.prod(input, dim=None, keepdim=False, *, dtype=None)",
+)
 def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
     """The product of the elements over ``axis``; the derivative is the product of the others.
 
@@ -209,9 +219,7 @@ def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = Non
     Returns:
         Tensor without the reduced axes; 1 where there is nothing to multiply.
 
-    Raises:
-        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``input`` no tensor or number.
-        ValueError: ``axis`` is out of range or names an axis twice.
+    {errors of a reduction of input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.prod(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0))
@@ -222,6 +230,7 @@ def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = Non
     )
 
 
+@public("ReduceProd(keep_dims=False)(x, axis=())")
 def reduce_prod(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     """The product of the elements over ``axis``; arguments as for :func:`reduce_sum`.
 
@@ -232,6 +241,7 @@ def reduce_prod(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     return reduced(rows.reduce_prod, "ReduceProd", _number(x, "ReduceProd"), axis, keep_dims)
 
 
+@public("Tensor", "mint.logsumexp(input, dim, keepdim=False)")
 @also_named(dim="axis", keepdim="keep_dims")
 def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """log Σ exp x over ``axis`` without overflow; its derivative is softmax.
@@ -255,6 +265,13 @@ def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     return reduced(rows.logsumexp, "LogSumExp", inexact(operand(input, "LogSumExp")), axis, keep_dims)
 
 
+@public(
+    "Tensor",
+    "CountNonZero(dims: anything('axes or None')=None)(x)"
+    "(axis=() if self.dims is None else self.dims) >>> ops.CountNonZero()(Tensor([1.0, 0.0, 3.0])) => 2",
+    "mint.count_nonzero(input, dim=None)(axis=() if dim is None else dim)",
+    "numpy.count_nonzero(x, axis=None, keepdims=False)(axis=() if axis is None else axis)",
+)
 def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = int32) -> Tensor:
     """The number of elements over ``axis`` that are not 0.
 
@@ -267,9 +284,7 @@ def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = 
     Returns:
         Tensor of ``dtype`` without the reduced axes.
 
-    Raises:
-        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``x`` no tensor or number.
-        ValueError: ``axis`` is out of range or names an axis twice.
+    {errors of a reduction of x}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.count_nonzero(Tensor([[1.0, 0.0], [3.0, 4.0]]), 0))
@@ -283,6 +298,11 @@ def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = 
 # --- quantifiers -------------------------------------------------------------------------------------
 
 
+@public(
+    "ReduceAll(keep_dims=False)(x, axis=())",
+    "Tensor.all(axis=None, keepdims=False)",
+    "mint.all(input, dim=None, keepdim=False)",
+)
 def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """Whether every element over ``axis`` is true, that is not 0; true for no elements.
 
@@ -294,9 +314,7 @@ def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     Returns:
         Tensor of Bool without the reduced axes.
 
-    Raises:
-        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``input`` no tensor or number.
-        ValueError: ``axis`` is out of range or names an axis twice.
+    {errors of a reduction of input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.all(Tensor([[True, False], [True, True]]), 0))
@@ -305,20 +323,20 @@ def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     return reduced(rows.reduce_all, "ReduceAll", truth(input, "ReduceAll"), axis, keep_dims)
 
 
+@public(
+    "ReduceAny(keep_dims=False)(x, axis=())",
+    "Tensor.any(axis=None, keepdims=False)",
+    "mint.any(input, dim=None, keepdim=False)",
+)
 def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     """Whether an element over ``axis`` is true, that is not 0; false for no elements.
 
-    Args:
-        input: a tensor of any shape and element type, or a number.
-        axis: the axis or axes to look at; ``None`` or ``()``: all.
-        keep_dims: whether these axes stay with size 1.
+    {Args as all}
 
     Returns:
         Tensor of Bool without the reduced axes.
 
-    Raises:
-        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``input`` no tensor or number.
-        ValueError: ``axis`` is out of range or names an axis twice.
+    {errors of a reduction of input}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.any(Tensor([[True, False], [False, False]]), 0))

@@ -14,6 +14,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import cumulative
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
+from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import (
     combined,
     exponentials,
@@ -41,6 +42,10 @@ def _constant(operator: str, alpha: Tensor) -> Tensor:
     return stop_gradient(alpha)
 
 
+@public(
+    "Gamma(seed=0, seed2=0)(shape, alpha, beta)(seed=(self.seed, self.seed2)) >>> ops.Gamma(seed=2)((2, 3), "
+    "Tensor(1.0), Tensor(2.0)).shape => (2, 3)",
+)
 def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
     """Gamma distributed numbers, of density βᵅ xᵅ⁻¹ exp(−β x) / Γ(α).
 
@@ -128,6 +133,10 @@ def _standard_gamma(operator: str, alpha: Tensor, seeds: tuple[int, int]) -> Ten
     return stop_gradient(apply(arithmetic.select, is_small, shrunk, sample))
 
 
+@public(
+    "Poisson(seed=0, seed2=0)(shape, mean)(seed=(self.seed, self.seed2)) -> cast(_, "
+    "int32) >>> ops.Poisson(seed=2)((2, 3), Tensor(0.0)) => [[0 0 0]\n [0 0 0]]",
+)
 def poisson(shape: Any, mean: Any, seed: int | None = None) -> Tensor:
     """Poisson distributed numbers, of probability λᵏ exp(−λ) / k!; they have no derivative.
 
@@ -154,6 +163,10 @@ def poisson(shape: Any, mean: Any, seed: int | None = None) -> Tensor:
     return cast(_poisson("Poisson", whole, rate, "mean", seeds_of("Poisson", seed)), float32)
 
 
+@public(
+    "RandomPoisson(seed=0, seed2=0, dtype=int64)(shape, rate)(seed=(self.seed, "
+    "self.seed2)) >>> ops.RandomPoisson(seed=2)((2,), Tensor([0.0])) => [[0]\n [0]]",
+)
 def random_poisson(shape: Any, rate: Any, seed: int | None = None, dtype: Any = float32) -> Tensor:
     """Poisson distributed numbers, ``shape`` of them for each element of ``rate``; errors as for
     :func:`poisson`.

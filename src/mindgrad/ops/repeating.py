@@ -8,25 +8,17 @@ import numpy as np
 
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops.arguments import (
-    axis_in_range,
-    one_or_more,
-    sizes,
-    whole_number,
-)
+from mindgrad.ops.arguments import axis_in_range, one_or_more, sizes, whole_number
 from mindgrad.ops.index_checks import read_along
-from mindgrad.ops.layout import (
-    atleast_1d,
-    expand_dims,
-    ravel,
-    reshape,
-)
+from mindgrad.ops.layout import atleast_1d, expand_dims, ravel, reshape
 from mindgrad.ops.operands import broadcast_to, operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import structural
 
 __all__ = ["meshgrid", "repeat_elements", "repeat_interleave", "tile"]
 
 
+@public("Tile mint")
 def tile(input: Any, dims: Any) -> Tensor:
     """``input`` as one tile, laid ``dims[i]`` times along axis i.
 
@@ -79,6 +71,11 @@ def _repeated(x: Tensor, times: int, axis: int) -> Tensor:
     return reshape(spread, (*before, count * times, *after))
 
 
+@public(
+    "Tensor Tensor.repeat",
+    "mint.repeat_interleave(input, repeats, dim=None, *, output_size: unused=None)",
+    "numpy.repeat(a, repeats, axis=None)",
+)
 def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tensor:
     """Each element of ``input`` along ``axis`` repeated.
 

@@ -14,10 +14,12 @@ from mindgrad.ops import creation, joining, layout, matrices, movement, repeatin
 from mindgrad.ops.arguments import sizes, varargs
 from mindgrad.ops.operands import operand
 from mindgrad.ops.reduction import whole_as_int64
+from mindgrad.ops.registry import public
 
 __all__: list[str] = []
 
 
+@public("Tensor")
 def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """The elements in another shape: ``x.reshape(2, -1)`` or ``x.reshape((2, -1))``.
 
@@ -37,6 +39,7 @@ def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     return layout.reshape(self, varargs(sizes))
 
 
+@public("Tensor Tensor.view_as")
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """The elements in the shape of ``other``.
 
@@ -47,6 +50,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     return layout.reshape(self, other.shape)
 
 
+@public("Tensor")
 def resize(self: Tensor, *new_shape: Any) -> Tensor:
     """The elements in another shape, cut off or continued with zeros.
 
@@ -65,6 +69,7 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
     return layout.reshape(elements, shape)
 
 
+@public("Tensor")
 def transpose(self: Tensor, *axes: Any, **dims: Any) -> Tensor:
     """The tensor with two axes exchanged, or with all in another order, by default the opposite one.
 
@@ -90,6 +95,7 @@ def _exchanged(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
     return layout.swapaxes(self, dim0, dim1)
 
 
+@public("Tensor")
 def permute(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
     """The tensor with its axes in another order: ``x.permute(1, 0)`` or ``x.permute((1, 0))``.
 
@@ -122,6 +128,7 @@ def matrix_transposed(self: Tensor) -> Tensor:
     return layout.swapaxes(self, -2, -1)
 
 
+@public("Tensor")
 def t(self: Tensor) -> Tensor:
     """The transpose of a matrix; a vector is its own.
 
@@ -137,6 +144,7 @@ def t(self: Tensor) -> Tensor:
     return transpose(self)
 
 
+@public("Tensor")
 def expand(self: Tensor, *size: Any) -> Tensor:
     """The tensor repeated to a shape; see :func:`mindgrad.ops.broadcast_to`.
 
@@ -147,16 +155,7 @@ def expand(self: Tensor, *size: Any) -> Tensor:
     return movement.broadcast_to(self, varargs(size))
 
 
-def expand_as(self: Tensor, other: Tensor) -> Tensor:
-    """The tensor repeated to the shape of ``other``.
-
-    >>> from mindgrad import Tensor, ops
-    >>> Tensor([1.0, 2.0]).expand_as(ops.ones((3, 2))).shape
-    (3, 2)
-    """
-    return movement.broadcast_to(self, other.shape)
-
-
+@public("Tensor Tensor.reverse")
 def flip(self: Tensor, *dims: Any) -> Tensor:
     """The elements in opposite order along axes: ``x.flip(0, 1)`` or ``x.flip((0, 1))``.
 
@@ -167,6 +166,7 @@ def flip(self: Tensor, *dims: Any) -> Tensor:
     return movement.flip(self, varargs(dims))
 
 
+@public("Tensor")
 def tile(self: Tensor, *dims: Any) -> Tensor:
     """The tensor repeated along axes: ``x.tile(2, 1)`` or ``x.tile((2, 1))``.
 
@@ -177,6 +177,7 @@ def tile(self: Tensor, *dims: Any) -> Tensor:
     return repeating.tile(self, varargs(dims))
 
 
+@public("Tensor")
 def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
     """The sum of a diagonal, of integers as Int64; see :func:`mindgrad.ops.trace`.
 
@@ -185,13 +186,3 @@ def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
     5.0
     """
     return matrices.trace(whole_as_int64(self, "Trace", dtype), offset, axis1, axis2)
-
-
-def diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """A diagonal; see :func:`mindgrad.ops.diagonal`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).diagonal())
-    [1. 4.]
-    """
-    return matrices.diagonal(self, offset, axis1, axis2)

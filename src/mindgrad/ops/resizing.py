@@ -15,12 +15,12 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.arguments import one_or_more, whole_number
 from mindgrad.ops.index_checks import read_along
-from mindgrad.ops.layout import reshape, transpose
-from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.operands import cast
 from mindgrad.ops.pool_windows import adaptive_avg, mixed
 from mindgrad.ops.reduction import flag, widened
+from mindgrad.ops.registry import public
 
-__all__ = ["interpolate", "pixel_shuffle", "pixel_unshuffle", "upsample"]
+__all__ = ["interpolate", "upsample"]
 
 #: how many axes behind batch and channels each mode can resize
 _AXES = {
@@ -114,6 +114,7 @@ def new_sizes(operator: str, old: tuple[int, ...], size: Any, scale_factor: Any)
     return scaled
 
 
+@public("mint.nn.functional mint.nn.functional.upsample")
 def interpolate(
     input: Any,
     size: Any = None,
@@ -190,71 +191,6 @@ def resized_image(
     if aligned and halves:
         raise ValueError(f"For '{operator}', 'align_corners' and 'half_pixel_centers' exclude each other.")
     return resized(x, new_sizes(operator, x.shape[2:], sizes, None), mode, aligned, halves)
-
-
-# --- pixels and channels -----------------------------------------------------------------------------
-
-
-def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
-    """(…, c r², h, w) → (…, c, h r, w r): groups of r² channels become squares of pixels (Shi et al., 2016).
-
-    Args:
-        input: a tensor with at least three axes.
-        upscale_factor: r.
-
-    Returns:
-        Tensor of the new shape.
-
-    Raises:
-        TypeError: ``upscale_factor`` is no int.
-        ValueError: it is not positive, or the channels are no multiple of its square.
-
-    >>> from mindgrad import ops
-    >>> print(ops.pixel_shuffle(ops.arange(4).reshape((1, 4, 1, 1)), 2)[0, 0])
-    [[0 1]
-     [2 3]]
-    """
-    x, r = operand(input, "PixelShuffle"), whole_number(upscale_factor, "PixelShuffle", "upscale_factor", 1)
-    if x.ndim < 3 or x.shape[-3] % (r * r):
-        raise ValueError(
-            f"For 'PixelShuffle', the input must have the shape (…, c · {r}², h, w), but it is {x.shape}."
-        )
-    *front, channels, high, wide = x.shape
-    n = len(front)
-    split = reshape(x, (*front, channels // (r * r), r, r, high, wide))
-    moved = transpose(split, (*range(n + 1), n + 3, n + 1, n + 4, n + 2))
-    return reshape(moved, (*front, channels // (r * r), high * r, wide * r))
-
-
-def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
-    """(…, c, h r, w r) → (…, c r², h, w): the inverse of :func:`pixel_shuffle`.
-
-    Args:
-        input: a tensor with at least three axes.
-        downscale_factor: r.
-
-    Returns:
-        Tensor of the new shape.
-
-    Raises:
-        TypeError: ``downscale_factor`` is no int.
-        ValueError: it is not positive, or the last two sizes are no multiples of it.
-
-    >>> from mindgrad import ops
-    >>> print(ops.pixel_unshuffle(ops.arange(4).reshape((1, 1, 2, 2)), 2).flatten())
-    [0 1 2 3]
-    """
-    operator = "PixelUnshuffle"
-    x, r = operand(input, operator), whole_number(downscale_factor, operator, "downscale_factor", 1)
-    if x.ndim < 3 or x.shape[-1] % r or x.shape[-2] % r:
-        raise ValueError(
-            f"For '{operator}', the input must have the shape (…, c, h · {r}, w · {r}), but it is {x.shape}."
-        )
-    *front, channels, high, wide = x.shape
-    n = len(front)
-    split = reshape(x, (*front, channels, high // r, r, wide // r, r))
-    moved = transpose(split, (*range(n + 1), n + 2, n + 4, n + 1, n + 3))
-    return reshape(moved, (*front, channels * r * r, high // r, wide // r))
 
 
 # the same function under a second name

@@ -11,6 +11,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.operands import binary, cast, choose, operand, promoted
+from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic as basic
 from mindgrad.rows import logic, piecewise
 
@@ -23,31 +24,34 @@ __all__ = [
 abs = unary_function(
     __name__, "abs", piecewise.abs,
     "|x|, real also for complex ``x``; its derivative is sign x, which is 0 at 0.",
-    "Tensor([-2, 0, 3])", "[2 0 3]",
+    "Tensor([-2, 0, 3])", "[2 0 3]", "Abs ComplexAbs Tensor Tensor.absolute mint mint.absolute numpy.fabs",
 )  # fmt: skip
 sign = unary_function(
     __name__, "sign", piecewise.sign, "−1, 0 or 1 as ``x`` is below, at or above 0; derivative 0.",
-    "Tensor([-2.0, 0.0, 3.0])", "[-1.  0.  1.]",
+    "Tensor([-2.0, 0.0, 3.0])", "[-1.  0.  1.]", "Sign Tensor mint numpy",
 )  # fmt: skip
 floor = unary_function(
     __name__, "floor", piecewise.floor, "The largest integer not above ``x``; its derivative is 0.",
-    "Tensor([-1.5, 1.5])", "[-2.  1.]", integers_stay=True,
+    "Tensor([-1.5, 1.5])", "[-2.  1.]", "Floor Tensor mint numpy", integers_stay=True,
 )  # fmt: skip
 ceil = unary_function(
     __name__, "ceil", piecewise.ceil, "The smallest integer not below ``x``; its derivative is 0.",
-    "Tensor([-1.5, 1.5])", "[-1.  2.]", integers_stay=True,
+    "Tensor([-1.5, 1.5])", "[-1.  2.]", "Ceil Tensor mint numpy", integers_stay=True,
 )  # fmt: skip
 trunc = unary_function(
     __name__, "trunc", piecewise.trunc, "``x`` without its fraction; its derivative is 0.",
-    "Tensor([-1.5, 1.5])", "[-1.  1.]", integers_stay=True,
+    "Tensor([-1.5, 1.5])", "[-1.  1.]", "Trunc Tensor mint.fix mint numpy.fix numpy", integers_stay=True,
 )  # fmt: skip
 rint = unary_function(
     __name__, "rint", piecewise.round,
     "The nearest integer, of two the even one; its derivative is 0.",
-    "Tensor([0.5, 1.5, 2.4])", "[0. 2. 2.]", integers_stay=True,
+    "Tensor([0.5, 1.5, 2.4])", "[0. 2. 2.]", "Rint Round numpy", integers_stay=True,
 )  # fmt: skip
 
 
+@public(
+    "Tensor", "mint.round(input, *, decimals=0)", "numpy.around(a, decimals=0)", "numpy.round(a, decimals=0)"
+)
 def round(input: Any, decimals: int = 0) -> Tensor:
     """``input`` rounded to ``decimals`` places, of two equally near numbers to the even one.
 
@@ -77,6 +81,7 @@ def round(input: Any, decimals: int = 0) -> Tensor:
     return arithmetic.mul(rint(arithmetic.div(x, 10.0**-decimals)), 10.0**-decimals)
 
 
+@public("Tensor", "mint.frac(input)")
 def frac(x: Any) -> Tensor:
     """x − trunc x, the fraction with the sign of ``x``; its derivative is 1.
 
@@ -97,6 +102,7 @@ def frac(x: Any) -> Tensor:
     return arithmetic.sub(x, trunc(x))
 
 
+@public("Heaviside Tensor numpy")
 @also_named(input="x")
 def heaviside(x: Any, values: Any) -> Tensor:
     """0 below 0, 1 above, and ``values`` at 0.
@@ -106,12 +112,7 @@ def heaviside(x: Any, values: Any) -> Tensor:
     Args:
         x, values: tensors or numbers whose shapes broadcast.
 
-    Returns:
-        Tensor of the broadcast shape and of the promoted element type.
-
-    Raises:
-        TypeError: an operand is neither a tensor nor a number, or complex.
-        ValueError: the shapes do not broadcast.
+    {real two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.heaviside(Tensor([-2.0, 0.0, 3.0]), 0.5))
@@ -127,18 +128,23 @@ def heaviside(x: Any, values: Any) -> Tensor:
 
 isnan = unary_function(
     __name__, "isnan", logic.isnan, "Whether each element is NaN, as Bool.",
-    'Tensor([1.0, float("nan")])', "[False  True]",
+    'Tensor([1.0, float("nan")])', "[False  True]", "IsNan Tensor mint numpy",
 )  # fmt: skip
 isinf = unary_function(
     __name__, "isinf", logic.isinf, "Whether each element is inf or −inf, as Bool.",
-    'Tensor([1.0, float("inf")])', "[False  True]",
+    'Tensor([1.0, float("inf")])', "[False  True]", "IsInf Tensor mint numpy",
 )  # fmt: skip
 isfinite = unary_function(
     __name__, "isfinite", logic.isfinite, "Whether each element is neither infinite nor NaN, as Bool.",
-    'Tensor([1.0, float("nan")])', "[ True False]",
+    'Tensor([1.0, float("nan")])', "[ True False]", "IsFinite Tensor mint numpy",
 )  # fmt: skip
 
 
+@public(
+    "Tensor mint",
+    "NanToNum(nan: anything('a number or None')=None, posinf: anything('a number or None')=None, "
+    "neginf: anything('a number or None')=None)(x)",
+)
 def nan_to_num(
     input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:

@@ -18,6 +18,7 @@ from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_to, cast, choose, inexact, operand
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import NO_SEEDS, bits, combined, exponentials, fractions, require, seeds_of
 from mindgrad.rows import arithmetic, elementwise, logic, static_slices, structural
 from mindgrad.rows.sorting import argsort
@@ -70,6 +71,10 @@ def randperm(n: int, seed: int | None = 0, offset: int = 0, dtype: Any = int64) 
     return cast(_order("Randperm", count, seeds_of("Randperm", (seed, offset))), element_type)
 
 
+@public(
+    "RandomShuffle(seed=0, seed2=0)(x)(seed=(self.seed, self.seed2)) >>> ops.RandomShuffle(seed=2)"
+    "(Tensor([3.0, 3.0])) => [3. 3.]",
+)
 def shuffle(x: Any, seed: int | None = None) -> Tensor:
     """The slices of ``x`` along its first axis in random order; the derivative moves with them.
 
@@ -93,6 +98,11 @@ def shuffle(x: Any, seed: int | None = None) -> Tensor:
     return indexing.gather(tensor, order, 0)
 
 
+@public(
+    "Tensor",
+    "Multinomial(seed=0, seed2=0, dtype=int32)(x, num_samples)(replacement=True, seed=(self.seed, "
+    "self.seed2)) -> cast(_, self.dtype) >>> ops.Multinomial(seed=2)(Tensor([0.0, 5.0]), 3) => [1 1 1]",
+)
 def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
     """Numbers of categories, drawn with the probabilities ``input``.
 
@@ -173,6 +183,7 @@ def multinomial_with_replacement(
     return cast(_multinomial(name, x, numsamples, replacement, seeds_of(name, (seed, offset))), int64)
 
 
+@public("Tensor", "RandomCategorical(dtype=int64)(logits, num_sample, seed=0)")
 def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype: Any = int64) -> Tensor:
     """Numbers of categories, drawn with probabilities softmax(``logits``), row by row.
 
@@ -246,6 +257,10 @@ def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int =
     return cast(one_hot, scores.dtype) - stop_gradient(shares) + shares  # type: ignore[operator, no-any-return]
 
 
+@public(
+    "RandomChoiceWithMask(count=256, seed=0, seed2=0)(x)(seed=(self.seed, "
+    "self.seed2)) >>> ops.RandomChoiceWithMask(2)(Tensor([False, True]))[1] => [ True False]",
+)
 def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) -> tuple[Tensor, Tensor]:
     """Places where ``input_x`` is true, ``count`` of them, chosen at random and in random order.
 

@@ -21,19 +21,17 @@ from mindgrad.ops.getitem import updated
 from mindgrad.ops.index_checks import known, places, places_nd, side_by_side
 from mindgrad.ops.indexing import indexed_axes, part_over
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, operand
+from mindgrad.ops.registry import public
 from mindgrad.ops.scatter_folds import fold
 from mindgrad.rows import arithmetic, indexing, piecewise, static_slices, structural
 from mindgrad.trace import state
 
 __all__ = [
-    "index_add", "index_fill", "masked_scatter", "scatter", "scatter_add", "scatter_nd",
-    "scatter_update", "select_scatter", "slice_scatter", "tensor_scatter_add",
-    "tensor_scatter_div", "tensor_scatter_elements", "tensor_scatter_max", "tensor_scatter_min",
-    "tensor_scatter_mul", "tensor_scatter_sub", "tensor_scatter_update",
+    "index_add", "index_fill", "masked_scatter", "scatter", "scatter_add", "scatter_nd", "scatter_update",
+    "select_scatter", "slice_scatter", "tensor_scatter_add", "tensor_scatter_div", "tensor_scatter_elements",
+    "tensor_scatter_max", "tensor_scatter_min", "tensor_scatter_mul", "tensor_scatter_sub",
+    "tensor_scatter_update",
 ]  # fmt: skip
-
-
-# --- indices of shape (…, k) -----------------------------------------------------------------------
 
 
 def _updates(x: Tensor, updates: Any, shape: tuple[int, ...], operator: str) -> Tensor:
@@ -70,6 +68,7 @@ def _written(row: Any, operator: str, x: Tensor, indices: Any, updates: Any, sig
     return apply(row, x, columns, new, axes=axes)
 
 
+@public("TensorScatterUpdate")
 def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` with ``updates`` written at ``indices``.
 
@@ -92,6 +91,7 @@ def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _written(indexing.scatter_set, "TensorScatterUpdate", x, indices, updates)
 
 
+@public("TensorScatterAdd")
 def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` with ``updates`` added at ``indices``; arguments as for :func:`tensor_scatter_update`.
 
@@ -104,6 +104,7 @@ def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _written(indexing.scatter_add, "TensorScatterAdd", x, indices, updates)
 
 
+@public("TensorScatterSub Tensor.scatter_sub")
 def tensor_scatter_sub(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` with ``updates`` subtracted at ``indices``; as :func:`tensor_scatter_update`.
 
@@ -124,6 +125,7 @@ def _folded(row: Any, operator: str, input_x: Any, indices: Any, updates: Any) -
     return fold(row, operator, x, places_nd(index, [x.shape[axis] for axis in axes], operator), new)
 
 
+@public("TensorScatterMul Tensor.scatter_mul")
 def tensor_scatter_mul(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` multiplied by ``updates`` at ``indices``.
 
@@ -137,6 +139,7 @@ def tensor_scatter_mul(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _folded(arithmetic.mul, "TensorScatterMul", input_x, indices, updates)
 
 
+@public("TensorScatterDiv Tensor.scatter_div")
 def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` divided by ``updates`` at ``indices``; as :func:`tensor_scatter_mul`.
 
@@ -148,6 +151,7 @@ def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _folded(arithmetic.div, "TensorScatterDiv", input_x, indices, updates)
 
 
+@public("TensorScatterMax Tensor.scatter_max")
 def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """The greater one of ``input_x`` and ``updates`` at ``indices``; as :func:`tensor_scatter_mul`.
 
@@ -159,6 +163,7 @@ def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _folded(piecewise.maximum, "TensorScatterMax", input_x, indices, updates)
 
 
+@public("TensorScatterMin Tensor.scatter_min")
 def tensor_scatter_min(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """The smaller one of ``input_x`` and ``updates`` at ``indices``; as :func:`tensor_scatter_mul`.
 
@@ -170,6 +175,7 @@ def tensor_scatter_min(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _folded(piecewise.minimum, "TensorScatterMin", input_x, indices, updates)
 
 
+@public("ScatterNd")
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     """Zeros of ``shape`` with ``updates`` added at ``indices``.
 
@@ -192,9 +198,6 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
     return _written(indexing.scatter_add, "ScatterNd", target, indices, new)
 
 
-# --- parts along the first axis, of a Parameter ------------------------------------------------------
-
-
 def _assigned(row: Any, operator: str, input_x: Any, indices: Any, updates: Any) -> Tensor:
     x = operand(input_x, operator)
     index = operand(indices, operator)
@@ -205,6 +208,7 @@ def _assigned(row: Any, operator: str, input_x: Any, indices: Any, updates: Any)
     return result
 
 
+@public("ScatterUpdate(use_locking: unused=True)(x, indices, updates)")
 def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` with ``updates`` written at ``indices`` along its first axis; a Parameter is assigned.
 
@@ -213,10 +217,7 @@ def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
         indices: integers of any shape, from 0.
         updates: a tensor of the shape of ``indices`` and then the other axes of ``input_x``.
 
-    Raises:
-        TypeError: the indices are not integers, or the element types differ.
-        ValueError: the shape of ``updates`` does not fit.
-        IndexError: a known index is out of range.
+    {errors of scattering}
 
     >>> from mindgrad import Parameter, Tensor, ops
     >>> w = Parameter(Tensor([1.0, 2.0, 3.0]), name="w")
@@ -226,6 +227,7 @@ def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _assigned(indexing.scatter_set, "ScatterUpdate", input_x, indices, updates)
 
 
+@public("ScatterAdd(use_locking: unused=False)(x, indices, updates)")
 def scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
     """``input_x`` with ``updates`` added at ``indices`` along its first axis; as :func:`scatter_update`.
 
@@ -236,9 +238,11 @@ def scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
     return _assigned(indexing.scatter_add, "ScatterAdd", input_x, indices, updates)
 
 
-# --- one place per element ---------------------------------------------------------------------------
-
-
+@public(
+    "TensorScatterElements(axis=0, reduction='none')(data, indices, updates)",
+    "mint.scatter_add(input, dim, index, src)(reduction='add')"
+    " >>> mint.scatter_add(Tensor([1.0, 2.0]), 0, Tensor([0, 0]), Tensor([10.0, 20.0])) => [31.  2.]",
+)
 def tensor_scatter_elements(
     input_x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none"
 ) -> Tensor:
@@ -296,13 +300,11 @@ def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
     return tensor_scatter_elements(x, places_, new, axis)
 
 
-# --- parts along one axis ----------------------------------------------------------------------------
-
-
 def _along(axis: int, index: Any) -> tuple[Any, ...]:
     return (*(builtins.slice(None),) * axis, index)
 
 
+@public("IndexAdd(axis: integer, use_lock: unused=True, check_index_bound: unused=True)(x, indices, y)")
 def index_add(
     x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:
@@ -347,6 +349,7 @@ def index_add(
     return result
 
 
+@public("IndexFill Tensor")
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     """``x`` with ``value`` in the parts at ``index`` along ``axis``.
 
@@ -370,6 +373,7 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
     return updated(target, _along(dim, operand(index, "IndexFill")), filling)
 
 
+@public("Tensor")
 def slice_scatter(
     input: Any, src: Any, axis: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
@@ -388,6 +392,7 @@ def slice_scatter(
     return updated(x, _along(place, builtins.slice(start, end, step)), src)
 
 
+@public("Tensor")
 def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
     """``input`` with ``src`` in the part at ``index`` along ``axis``.
 
@@ -406,6 +411,7 @@ def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
     return updated(x, _along(place, whole_number(index, "SelectScatter", "index")), src)
 
 
+@public("Tensor")
 def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
     """``input`` with the first elements of ``source``, in order, where ``mask`` holds.
 

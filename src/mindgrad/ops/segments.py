@@ -11,10 +11,12 @@ from mindgrad.ops import comparison, creation, extremes, indexing, joining, layo
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.index_checks import OutOfRangeError, known
 from mindgrad.ops.operands import operand
+from mindgrad.ops.registry import public
 
 __all__ = ["unsorted_segment_max", "unsorted_segment_min", "unsorted_segment_prod", "unsorted_segment_sum"]
 
 
+@public("UnsortedSegmentSum Tensor")
 def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: int) -> Tensor:
     """The sums of the parts of ``input_x`` that have one segment's number: Σ of x[i] with ids[i] = s.
 
@@ -40,6 +42,7 @@ def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: int) -> T
     return _combined("UnsortedSegmentSum", input_x, segment_ids, num_segments, 0)
 
 
+@public("UnsortedSegmentMax Tensor")
 def unsorted_segment_max(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
     """The largest ones of the parts of one segment; a segment without parts is the least number there is.
 
@@ -52,6 +55,7 @@ def unsorted_segment_max(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
     return _combined("UnsortedSegmentMax", x, segment_ids, num_segments, "min")
 
 
+@public("UnsortedSegmentMin Tensor")
 def unsorted_segment_min(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
     """The smallest ones of the parts of one segment; a segment without parts is the largest number there is.
 
@@ -64,6 +68,7 @@ def unsorted_segment_min(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
     return _combined("UnsortedSegmentMin", x, segment_ids, num_segments, "max")
 
 
+@public("UnsortedSegmentProd Tensor")
 def unsorted_segment_prod(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
     """The products of the parts of one segment; a segment without parts is 1.
 

@@ -23,6 +23,7 @@ from mindgrad.ops import (
 from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import cast, operand, promoted
+from mindgrad.ops.registry import public
 
 __all__ = [
     "bucketize", "combinations", "intopk", "invert_permutation", "isin", "reverse", "reverse_sequence",
@@ -42,6 +43,7 @@ def reverse(x: Any, axis: Any) -> Tensor:
     return movement.flip(x, axis)
 
 
+@public("Tensor", "ReverseSequence(seq_dim: integer, batch_dim=0)(x, seq_lengths)")
 def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0) -> Tensor:
     """Of each member of a batch the first elements along an axis in the opposite order.
 
@@ -115,6 +117,7 @@ def _known(x: Tensor, operator: str, instead: str) -> np.ndarray:
     return values
 
 
+@public("InvertPermutation")
 def invert_permutation(input_x: Any) -> Tensor:
     """The permutation q with q[p[k]] = k.
 
@@ -131,6 +134,11 @@ def invert_permutation(input_x: Any) -> Tensor:
 # --- places -----------------------------------------------------------------------------------------------
 
 
+@public(
+    "Tensor",
+    "Bucketize(boundaries: anything('a list of numbers'))(x)(right=True) >>> ops.Bucketize([1.0, 2.0])"
+    "(Tensor([0.5, 1.5])) => [0 1]",
+)
 def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
     """The number of the interval between ``boundaries`` in which elements lie.
 
@@ -147,6 +155,7 @@ def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
     return cast(ordering.searchsorted(operand(boundaries, "Bucketize", x), x, right=right), int32)
 
 
+@public("Tensor", "numpy.isin(element, test_elements: tensor, invert=False)")
 def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
     """Whether each element equals one of ``test_elements``.
 
@@ -164,6 +173,7 @@ def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
     return comparison.logical_not(found) if invert else found
 
 
+@public("InTopK(k: integer)(x1, x2)")
 def intopk(x1: Any, x2: Any, k: int) -> Tensor:
     """Whether the class ``x2[i]`` is among the ``k`` classes of the largest ``x1[i, :]``.
 
@@ -182,6 +192,7 @@ def intopk(x1: Any, x2: Any, k: int) -> Tensor:
     return comparison.less(better, whole_number(k, "InTopK", "k", least=0))
 
 
+@public("UnravelIndex")
 def unravel_index(indices: Any, dims: Any) -> Tensor:
     """The coordinates in a tensor of shape ``dims`` of places that count its elements in row-major order.
 
@@ -234,6 +245,11 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
 # --- repetitions ------------------------------------------------------------------------------------------
 
 
+@public(
+    "Tensor mint",
+    "UniqueConsecutive(return_idx=False, return_counts=False, axis: anything('an int or None')=None)(x)"
+    "(return_inverse=self.return_idx)",
+)
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
@@ -269,6 +285,7 @@ def unique_consecutive(
     return answers[0] if len(answers) == 1 else tuple(answers)
 
 
+@public("UniqueWithPad Tensor")
 def unique_with_pad(x: Any, pad_num: Any) -> tuple[Tensor, Tensor]:
     """The different elements as they first occur, then ``pad_num`` up to the length of ``x``.
 

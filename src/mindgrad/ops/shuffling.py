@@ -10,6 +10,7 @@ from mindgrad.ops import layout, padding
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.getitem import getitem
 from mindgrad.ops.operands import operand
+from mindgrad.ops.registry import public
 
 __all__ = [
     "batch_to_space_nd", "channel_shuffle", "depth_to_space", "pixel_shuffle", "pixel_unshuffle",
@@ -35,6 +36,7 @@ def _image(x: Any, operator: str, least: int) -> Tensor:
     return image
 
 
+@public("mint.nn.functional")
 def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
     """Images r times as high and wide, made of r² channels each: (…, C r², H, W) to (…, C, H r, W r).
 
@@ -105,6 +107,7 @@ def channel_shuffle(x: Any, groups: int) -> Tensor:
     return layout.reshape(layout.swapaxes(layout.reshape(image, (n, g, c, *rest)), 1, 2), image.shape)
 
 
+@public("SpaceToDepth(block_size: integer)(x)")
 def space_to_depth(input_x: Any, block_size: int) -> Tensor:
     """Blocks of pixels as channels: (N, C, H b, W b) to (N, b² C, H, W), the channels changing fastest.
 
@@ -126,6 +129,7 @@ def space_to_depth(input_x: Any, block_size: int) -> Tensor:
     return layout.reshape(x, (n, b * b * c, h, w))
 
 
+@public("DepthToSpace(block_size: integer)(x)")
 def depth_to_space(input_x: Any, block_size: int) -> Tensor:
     """The inverse of :func:`space_to_depth`: (N, b² C, H, W) to (N, C, H b, W b).
 
@@ -141,6 +145,12 @@ def depth_to_space(input_x: Any, block_size: int) -> Tensor:
     return layout.reshape(x, (n, c, h * b, w * b))
 
 
+@public(
+    "SpaceToBatch(block_size: integer, paddings: anything('a pair of ints for each axis of space'))(x)"
+    " >>> ops.SpaceToBatch(2, [[0, 0], [0, 0]])(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])).shape => (4, 1, 1, 1)",
+    "SpaceToBatchND(block_shape: integers, paddings: anything('a pair of ints for each axis of space'))(x)"
+    "(block_size=self.block_shape)",
+)
 def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
     """Blocks of space as further members of the batch, after zeros have been put around.
 
@@ -172,6 +182,12 @@ def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
     return layout.reshape(x, (math.prod(blocks) * front[0], *front[1:], *sizes))
 
 
+@public(
+    "BatchToSpace(block_size: integer, crops: anything('a pair of ints for each axis of space'))(x)"
+    "(block_shape=self.block_size)"
+    " >>> ops.BatchToSpace(2, [[0, 0], [0, 0]])(ops.ones((4, 1, 1, 1))).shape => (1, 1, 2, 2)",
+    "BatchToSpaceND(block_shape: integers, crops: anything('a pair of ints for each axis of space'))(x)",
+)
 def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
     """The inverse of :func:`space_to_batch_nd`: what was padded there is cropped here.
 

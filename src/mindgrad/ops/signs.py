@@ -8,10 +8,12 @@ from mindgrad.ir.dtype import bool_
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, complexes, creation, indexing, math, rounding
 from mindgrad.ops.operands import inexact, operand, promoted
+from mindgrad.ops.registry import public
 
 __all__ = ["copysign", "isneginf", "isposinf", "isreal", "ldexp", "polar", "sgn", "signbit"]
 
 
+@public("Tensor numpy")
 def signbit(input: Any) -> Tensor:
     """Whether numbers are negative, −0.0 among them.
 
@@ -26,6 +28,7 @@ def signbit(input: Any) -> Tensor:
     return comparison.less(indexing.where(comparison.equal(x, 0), arithmetic.true_divide(1.0, x), x), 0)
 
 
+@public("Tensor numpy")
 def copysign(x: Any, other: Any) -> Tensor:
     """The size of ``x`` with the sign of ``other``.
 
@@ -42,6 +45,7 @@ def copysign(x: Any, other: Any) -> Tensor:
     return indexing.where(signbit(b), arithmetic.neg(size), size)
 
 
+@public("Tensor")
 def sgn(input: Any) -> Tensor:
     """x / |x|, 0 at 0: the sign of real numbers, the direction of complex ones.
 
@@ -57,6 +61,7 @@ def sgn(input: Any) -> Tensor:
     return indexing.where(there, arithmetic.true_divide(x, indexing.where(there, size, 1)), 0)
 
 
+@public("Tensor numpy")
 def isposinf(input: Any) -> Tensor:
     """Whether elements are +∞.
 
@@ -67,6 +72,7 @@ def isposinf(input: Any) -> Tensor:
     return comparison.equal(operand(input, "IsPosInf"), float("inf"))
 
 
+@public("Tensor mint numpy")
 def isneginf(input: Any) -> Tensor:
     """Whether elements are −∞.
 
@@ -77,6 +83,7 @@ def isneginf(input: Any) -> Tensor:
     return comparison.equal(operand(input, "IsNegInf"), -float("inf"))
 
 
+@public("Tensor")
 def isreal(input: Any) -> Tensor:
     """Whether elements have no imaginary part.
 
@@ -90,6 +97,7 @@ def isreal(input: Any) -> Tensor:
     return comparison.equal(complexes.imag(x), 0)
 
 
+@public("Tensor")
 def ldexp(x: Any, other: Any) -> Tensor:
     """x · 2^other.
 
@@ -100,6 +108,7 @@ def ldexp(x: Any, other: Any) -> Tensor:
     return arithmetic.mul(x, math.exp2(operand(other, "Ldexp")))
 
 
+@public("Polar mint")
 def polar(abs: Any, angle: Any) -> Tensor:
     """The complex numbers abs · exp(i · angle).
 

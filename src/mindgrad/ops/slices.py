@@ -14,11 +14,13 @@ from mindgrad.ops.getitem import getitem
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.layout import reshape
 from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.registry import public
 from mindgrad.rows import slicing, static_slices
 
 __all__ = ["dynamic_slice", "dynamic_update_slice", "slice", "strided_slice"]
 
 
+@public("Slice")
 def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
     """``size`` elements of ``input_x`` from ``begin`` on, along each axis.
 

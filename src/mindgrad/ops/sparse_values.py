@@ -10,6 +10,7 @@ from mindgrad.ops import arithmetic, comparison, creation, indexing, joining, la
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, cast, operand
+from mindgrad.ops.registry import public
 from mindgrad.ops.segments import unsorted_segment_max, unsorted_segment_sum
 
 __all__ = [
@@ -46,6 +47,10 @@ def _flat(indices: Any, sizes: Any) -> Tensor:
 # --- one tensor -------------------------------------------------------------------------------------
 
 
+@public(
+    "SparseReorder >>> ops.SparseReorder()(Tensor([[1, 0], [0, 1]]), Tensor([1.0, 2.0]), (2, "
+    "2))[1] => [2. 1.]"
+)
 def sparse_reorder(indices: Any, values: Any, shape: Any) -> tuple[Tensor, Tensor]:
     """The elements in the order of rows.
 
@@ -65,6 +70,7 @@ def sparse_reorder(indices: Any, values: Any, shape: Any) -> tuple[Tensor, Tenso
     return indexing.gather(places, order, 0), indexing.gather(stored, order, 0)
 
 
+@public("SparseReshape >>> ops.SparseReshape()(Tensor([[1, 0]]), (2, 3), (3, -1))[0] => [[1 1]]")
 def sparse_reshape(indices: Any, shape: Any, new_shape: Any) -> tuple[Tensor, Tensor]:
     """The indices of the elements in another shape.
 
@@ -106,13 +112,13 @@ def sparse_reshape(indices: Any, shape: Any, new_shape: Any) -> tuple[Tensor, Te
     return joining.stack(columns[::-1], 1), Tensor(new_sizes, int64)
 
 
+@public(
+    "SparseSoftmax >>> ops.SparseSoftmax()(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, 3)) => [1. 1.]"
+)
 def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
     """exp(x) / Σ exp(x) over the stored elements of each row of the last axis.
 
-    Args:
-        indices: integers of shape (n, k), the indices of n elements.
-        values: their values, of shape (n,).
-        shape: the shape of the tensor, a tuple or a tensor of k ints.
+    {Args as sparse_reorder}
 
     Returns:
         Tensor of shape (n,).
@@ -135,6 +141,10 @@ def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
 # --- with a dense tensor ----------------------------------------------------------------------------
 
 
+@public(
+    "SparseDenseCwiseAdd >>> ops.SparseDenseCwiseAdd()(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, "
+    "3), Tensor([1.0, 2.0, 3.0])) => [3. 5.]"
+)
 def sparse_dense_cwise_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
     """The stored values plus the elements of a dense tensor at their indices.
 
@@ -154,6 +164,10 @@ def sparse_dense_cwise_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: A
     return arithmetic.add(x1_values, _at("SparseDenseCwiseAdd", x1_indices, x1_shape, x2))
 
 
+@public(
+    "SparseDenseCwiseMul >>> ops.SparseDenseCwiseMul()(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, "
+    "3), Tensor([1.0, 2.0, 3.0])) => [2. 6.]"
+)
 def sparse_dense_cwise_mul(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
     """The stored values times the elements of a dense tensor at their indices.
 
@@ -162,6 +176,10 @@ def sparse_dense_cwise_mul(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: A
     return arithmetic.mul(x1_values, _at("SparseDenseCwiseMul", x1_indices, x1_shape, x2))
 
 
+@public(
+    "SparseDenseCwiseDiv >>> ops.SparseDenseCwiseDiv()(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, "
+    "3), Tensor([1.0, 2.0, 4.0])) => [0.5 0.5]"
+)
 def sparse_dense_cwise_div(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
     """The stored values over the elements of a dense tensor at their indices.
 
@@ -234,6 +252,10 @@ def segment_of_rows(
     return arithmetic.mul(total, layout.reshape(scale, (count, *(1 for _ in rows.shape[1:]))))
 
 
+@public(
+    "SparseSegmentMean >>> ops.SparseSegmentMean()(Tensor([[1.0], [3.0]]), Tensor([0, 1]), Tensor([0, "
+    "0])) => [[2.]]"
+)
 def sparse_segment_mean(x: Any, indices: Any, segment_ids: Any) -> Tensor:
     """The means of chosen rows over segments.
 

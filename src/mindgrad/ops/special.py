@@ -10,6 +10,7 @@ from mindgrad.ops import arithmetic, rounding
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, log, log1p
 from mindgrad.ops.operands import inexact, operand, pointwise, unary
+from mindgrad.ops.registry import public
 from mindgrad.rows import bessel, bessel_second, piecewise, special
 
 __all__ = [
@@ -22,30 +23,31 @@ __all__ = [
 erf = unary_function(
     __name__, "erf", special.erf,
     "The error function 2/√π ∫₀ˣ exp(−t²) dt; its derivative is 2/√π exp(−x²).",
-    "1.0", "0.8427", float_only=True,
+    "1.0", "0.8427", "Erf Tensor mint", float_only=True,
 )  # fmt: skip
 erfc = unary_function(
     __name__, "erfc", special.erfc,
     "1 − erf(x), exact for large ``x``; its derivative is −2/√π exp(−x²).",
-    "1.0", "0.1573", float_only=True,
+    "1.0", "0.1573", "Erfc Tensor mint", float_only=True,
 )  # fmt: skip
 erfinv = unary_function(
     __name__, "erfinv", special.erfinv,
     "The inverse of ``erf``, ±inf at ±1 and NaN outside; its derivative is √π/2 exp(y²).",
-    "0.5", "0.4769", float_only=True,
+    "0.5", "0.4769", "Erfinv Tensor mint", float_only=True,
 )  # fmt: skip
 lgamma = unary_function(
     __name__, "lgamma", special.lgamma,
     "log |Γ(x)|, the logarithm of the gamma function; its derivative is ``digamma``.",
-    "0.5", "0.5724", float_only=True,
+    "0.5", "0.5724", "Lgamma Tensor", float_only=True,
 )  # fmt: skip
 digamma = unary_function(
     __name__, "digamma", special.digamma,
     "The derivative Γ'(x) / Γ(x) of ``lgamma``; its own derivative is ``polygamma(1, x)``.",
-    "0.5", "-1.9635", float_only=True,
+    "0.5", "-1.9635", "Digamma Tensor", float_only=True,
 )  # fmt: skip
 
 
+@public("Polygamma")
 @also_named(input="x")
 def polygamma(n: Any, x: Any) -> Tensor:
     """The ``n``-th derivative of ``digamma`` at ``x``.
@@ -78,6 +80,7 @@ def polygamma(n: Any, x: Any) -> Tensor:
     return unary(special.polygamma, "Polygamma", x, float_only=True, n=n)
 
 
+@public("Tensor", "Mvlgamma(p: integer)(x)")
 @also_named(input="x")
 def mvlgamma(x: Any, p: int) -> Tensor:
     """The logarithm of the multivariate gamma function: p (p − 1)/4 log π + Σᵢ lgamma(x − i/2), i < p.
@@ -107,6 +110,11 @@ def mvlgamma(x: Any, p: int) -> Tensor:
     return arithmetic.add(total, p * (p - 1) / 4 * _math.log(_math.pi))
 
 
+@public(
+    "Tensor",
+    "Logit(eps=-1.0)(x)(eps=None if self.eps < 0 else self.eps)"
+    ' >>> f"{ops.Logit(eps=0.1)(Tensor(0.0)):.4f}" => -2.1972',
+)
 def logit(input: Any, eps: float | None = None) -> Tensor:
     """log(x / (1 − x)), the inverse of ``sigmoid``; its derivative is 1 / (x (1 − x)).
 

@@ -16,10 +16,16 @@ from mindgrad.ops.layout import reshape, swapaxes
 from mindgrad.ops.operands import inexact, operand
 from mindgrad.ops.padding import padded
 from mindgrad.ops.reduction import flag
+from mindgrad.ops.registry import public
 
 __all__ = ["stft"]
 
 
+@public(
+    "STFT(n_fft: integer, hop_length: integer, win_length: integer, normalized=False, onesided=True, "
+    "return_complex=True)(signal, window)(center=False, pad_mode='REFLECT')"
+    " >>> ops.STFT(4, 2, 4, False, True, True)(ops.ones((6,)), ops.ones((4,))).shape => (3, 2)"
+)
 def stft(
     x: Any,
     n_fft: int,

@@ -15,6 +15,7 @@ from mindgrad.ops.extremes import taken_along
 from mindgrad.ops.joining import stack
 from mindgrad.ops.operands import accepted, applied, cast, choose, inexact, operand
 from mindgrad.ops.reduction import flag, reduced, widened, with_reduced_axes
+from mindgrad.ops.registry import public
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.eigh_svd import svdvals
 from mindgrad.rows.sorting import argsort
@@ -43,6 +44,11 @@ def _centred(operator: str, x: Any, axis: Any, ddof: Any) -> tuple[Tensor, Tenso
     return arithmetic.sub(x, average), average, axes, left if left > 0 else _math.nan
 
 
+@public(
+    "Tensor.var",
+    "mint.var(input, dim=None, *, correction=1, keepdim=False)",
+    "numpy.var(x: floating, axis=None, ddof=0, keepdims=False)",
+)
 def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
     """The variance Σ (x − mean)² / (n − ddof) over ``axis``; its derivative is 2 (x − mean) / (n − ddof).
 
@@ -66,6 +72,7 @@ def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> 
     return var_mean(input, axis, ddof, keepdims)[0]
 
 
+@public("mint.var_mean(input, dim=None, *, correction=1, keepdim=False)")
 def var_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The variance and the mean over ``axis``; arguments and errors as for :func:`var`.
 
@@ -77,24 +84,18 @@ def var_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False
     return _spread("Var", input, axis, ddof, keepdims)
 
 
+@public(
+    "Tensor.std",
+    "mint.std(input, dim=None, *, correction=1, keepdim=False)",
+    "numpy.std(x: floating, axis=None, ddof=0, keepdims=False)",
+)
 def std(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
     """The standard deviation, the root of the variance, over ``axis``.
 
     It is the norm of x − mean, so its derivative (x − mean) / ((n − ddof) std) is 0 where all elements
     are equal.
 
-    Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
-        axis: the axis or axes; ``None`` or ``()``: all.
-        ddof: what is subtracted from the number of elements; ``True`` is 1.
-        keepdims: whether these axes stay with size 1.
-
-    Returns:
-        Tensor without the reduced axes; NaN where ``ddof`` leaves nothing to divide by.
-
-    Raises:
-        TypeError: ``keepdims`` is no bool, ``axis`` or ``ddof`` no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range or names an axis twice.
+    {as var}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.std(Tensor([1.0, 3.0, 5.0]), ddof=1))
@@ -103,6 +104,7 @@ def std(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> 
     return std_mean(input, axis, ddof, keepdims)[0]
 
 
+@public("mint.std_mean(input, dim=None, *, correction=1, keepdim=False)")
 def std_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The standard deviation and the mean over ``axis``; arguments and errors as for :func:`std`.
 
@@ -129,6 +131,7 @@ def _spread(operator: str, input: Any, axis: Any, ddof: Any, keep: Any) -> tuple
     return cast(with_reduced_axes(spread, shape, axes, keep), kind), cast(average, kind)
 
 
+@public("ReduceStd(axis: integers=(), unbiased=True, keep_dims=False)(x)")
 def reduce_std(
     input_x: Any, axis: Any = (), unbiased: bool = True, keep_dims: bool = False
 ) -> tuple[Tensor, Tensor]:
@@ -143,6 +146,7 @@ def reduce_std(
     return std_mean(input_x, axis, unbiased, keep_dims)
 
 
+@public("Tensor")
 def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The middle element along ``axis``, of an even number the lower one, and where it stands.
 
@@ -200,6 +204,11 @@ def _order(operator: str, order: Any) -> float:
     return float(order)
 
 
+@public(
+    "LpNorm(axis: integers, p=2, keep_dims=False, epsilon: unused number=1e-12)(x)"
+    "(ord=self.p) >>> ops.LpNorm(axis=1)(Tensor([[3.0, 4.0]])) => [5.]",
+    "mint.linalg.vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None)",
+)
 def vector_norm(
     x: Any, ord: float = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -243,13 +252,9 @@ def vector_norm(
     return arithmetic.pow(total, 1 / order)
 
 
+@public("mint.linalg.matrix_norm(A, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None)")
 def matrix_norm(
-    A: Any,
-    ord: Any = "fro",
-    axis: Any = (-2, -1),
-    keepdims: bool = False,
-    *,
-    dtype: Any = None,
+    A: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None
 ) -> Tensor:
     """The norm of matrices that stand on two axes.
 
@@ -310,14 +315,12 @@ def _singular_values(x: Tensor, row: int, column: int) -> Tensor:
     return applied(svdvals, "MatrixNorm", x)
 
 
-def norm(
-    A: Any,
-    ord: Any = None,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-) -> Tensor:
+@public(
+    "Tensor mint.linalg",
+    "EuclideanNorm(keep_dims=False)(x, axes=None)(ord=None, dim=axes)",
+    "numpy.norm(x: floating, ord=None, axis=None, keepdims=False)",
+)
+def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The norm of vectors or matrices; its derivative at zero is 0, the subgradient of least norm.
 
     Args:

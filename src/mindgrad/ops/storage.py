@@ -17,21 +17,21 @@ from mindgrad.ops import (
     joining,
     layout,
     linalg,
-    matrix_bands,
     ordering,
     reduction,
     tensor_members,
-    vectors,
 )
 from mindgrad.ops.arguments import sizes, varargs
 from mindgrad.ops.getitem import getitem, updated
 from mindgrad.ops.operands import broadcast_to, operand, promoted
+from mindgrad.ops.registry import public
 
 __all__: list[str] = []
 
 # --- new tensors ------------------------------------------------------------------------------------------
 
 
+@public("Tensor")
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """One number in another shape and, unless ``dtype`` is given, the same element type.
 
@@ -42,6 +42,7 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> 
     return creation.full(size, fill_value, dtype=self.dtype if dtype is None else dtype)
 
 
+@public("Tensor")
 def new_tensor(self: Tensor, data: Any, *, dtype: Any = None) -> Tensor:
     """Data as a tensor of, unless ``dtype`` is given, the same element type.
 
@@ -90,6 +91,7 @@ def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Ten
 # --- storage ----------------------------------------------------------------------------------------------
 
 
+@public("Tensor.flush_from_cache")
 def nothing(self: Tensor, *args: Any) -> None:
     """Accepted for compatibility: does nothing.
 
@@ -98,6 +100,7 @@ def nothing(self: Tensor, *args: Any) -> None:
     """
 
 
+@public("Tensor")
 def set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
     """Let compiled functions take the tensor as a constant, or as data; gives the tensor itself.
 
@@ -118,6 +121,7 @@ def has_const_arg(self: Tensor) -> bool:
     return constant_arguments.is_constant(self)
 
 
+@public("Tensor")
 def is_contiguous(self: Tensor) -> bool:
     """Whether the elements lie in row-major order: always.
 
@@ -128,6 +132,7 @@ def is_contiguous(self: Tensor) -> bool:
     return True
 
 
+@public("Tensor")
 def element_size(self: Tensor) -> int:
     """Bytes of one element.
 
@@ -138,6 +143,7 @@ def element_size(self: Tensor) -> int:
     return self.itemsize
 
 
+@public("Tensor")
 def stride(self: Tensor, dim: int | None = None) -> list[int] | int:
     """The distance of neighbours along each axis in row-major order, in elements; along one with ``dim``.
 
@@ -149,6 +155,7 @@ def stride(self: Tensor, dim: int | None = None) -> list[int] | int:
     return found if dim is None else found[dim]
 
 
+@public("Tensor")
 def storage_offset(self: Tensor) -> int:
     """The place of the first element in the memory of the tensor: 0, no tensor is a part of another's memory.
 
@@ -159,6 +166,7 @@ def storage_offset(self: Tensor) -> int:
     return 0
 
 
+@public("Tensor")
 def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
     """Insertion points of values in this sorted tensor, as Int32; see :func:`mindgrad.ops.searchsorted`.
 
@@ -172,16 +180,6 @@ def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -
     [1 2]
     """
     return ordering.searchsorted(self, v, out_int32=True, side=side, sorter=sorter)
-
-
-def adjoint(self: Tensor) -> Tensor:
-    """The conjugate transpose of matrices; of a tensor of two axes also ``H``.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([[1.0, 2.0]]).mH.shape)
-    (2, 1)
-    """
-    return matrix_bands.adjoint(self)
 
 
 def hermitian(self: Tensor) -> Tensor:
@@ -202,6 +200,7 @@ def hermitian(self: Tensor) -> Tensor:
 # --- parts ------------------------------------------------------------------------------------------------
 
 
+@public("Tensor")
 def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
     """At each place the element of that one of ``choices`` whose number stands there in the tensor.
 
@@ -232,16 +231,7 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
     )
 
 
-def cross(self: Tensor, other: Any, dim: int | None = None) -> Tensor:
-    """The vector product; see :func:`mindgrad.ops.cross`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([1.0, 0.0, 0.0]).cross(Tensor([0.0, 1.0, 0.0])))
-    [0. 0. 1.]
-    """
-    return vectors.cross(self, other, dim)
-
-
+@public("Tensor")
 def index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
     """A tensor like this one with ``values`` written, or added, at ``indices``: one tensor for each axis.
 
@@ -258,6 +248,7 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False)
     return self.scatter_add(place, broadcast_to(operand(values, "IndexPut", self), wanted))  # type: ignore[attr-defined]
 
 
+@public("Tensor")
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """The sum over the axes along which a tensor of shape ``size`` would be broadcast to this one's shape.
 

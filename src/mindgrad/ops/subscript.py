@@ -44,17 +44,7 @@ class Subscript:
             of the index count.
     """
 
-    __slots__ = (
-        "axes",
-        "columns",
-        "front",
-        "is_unknown",
-        "mask",
-        "middle",
-        "new",
-        "reversed",
-        "slots",
-    )
+    __slots__ = ("axes", "columns", "front", "is_unknown", "mask", "middle", "new", "reversed", "slots")
 
     def __init__(self) -> None:
         self.slots: list[Slot] = []

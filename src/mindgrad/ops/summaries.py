@@ -10,36 +10,17 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import (
-    arithmetic,
-    cumulative,
-    extremes,
-    layout,
-    reduction,
-    statistics,
-)
+from mindgrad.ops import arithmetic, extremes, reduction
+from mindgrad.ops.define import also_named
+from mindgrad.ops.registry import public
 
 __all__: list[str] = []
 
 _SYNONYMS = {"correction": "ddof", "dim": "axis", "keep_dims": "keepdims", "keepdim": "keepdims"}
 
 
-def _synonyms(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Let ``method`` take ``dim`` for ``axis`` and ``keep_dims`` or ``keepdim`` for ``keepdims``."""
-
-    @functools.wraps(method)
-    def translated(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs:
-            return method(self, *args)
-        if not _SYNONYMS.keys().isdisjoint(kwargs):
-            kwargs = {_SYNONYMS.get(name, name): value for name, value in kwargs.items()}
-        return method(self, *args, **kwargs)
-
-    vars(translated)["second_names"] = _SYNONYMS
-    return translated
-
-
-@_synonyms
+@public("Tensor")
+@also_named(**_SYNONYMS)
 def sum(
     self: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None
 ) -> Tensor:
@@ -61,28 +42,6 @@ def sum(
         dtype, keepdims = None, dtype
     found = reduction.sum(self, axis, keepdims, dtype=dtype)
     return found if initial is None else arithmetic.add(found, initial)
-
-
-@_synonyms
-def mean(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The mean over ``axis``; see :func:`mindgrad.ops.mean`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).mean(axis=0))
-    [2. 3.]
-    """
-    return reduction.mean(self, axis, keepdims)
-
-
-@_synonyms
-def prod(self: Tensor, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
-    """The product over ``axis``; see :func:`mindgrad.ops.prod`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).prod(axis=0))
-    [3. 8.]
-    """
-    return reduction.prod(self, axis, keepdims, dtype)
 
 
 def _pairs_along_dim(both: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,8 +68,9 @@ def _extreme(
     return single(self, axis, keepdims, **arguments)
 
 
+@public("Tensor")
 @_pairs_along_dim(extremes.max)
-@_synonyms
+@also_named(**_SYNONYMS)
 def max(
     self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
     return_indices: bool = False,
@@ -136,8 +96,9 @@ def max(
     return _extreme(self, extremes.max, extremes.amax, axis, keepdims, given)
 
 
+@public("Tensor")
 @_pairs_along_dim(extremes.min)
-@_synonyms
+@also_named(**_SYNONYMS)
 def min(
     self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
     return_indices: bool = False,
@@ -155,75 +116,8 @@ def min(
     return _extreme(self, extremes.min, extremes.amin, axis, keepdims, given)
 
 
-@_synonyms
-def argmax(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The index of the largest element along ``axis``; see :func:`mindgrad.ops.argmax`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([[1.0, 5.0], [3.0, 4.0]]).argmax(axis=0))
-    [1 0]
-    """
-    return extremes.argmax(self, axis, keepdims)
-
-
-@_synonyms
-def argmin(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The index of the smallest element along ``axis``; see :func:`mindgrad.ops.argmin`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([[1.0, 5.0], [3.0, 4.0]]).argmin(axis=0))
-    [0 1]
-    """
-    return extremes.argmin(self, axis, keepdims)
-
-
-@_synonyms
-def argmax_with_value(self: Tensor, axis: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """The largest element along ``axis``, and where it stands.
-
-    >>> from mindgrad import Tensor
-    >>> values, places = Tensor([[1.0, 5.0], [3.0, 4.0]]).argmax_with_value(1)
-    >>> print(values, places)
-    [5. 4.] [1 1]
-    """
-    return extremes.max(self, axis, keepdims)
-
-
-@_synonyms
-def argmin_with_value(self: Tensor, axis: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """The smallest element along ``axis``, and where it stands.
-
-    >>> from mindgrad import Tensor
-    >>> values, places = Tensor([[1.0, 5.0], [3.0, 4.0]]).argmin_with_value(1)
-    >>> print(values, places)
-    [1. 3.] [0 0]
-    """
-    return extremes.min(self, axis, keepdims)
-
-
-@_synonyms
-def var(self: Tensor, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
-    """The variance over ``axis``; see :func:`mindgrad.ops.var`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([1.0, 2.0, 3.0]).var(ddof=1))
-    1.0
-    """
-    return statistics.var(self, axis, ddof, keepdims)
-
-
-@_synonyms
-def std(self: Tensor, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
-    """The standard deviation over ``axis``; see :func:`mindgrad.ops.std`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([1.0, 2.0, 3.0]).std(ddof=1))
-    1.0
-    """
-    return statistics.std(self, axis, ddof, keepdims)
-
-
-@_synonyms
+@public("Tensor", "numpy.ptp(x, axis=None, keepdims=False)")
+@also_named(**_SYNONYMS)
 def ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     """The largest minus the smallest element over ``axis``.
 
@@ -232,41 +126,3 @@ def ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     4.0
     """
     return arithmetic.sub(extremes.amax(self, axis, keepdims), extremes.amin(self, axis, keepdims))
-
-
-@_synonyms
-def all(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Whether all elements over ``axis`` are true; see :func:`mindgrad.ops.all`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([[True, False], [True, True]]).all(axis=0))
-    [ True False]
-    """
-    return reduction.all(self, axis, keepdims)
-
-
-@_synonyms
-def any(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Whether an element over ``axis`` is true; see :func:`mindgrad.ops.any`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([[False, False], [True, False]]).any(axis=0))
-    [ True False]
-    """
-    return reduction.any(self, axis, keepdims)
-
-
-@_synonyms
-def cumsum(self: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running sum along ``axis``, or of the flattened tensor; see :func:`mindgrad.ops.cumsum`.
-
-    Truth values and integers narrower than Int32 are summed as Int32, if no ``dtype`` is given.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([1.0, 2.0, 3.0]).cumsum())
-    [1. 3. 6.]
-    """
-    x = cumulative.at_least_int32(self) if dtype is None else self
-    if axis is None:
-        return cumulative.cumsum(layout.ravel(x), 0, dtype)
-    return cumulative.cumsum(x, axis, dtype)

@@ -22,13 +22,13 @@ from mindgrad.ops import (
     layout,
     movement,
     reduction,
-    repeating,
     rounding,
     scattering,
 )
 from mindgrad.ops.conversion import cast
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import operand
+from mindgrad.ops.registry import public
 from mindgrad.trace import state
 from mindgrad.trace.aliases import rebind
 
@@ -122,6 +122,7 @@ def rounded(self: Tensor, digits: int | None = None) -> Tensor:
 # --- the element type ------------------------------------------------------------------------------------
 
 
+@public("Tensor")
 def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
     """The tensor with another element type; see :func:`mindgrad.ops.cast`.
 
@@ -139,6 +140,7 @@ def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
     return cast(self, dtype)
 
 
+@public("Tensor")
 def to(self: Tensor, dtype: Any) -> Tensor:
     """The tensor with another element type.
 
@@ -149,6 +151,7 @@ def to(self: Tensor, dtype: Any) -> Tensor:
     return cast(self, dtype)
 
 
+@public("Tensor")
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """The tensor with the element type of ``other``.
 
@@ -169,6 +172,15 @@ def converter(dtype: types.DType) -> Callable[[Tensor], Tensor]:
     return method
 
 
+for _name, _type in {
+    "bfloat16": types.bfloat16, "bool": types.bool_, "byte": types.uint8, "double": types.float64,
+    "float": types.float32, "half": types.float16, "int": types.int32, "long": types.int64,
+    "short": types.int16,
+}.items():  # fmt: skip
+    public(f"Tensor.{_name}")(converter(_type))
+
+
+@public("Tensor")
 def is_floating_point(self: Tensor) -> bool:
     """Whether the elements are floating-point numbers.
 
@@ -179,6 +191,7 @@ def is_floating_point(self: Tensor) -> bool:
     return self.dtype.is_float
 
 
+@public("Tensor")
 def is_complex(self: Tensor) -> bool:
     """Whether the elements are complex numbers.
 
@@ -189,6 +202,7 @@ def is_complex(self: Tensor) -> bool:
     return self.dtype.kind == "complex"
 
 
+@public("Tensor")
 def is_signed(self: Tensor) -> bool:
     """Whether the elements can be negative.
 
@@ -202,6 +216,7 @@ def is_signed(self: Tensor) -> bool:
 # --- elements --------------------------------------------------------------------------------------------
 
 
+@public("Tensor")
 def itemset(self: Tensor, *args: Any) -> Tensor:
     """A tensor like this one with one element replaced: ``x.itemset(index, value)``.
 
@@ -231,6 +246,7 @@ def itemset(self: Tensor, *args: Any) -> Tensor:
     return layout.reshape(flat, self.shape)
 
 
+@public("Tensor Tensor.fills")
 def fill(self: Tensor, value: Any) -> Tensor:
     """A tensor of the same shape and element type, all of whose elements equal ``value``; ``None`` is NaN.
 
@@ -246,6 +262,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
     return creation.full_like(self, float("nan") if value is None else value)
 
 
+@public("Tensor.new_empty Tensor")
 def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
     """Zeros of another shape and, unless ``dtype`` is given, the same element type.
 
@@ -256,6 +273,7 @@ def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
     return creation.zeros(size, self.dtype if dtype is None else dtype)
 
 
+@public("Tensor")
 def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
     """Ones of another shape and, unless ``dtype`` is given, the same element type.
 
@@ -266,6 +284,7 @@ def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
     return creation.ones(size, self.dtype if dtype is None else dtype)
 
 
+@public("Tensor.clone Tensor")
 def copy(self: Tensor) -> Tensor:
     """A tensor of its own with the same value; a derivative passes through.
 
@@ -279,6 +298,7 @@ def copy(self: Tensor) -> Tensor:
     return operand(self, "Copy").__copy__()
 
 
+@public("Tensor")
 def assign_value(self: Tensor, value: Any) -> Tensor:
     """Let this tensor stand for ``value`` from here on; gives the tensor itself.
 
@@ -295,6 +315,7 @@ def assign_value(self: Tensor, value: Any) -> Tensor:
     return self
 
 
+@public("Tensor", "numpy.take(a, indices: tensor, axis=None, mode='clip')")
 def take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
     """Elements along an axis, or of the flattened tensor.
 
@@ -332,6 +353,7 @@ def _within(index: Tensor, count: int) -> Tensor:
     return indexing.select(comparison.less(index, count), low, count - 1)
 
 
+@public("Tensor")
 def select(self: Tensor, condition: Any, other: Any) -> Tensor:
     """``x.select(condition, other)``: elements of ``x`` where the condition holds, else of ``other``.
 
@@ -349,17 +371,7 @@ def select(self: Tensor, condition: Any, other: Any) -> Tensor:
     return indexing.select(condition, self, other)
 
 
-def where(self: Tensor, condition: Any, y: Any) -> Tensor:
-    """The elements of this tensor where ``condition`` holds, those of ``y`` elsewhere.
-
-    >>> from mindgrad import Tensor
-    >>> x = Tensor([1.0, -2.0])
-    >>> print(x.where(x > 0, 0.0))
-    [1. 0.]
-    """
-    return indexing.where(condition, self, y)
-
-
+@public("Tensor")
 def index_add(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Tensor:
     """The tensor with the parts of ``source``, ``alpha`` times, along ``dim`` added at ``index``.
 
@@ -370,19 +382,10 @@ def index_add(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1
     return scattering.index_add(self, index, source if alpha == 1 else arithmetic.mul(source, alpha), dim)
 
 
-def repeat(self: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
-    """Each element repeated; see :func:`mindgrad.ops.repeat_interleave`.
-
-    >>> from mindgrad import Tensor
-    >>> print(Tensor([1.0, 2.0]).repeat(2))
-    [1. 1. 2. 2.]
-    """
-    return repeating.repeat_interleave(self, repeats, axis)
-
-
 # --- questions without an answer in elements ---------------------------------------------------------------
 
 
+@public("Tensor.contiguous Tensor.init_data Tensor.to_tensor Tensor.value")
 def itself(self: Tensor) -> Tensor:
     """The tensor itself.
 
@@ -403,6 +406,7 @@ def is_lazy(self: Tensor) -> bool:
     return False
 
 
+@public("Tensor.dim Tensor.ndimension")
 def rank(self: Tensor) -> int:
     """The number of axes.
 
@@ -413,6 +417,7 @@ def rank(self: Tensor) -> int:
     return self.ndim
 
 
+@public("Tensor.nelement Tensor.numel")
 def count(self: Tensor) -> int:
     """The number of elements.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad.ops.registry import public
+
 __all__ = [
     "bool_and", "bool_eq", "bool_not", "bool_or", "dict_getitem", "in_dict", "is_", "is_not",
     "list_getitem", "list_len", "make_dict", "make_list", "make_range", "make_slice", "make_tuple",
@@ -29,6 +31,7 @@ def make_range(*bounds: int) -> tuple[int, ...]:
     return tuple(range(*bounds))
 
 
+@public("TensorToTuple >>> ops.TensorToTuple()(Tensor([1, 2])) => (1, 2)")
 def tensor_to_tuple(x: Any) -> tuple[Any, ...]:
     """The elements of a tensor of one axis: numbers, or tensors while a program is being compiled.
 

@@ -21,6 +21,7 @@ from mindgrad.ops.collectives import ReduceOp, gathered, reduced
 from mindgrad.ops.joining import concat
 from mindgrad.ops.operands import applied, full_tensor, operand
 from mindgrad.ops.padding import padded
+from mindgrad.ops.registry import public
 from mindgrad.rows import collectives as rows
 
 __all__ = [
@@ -226,6 +227,7 @@ def exchanged_by_counts(
     return exchanged_parts(tensor, sent, received, group, operator, ("send_count_matrix",) * 2)
 
 
+@public("AllGatherV(group='nccl_world_group')(input_x, output_split_sizes)")
 def gathered_parts(
     tensor: Any,
     sizes: Any,
@@ -265,6 +267,7 @@ def gathered_parts(
     return concat([joined[i * length : i * length + size] for i, size in enumerate(listed)])
 
 
+@public("ReduceScatterV(op='sum', group='nccl_world_group')(input_x, input_split_sizes)")
 def reduced_uneven_parts(
     tensor: Any,
     sizes: Any,

@@ -23,6 +23,7 @@ from mindgrad.ops import (
 )
 from mindgrad.ops.arguments import axis_in_range, whole_number
 from mindgrad.ops.operands import inexact, operand, promoted
+from mindgrad.ops.registry import public
 
 __all__ = [
     "cdist", "corrcoef", "cov", "cross", "cumulative_trapezoid", "diff", "dist", "pdist", "renorm",
@@ -32,6 +33,7 @@ __all__ = [
 # --- products and distances -------------------------------------------------------------------------------
 
 
+@public("Tensor.cross mint", "Cross(dim=-65530)(x, y)(dim=None if self.dim == -65530 else self.dim)")
 def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
     """The vector product of vectors of three elements: x₁y₂ − x₂y₁, x₂y₀ − x₀y₂, x₀y₁ − x₁y₀.
 
@@ -58,6 +60,7 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
     return arithmetic.sub(first, arithmetic.mul(movement.roll(x, -2, axis), movement.roll(y, -1, axis)))
 
 
+@public("Tensor")
 def dist(input: Any, other: Any, p: float = 2) -> Tensor:
     """The p-norm of the difference of two tensors, over all elements.
 
@@ -75,6 +78,10 @@ def dist(input: Any, other: Any, p: float = 2) -> Tensor:
     return statistics.vector_norm(layout.ravel(arithmetic.sub(x, y)), p)
 
 
+@public(
+    "Cdist(p=2.0)(x, y)",
+    "mint.cdist(x1, x2, p=2.0, compute_mode: unused='use_mm_for_euclid_dist_if_necessary')(p=float(p))",
+)
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
     """The p-norms of the differences between all vectors of two sets: ‖x1[…, i, :] − x2[…, j, :]‖.
 
@@ -107,6 +114,7 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
     return statistics.vector_norm(apart, p, -1)
 
 
+@public("Pdist(p=2.0)(x)")
 def pdist(input: Any, p: float = 2.0) -> Tensor:
     """The p-norms of the differences between the vectors of a set, each pair once: i < j.
 
@@ -134,6 +142,7 @@ def pdist(input: Any, p: float = 2.0) -> Tensor:
     return statistics.vector_norm(apart, p, -1)
 
 
+@public("Tensor", "Renorm(p: number, dim: integer, maxnorm: number)(x)")
 def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
     """The parts along ``axis``, those with a p-norm above ``maxnorm`` scaled down to it.
 
@@ -165,6 +174,7 @@ def _neighbours(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     return movement.narrow(x, axis, x.shape[axis] - count, count), movement.narrow(x, axis, 0, count)
 
 
+@public("Tensor.diff", "mint.diff(input, n=1, dim=-1, prepend=None, append=None)")
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """The differences of neighbours along ``axis``, ``n`` times: x[i + 1] − x[i].
 
@@ -215,6 +225,7 @@ def _areas(operator: str, y: Any, x: Any, dx: Any, dim: Any) -> tuple[Tensor, in
     return arithmetic.mul(height, steps), axis
 
 
+@public("numpy.trapz(y, x=None, dx=1.0, axis=-1)(x=None if x is None else tensor(x, 'trapz'))")
 def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
     """The integral of values by the trapezoidal rule: Σ (x[i + 1] − x[i]) (y[i + 1] + y[i]) / 2.
 
@@ -250,6 +261,7 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -
 # --- covariances ------------------------------------------------------------------------------------------
 
 
+@public("Tensor")
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
     """The covariances between variables, which stand in rows, of observations, which stand in columns.
 

@@ -12,6 +12,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import creation, cumulative, joining, layout, movement
 from mindgrad.ops.arguments import whole_number
 from mindgrad.ops.operands import operand
+from mindgrad.ops.registry import public
 
 __all__ = [
     "bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window", "vander",
@@ -29,6 +30,10 @@ def _window(
     return Tensor(shape(places), as_dtype(dtype))
 
 
+@public(
+    "BartlettWindow(periodic=True, dtype=float32)(length)",
+    "numpy.bartlett(M: count)(periodic=False) >>> numpy.bartlett(3).shape => (3,)",
+)
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = float32) -> Tensor:
     """The triangle 1 − |t| at t from −1 to 1.
 
@@ -44,6 +49,7 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = f
     return _window(window_length, periodic, dtype, lambda t: 1 - np.abs(t), "BartlettWindow")
 
 
+@public("numpy.hanning(M: count)(periodic=False) >>> numpy.hanning(3).shape => (3,)")
 def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = float32) -> Tensor:
     """½ + ½ cos πt at t from −1 to 1; arguments as for :func:`bartlett_window`.
 
@@ -54,6 +60,10 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = float
     return _window(window_length, periodic, dtype, lambda t: 0.5 + 0.5 * np.cos(np.pi * t), "HannWindow")
 
 
+@public(
+    "HammingWindow(periodic=True, alpha=0.54, beta=0.46, dtype=float32)(length)",
+    "numpy.hamming(M: count)(periodic=False) >>> numpy.hamming(3).shape => (3,)",
+)
 def hamming_window(
     window_length: int,
     periodic: bool = True,
@@ -73,6 +83,10 @@ def hamming_window(
     )
 
 
+@public(
+    "BlackmanWindow(periodic=True, dtype=float32)(length)",
+    "numpy.blackman(M: count)(periodic=False) >>> numpy.blackman(3).shape => (3,)",
+)
 def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = float32) -> Tensor:
     """0.42 + ½ cos πt + 0.08 cos 2πt at t from −1 to 1; arguments as for :func:`bartlett_window`.
 

@@ -23,16 +23,9 @@ from mindgrad.rows.logic import logical_and, logical_not, logical_or
 from mindgrad.rows.structural import broadcast_in_dim
 
 __all__ = [
-    "forget",
-    "has_names",
-    "is_same",
-    "is_stale",
-    "make_stale",
-    "note",
-    "note_given",
-    "rebind",
+    "forget", "has_names", "is_same", "is_stale", "make_stale", "note", "note_given", "rebind",
     "refuse_stale",
-]
+]  # fmt: skip
 
 #: whether two names are one object, as a Bool tensor and the value of it that says so; ``None``: not known
 Condition = tuple[Tensor, bool] | None

@@ -34,15 +34,9 @@ from mindgrad.trace.state_equality import NOT_THE_USERS
 from mindgrad.trace.user_functions import in_package
 
 __all__ = [
-    "attribute_names",
-    "cached_names",
-    "changes_of_cells",
-    "forget",
-    "is_cell",
-    "is_iterator",
-    "is_the_users",
+    "attribute_names", "cached_names", "changes_of_cells", "forget", "is_cell", "is_iterator", "is_the_users",
     "objects_in_reach",
-]
+]  # fmt: skip
 
 #: types of immutable objects without mutable parts
 _FIXED: Any = (

@@ -25,17 +25,9 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.user_functions import EMPTY, cell_content, in_package
 
 __all__ = [
-    "FunctionKey",
-    "Snapshot",
-    "alike",
-    "difference",
-    "leaf_signature",
-    "matched",
-    "same",
-    "shifting",
-    "shown",
-    "snapshot",
-]
+    "FunctionKey", "Snapshot", "alike", "difference", "leaf_signature", "matched", "same", "shifting",
+    "shown", "snapshot",
+]  # fmt: skip
 
 #: NumPy arrays and tensors of at most this many bytes are compared by value, larger ones by identity
 COMPARED_BYTES = 1 << 18

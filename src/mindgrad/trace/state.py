@@ -21,25 +21,10 @@ from mindgrad.trace import cell_guards, effect_log
 from mindgrad.trace.guards import MISSING, Dependencies
 
 __all__ = [
-    "Journal",
-    "advance",
-    "compilation",
-    "computing_in",
-    "depends_on",
-    "depends_on_attribute",
-    "float_type",
-    "generators",
-    "has_attribute",
-    "is_compiling",
-    "is_stored",
-    "journal",
-    "read",
-    "read_attribute",
-    "read_function",
-    "stream",
-    "use_stream",
-    "write",
-]
+    "Journal", "advance", "compilation", "computing_in", "depends_on", "depends_on_attribute", "float_type",
+    "generators", "has_attribute", "is_compiling", "is_stored", "journal", "read", "read_attribute",
+    "read_function", "stream", "use_stream", "write",
+]  # fmt: skip
 
 #: the Parameters that hold the states of generators of random numbers
 generators: list[Any] = []

@@ -20,19 +20,10 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.signature import COMPARED_BYTES, same
 
 __all__ = [
-    "CONTAINERS",
-    "NOT_THE_USERS",
-    "array_of_tensor",
-    "attributes",
-    "elements_of_array",
-    "is_changeable_array",
-    "is_read_unseen",
-    "is_traced_value",
-    "items",
-    "own_attribute",
-    "same_elements",
+    "CONTAINERS", "NOT_THE_USERS", "array_of_tensor", "attributes", "elements_of_array",
+    "is_changeable_array", "is_read_unseen", "is_traced_value", "items", "own_attribute", "same_elements",
     "same_items",
-]
+]  # fmt: skip
 
 CONTAINERS = (list, dict, set)
 

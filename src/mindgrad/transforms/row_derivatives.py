@@ -20,13 +20,9 @@ from mindgrad.transforms.forward import forward, push_tangents
 from mindgrad.transforms.taylor import taylor
 
 __all__ = [
-    "first_derivative",
-    "nested_forward",
-    "row_tangents",
-    "second_derivative",
-    "second_partials",
+    "first_derivative", "nested_forward", "row_tangents", "second_derivative", "second_partials",
     "second_series",
-]
+]  # fmt: skip
 
 
 def row_tangents(equation: Equation, ys: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:

@@ -2,150 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.mint import elementwise
-from mindgrad.mint.arranging import flatten  # noqa: F401
-from mindgrad.mint.reducing import default_axis, log_softmax  # noqa: F401
-from mindgrad.mint.reducing import softmax as _softmax
+from mindgrad.mint import conversions as _conversions
+from mindgrad.mint.reducing import default_axis, log_softmax
 from mindgrad.ops import functional
-from mindgrad.ops.in_place import replaced
+from mindgrad.ops.forms import expose as _expose
 from mindgrad.ops.operands import operand
 
-#: with the same arguments in ops
-_SAME = [
-    "embedding", "grid_sample",
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "celu", "cosine_embedding_loss",
-    "cross_entropy", "gelu", "group_norm", "hardshrink", "hardsigmoid", "hardswish",
-    "interpolate", "l1_loss", "layer_norm", "logsigmoid", "mish", "mse_loss", "pixel_shuffle", "prelu",
-    "selu", "soft_margin_loss", "softplus", "softshrink", "softsign", "upsample", "fold",
+__all__ = [
+    "avg_pool2d", "batch_norm", "conv1d", "conv2d", "conv3d", "kl_div", "log_softmax", "normalize", "one_hot",
+    "softmax",
 ]  # fmt: skip
-_NAMES = ("sigmoid", "tanh")
-
-globals().update({name: getattr(functional, name) for name in _SAME})
-globals().update({name: getattr(elementwise, name) for name in _NAMES})
-
-_OWN = [
-    "avg_pool2d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "conv1d",
-    "conv2d", "conv3d", "dropout", "elu", "flatten", "glu", "hardtanh", "kl_div", "leaky_relu", "linear",
-    "log_softmax", "max_pool2d", "nll_loss", "normalize", "one_hot", "pad", "relu", "relu6", "silu",
-    "smooth_l1_loss", "softmax", "threshold", "unfold",
-]  # fmt: skip
-__all__ = list(_OWN + _SAME + [*_NAMES])
-
-
-def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:
-    """x Wᵀ + b.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.linear(Tensor([[1.0, 1.0]]), Tensor([[1.0, 2.0]])))
-    [[3.]]
-    """
-    return functional.dense(input, weight, bias)
-
-
-def _placed(inplace: bool, name: str, function: Callable[..., Any], input: Any, *args: Any) -> Tensor:
-    """``function(input, *args)``, with ``inplace`` in the place of ``input``."""
-    if not inplace:
-        return function(input, *args)  # type: ignore[no-any-return]
-    if not isinstance(input, Tensor):
-        raise TypeError(f"For '{name}', inplace=True needs a Tensor, but got {type(input).__name__}.")
-    return replaced(input, name, function, *args)
-
-
-def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """min(max(x, ``min_val``), ``max_val``).
-
-    With ``inplace``, ``input`` itself stands for the result from here on.
-
-    >>> from mindgrad import Tensor, mint
-    >>> x = Tensor([-3.0, 0.5])
-    >>> print(mint.nn.functional.hardtanh(x, inplace=True), x)
-    [-1.   0.5] [-1.   0.5]
-    """
-    return _placed(inplace, "hardtanh", functional.hardtanh, input, min_val, max_val)
-
-
-def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """x above ``threshold`` and ``value`` elsewhere.
-
-    With ``inplace``, ``input`` itself stands for the result from here on.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.threshold(Tensor([-3.0, 0.5]), 0.1, 2.0))
-    [2.  0.5]
-    """
-    return _placed(inplace, "threshold", functional.threshold, input, threshold, value)
-
-
-def relu(input: Any, inplace: bool = False) -> Tensor:
-    """max(x, 0).
-
-    With ``inplace``, ``input`` itself stands for the result from here on.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.relu(Tensor([-1.0, 2.0])))
-    [0. 2.]
-    """
-    return _placed(inplace, "relu", functional.relu, input)
-
-
-def relu6(input: Any, inplace: bool = False) -> Tensor:
-    """min(max(x, 0), 6).
-
-    With ``inplace``, ``input`` itself stands for the result from here on.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.relu6(Tensor([-1.0, 9.0])))
-    [0. 6.]
-    """
-    return _placed(inplace, "relu6", functional.relu6, input)
-
-
-def silu(input: Any, inplace: bool = False) -> Tensor:
-    """x · sigmoid(x).
-
-    With ``inplace``, ``input`` itself stands for the result from here on.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.silu(Tensor([0.0])))
-    [0.]
-    """
-    return _placed(inplace, "silu", functional.silu, input)
-
-
-def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """x above 0 and ``alpha · (exp x − 1)`` below.
-
-    With ``inplace``, ``input`` itself stands for the result from here on.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.elu(Tensor([1.0, 0.0])))
-    [1. 0.]
-    """
-    return _placed(inplace, "elu", functional.elu, input, alpha)
-
-
-def leaky_relu(input: Any, negative_slope: float = 0.01) -> Tensor:
-    """x above 0 and ``negative_slope · x`` below.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.leaky_relu(Tensor([-100.0, 1.0])))
-    [-1.  1.]
-    """
-    return functional.leaky_relu(input, negative_slope)
-
-
-def glu(input: Any, dim: int = -1) -> Tensor:
-    """The first half along ``dim`` times the sigmoid of the second.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.glu(Tensor([3.0, 0.0])))
-    [1.5]
-    """
-    return functional.glu(input, dim)
 
 
 def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
@@ -156,19 +25,7 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
     [0.5 0.5]
     """
     x = operand(input, "softmax")
-    return _softmax(x, default_axis(x) if dim is None else dim, dtype=dtype)
-
-
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Elements dropped with probability ``p``, the others divided by 1 − p.
-
-    With ``inplace``, ``input`` itself stands for the result from here on.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.dropout(Tensor([1.0]), training=False))
-    [1.]
-    """
-    return _placed(inplace, "dropout", functional.dropout, input, p, training)
+    return functional.softmax(x, default_axis(x) if dim is None else dim, dtype=dtype)
 
 
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
@@ -197,26 +54,6 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
     x = operand(tensor, "one_hot")
     depth = int(x.host_array().max()) + 1 if num_classes == -1 else num_classes
     return functional.one_hot(x, depth, 1, 0).astype(x.dtype)  # type: ignore[attr-defined]
-
-
-def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Tensor:
-    """``input`` with a margin: widths in front and behind, of the last axis first.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.pad(Tensor([[1.0]]), (1, 2)))
-    [[0. 1. 0. 0.]]
-    """
-    return functional.pad(input, pad, mode, value)
-
-
-def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """The windows of images as columns: :func:`mindgrad.ops.unfold`.
-
-    >>> from mindgrad import mint
-    >>> mint.nn.functional.unfold(mint.ones((1, 2, 3, 3)), 2).shape
-    (1, 8, 4)
-    """
-    return functional.unfold(input, kernel_size, dilation, padding, stride)
 
 
 # --- convolution and windows --------------------------------------------------------------------------
@@ -268,19 +105,6 @@ def conv3d(
     return _convolved(functional.conv3d, input, weight, bias, stride, padding, dilation, groups)
 
 
-def max_pool2d(
-    input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-    ceil_mode: bool = False, return_indices: bool = False,
-) -> Any:  # fmt: skip
-    """The largest element of each window.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.max_pool2d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2))
-    [[[[4.]]]]
-    """
-    return functional.max_pool2d(input, kernel_size, stride, padding, dilation, return_indices, ceil_mode)
-
-
 def avg_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
@@ -318,40 +142,6 @@ def batch_norm(
 # --- losses -------------------------------------------------------------------------------------------
 
 
-def nll_loss(
-    input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean"
-) -> Tensor:
-    """−x at the place of the target class, x being logarithms of probabilities.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.nll_loss(Tensor([[-0.5, -2.0]]), Tensor([1])))
-    2.0
-    """
-    return functional.nll_loss(input, target, weight, ignore_index, reduction)
-
-
-def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
-    """−t log x − (1 − t) log(1 − x).
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(f"{mint.nn.functional.binary_cross_entropy(Tensor([0.5]), Tensor([1.0])):.4f}")
-    0.6931
-    """
-    return functional.binary_cross_entropy(input, target, weight, reduction)
-
-
-def binary_cross_entropy_with_logits(
-    input: Any, target: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None
-) -> Tensor:
-    """:func:`binary_cross_entropy` of sigmoid(x), without overflow.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.binary_cross_entropy_with_logits(Tensor([-800.0]), Tensor([1.0])))
-    800.0
-    """
-    return functional.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
-
-
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Tensor:
     """Σ t (log t − x), x being logarithms of probabilities.
 
@@ -362,11 +152,4 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
     return functional.kl_div(input, functional.exp(target) if log_target else target, reduction)
 
 
-def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Tensor:
-    """x²/2β below β and |x| − β/2 above.
-
-    >>> from mindgrad import Tensor, mint
-    >>> print(mint.nn.functional.smooth_l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
-    1.0
-    """
-    return functional.smooth_l1_loss(input, target, beta, reduction)
+_expose("mint.nn.functional", globals(), vars(_conversions))

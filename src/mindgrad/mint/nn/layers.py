@@ -92,7 +92,21 @@ def _paired(padding: Any) -> Any:
     return tuple(p for p in padding for _ in (0, 1)) if isinstance(padding, (tuple, list)) else padding
 
 
-class Conv1d(_nn.Conv1d):
+class _Convolution:
+    """The constructor of convolutions along one axis, two or three."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", dtype: Any = None,
+    ) -> None:  # fmt: skip
+        pairs = padding if isinstance(self, _nn.Conv1d) else _paired(padding)
+        super().__init__(  # type: ignore[call-arg]
+            in_channels, out_channels, kernel_size, stride, dilation=dilation,
+            **_convolution(pairs, bias, groups, padding_mode, dtype, type(self).__name__),
+        )  # fmt: skip
+
+
+class Conv1d(_Convolution, _nn.Conv1d):
     """Cross-correlation along one axis: :class:`mindgrad.nn.Conv1d` with PyTorch's arguments.
 
     Args:
@@ -109,17 +123,8 @@ class Conv1d(_nn.Conv1d):
     (1, 3, 5)
     """
 
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, dilation=dilation,
-            **_convolution(padding, bias, groups, padding_mode, dtype, "Conv1d"),
-        )  # fmt: skip
 
-
-class Conv2d(_nn.Conv2d):
+class Conv2d(_Convolution, _nn.Conv2d):
     """Cross-correlation along two axes; arguments as for :class:`Conv1d`, ints or pairs.
 
     >>> from mindgrad import mint
@@ -127,32 +132,14 @@ class Conv2d(_nn.Conv2d):
     (1, 3, 5, 3)
     """
 
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, dilation=dilation,
-            **_convolution(_paired(padding), bias, groups, padding_mode, dtype, "Conv2d"),
-        )  # fmt: skip
 
-
-class Conv3d(_nn.Conv3d):
+class Conv3d(_Convolution, _nn.Conv3d):
     """Cross-correlation along three axes; arguments as for :class:`Conv1d`, ints or triples.
 
     >>> from mindgrad import mint
     >>> mint.nn.Conv3d(1, 2, 3, padding=1)(mint.ones((1, 1, 4, 4, 4))).shape
     (1, 2, 4, 4, 4)
     """
-
-    def __init__(
-        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
-        dilation: Any = 1, groups: int = 1, bias: bool = True, padding_mode: str = "zeros", dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            in_channels, out_channels, kernel_size, stride, dilation=dilation,
-            **_convolution(_paired(padding), bias, groups, padding_mode, dtype, "Conv3d"),
-        )  # fmt: skip
 
 
 class ConvTranspose2d(_nn.Conv2dTranspose):
@@ -179,14 +166,21 @@ class ConvTranspose2d(_nn.Conv2dTranspose):
         )  # fmt: skip
 
 
-def _statistics(num_features: int, eps: float, momentum: Any, affine: bool, track: bool, dtype: Any) -> Any:
-    return {
-        "num_features": num_features, "eps": eps, "momentum": 1 - momentum, "affine": affine,
-        "use_batch_statistics": None if track else True, "dtype": float32 if dtype is None else dtype,
-    }  # fmt: skip
+class _BatchNorm:
+    """The constructor of normalisation over a batch, of elements, images or volumes."""
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
+        track_running_stats: bool = True, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(  # type: ignore[call-arg]
+            num_features, eps=eps, momentum=1 - momentum, affine=affine,
+            use_batch_statistics=None if track_running_stats else True,
+            dtype=float32 if dtype is None else dtype,
+        )  # fmt: skip
 
 
-class BatchNorm1d(_nn.BatchNorm1d):
+class BatchNorm1d(_BatchNorm, _nn.BatchNorm1d):
     """Elements normalised over the batch: :class:`mindgrad.nn.BatchNorm1d` with PyTorch's arguments.
 
     Args:
@@ -202,14 +196,8 @@ class BatchNorm1d(_nn.BatchNorm1d):
     (2, 3)
     """
 
-    def __init__(
-        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
-        track_running_stats: bool = True, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(**_statistics(num_features, eps, momentum, affine, track_running_stats, dtype))
 
-
-class BatchNorm2d(_nn.BatchNorm2d):
+class BatchNorm2d(_BatchNorm, _nn.BatchNorm2d):
     """Images normalised over the batch; arguments as for :class:`BatchNorm1d`.
 
     >>> from mindgrad import mint
@@ -217,26 +205,14 @@ class BatchNorm2d(_nn.BatchNorm2d):
     (2, 3, 4, 4)
     """
 
-    def __init__(
-        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
-        track_running_stats: bool = True, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(**_statistics(num_features, eps, momentum, affine, track_running_stats, dtype))
 
-
-class BatchNorm3d(_nn.BatchNorm3d):
+class BatchNorm3d(_BatchNorm, _nn.BatchNorm3d):
     """Volumes normalised over the batch; arguments as for :class:`BatchNorm1d`.
 
     >>> from mindgrad import mint
     >>> mint.nn.BatchNorm3d(3)(mint.ones((2, 3, 2, 2, 2))).shape
     (2, 3, 2, 2, 2)
     """
-
-    def __init__(
-        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
-        track_running_stats: bool = True, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(**_statistics(num_features, eps, momentum, affine, track_running_stats, dtype))
 
 
 class GroupNorm(_nn.GroupNorm):

@@ -12,7 +12,8 @@ from mindgrad.ops.layout import reshape, swapaxes
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations.base import anything, integer
 from mindgrad.ops.reduction import flag
-from mindgrad.ops.resizing import interpolate, new_sizes, pixel_shuffle, pixel_unshuffle, resized_image
+from mindgrad.ops.resizing import interpolate, new_sizes, resized_image
+from mindgrad.ops.shuffling import pixel_shuffle, pixel_unshuffle
 
 __all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle", "ResizeBilinear", "Upsample"]
 

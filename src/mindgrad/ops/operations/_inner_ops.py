@@ -7,18 +7,13 @@ from typing import Any
 from mindgrad._base.absent import absent
 from mindgrad.ir.dtype import DType
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import cumulative, diagonals, flow, getitem
-from mindgrad.ops.operations.base import boolean, integer, operation
+from mindgrad.ops import diagonals, flow, getitem
+from mindgrad.ops.operations.base import boolean, operation
 from mindgrad.ops.operations.collective_ops import Receive, Send
 from mindgrad.ops.operations.primitive import Primitive
 
 _QUANTISED = "Compute in float32, or in float16 with amp."
 
-Cummin = operation(
-    __name__, "Cummin", cumulative.cummin, attributes={"axis": integer()},
-    run=lambda self, x: cumulative.cummin(x, self.axis),
-    example="ops.operations._inner_ops.Cummin(0)(Tensor([3.0, 4.0, 1.0]))[0]", prints="[3. 3. 1.]",
-)  # fmt: skip
 MatrixSetDiag = operation(
     __name__, "MatrixSetDiag", diagonals.matrix_set_diag,
     example="ops.operations._inner_ops.MatrixSetDiag()(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([0.0, 0.0]))",
@@ -66,6 +61,6 @@ Quant = absent(__name__, "Quant", "computes with quantised weights on Ascend", _
 Generator = absent(__name__, "Generator", "is the state of random numbers", "Use mindgrad.Generator.")
 
 __all__ = [
-    "AntiQuant", "ConvertToDynamic", "Cummin", "Dequant", "Generator", "MatrixSetDiag", "Quant",
+    "AntiQuant", "ConvertToDynamic", "Dequant", "Generator", "MatrixSetDiag", "Quant",
     "Receive", "Send", "TensorCopySlices", "TopTypeof",
 ]  # fmt: skip

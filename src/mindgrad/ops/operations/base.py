@@ -7,21 +7,26 @@ each must be, and an example. Names, order and defaults of attributes are MindSp
 from __future__ import annotations
 
 import inspect
+from ast import literal_eval
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindgrad.ir import dtype as dtype_names
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ops import functional
+from mindgrad.ops.forms import Argument, Reading, defined_in, definition, own_example, parameters_of, read
+from mindgrad.ops.operations.class_examples import class_example
 from mindgrad.ops.operations.named_inputs import input_names, optional_inputs, with_named
 from mindgrad.ops.operations.primitive import Primitive
+from mindgrad.ops.registry import Form
 from mindgrad.ops.strategies import run_with_strategies
 
 __all__ = [
-    "Attribute", "Later", "Operation", "anything", "boolean", "classes", "described", "element_type",
-    "integer", "integers", "number", "operation", "signature", "text",
+    "Attribute", "Later", "Operation", "anything", "boolean", "class_of", "classes", "described",
+    "element_type", "integer", "integers", "number", "operation", "signature", "text",
 ]  # fmt: skip
 
 _REQUIRED = inspect.Parameter.empty
@@ -43,6 +48,19 @@ class Later:
 
     def __get__(self, instance: object, owner: type) -> Any:
         return self.make()
+
+
+class Once(Later):
+    """A :class:`Later` whose value takes its place in the class, for what every call reads."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        value = self.make()
+        home = next(each for each in owner.__mro__ if vars(each).get(self.name) is self)
+        setattr(home, self.name, staticmethod(value) if callable(value) else value)
+        return value
 
 
 class Operation(Primitive):
@@ -150,6 +168,61 @@ def operation(
     return type(name, (Operation,), body)
 
 
+def class_of(module: str, form: Form) -> type[Operation]:
+    """The class of a form; the function behind one with attributes is defined when it is first called."""
+    if not form.arguments:
+        example, _, prints = form.example.partition(" => ")
+        return operation(module, form.name, form.function, example=example, prints=prints)
+    reading = read(form.arguments, is_class=True)
+    attributes = {argument.name: _attribute(argument) for argument in reading.attributes}
+    run = lru_cache(maxsize=1)(partial(_defined, form, reading))
+    body = {
+        "attributes": attributes,
+        "_function": Once(run),
+        "_uses_attributes": True,
+        "_counts": (sum(not argument.default for argument in reading.arguments), len(reading.arguments)),
+        "__module__": module,
+        "__qualname__": form.name,
+        "__doc__": Later(_documentation_of, form, reading, attributes, run),
+        "__signature__": Later(signature, attributes),
+    }
+    return type(form.name, (Operation,), body)
+
+
+def _defined(form: Form, reading: Reading) -> Callable[..., Any]:
+    text = definition(form.name, form.function, reading, is_class=True)
+    # fixed values and conversions are written in the names of the function's module, and element types
+    names = {**vars(dtype_names), **inspect.unwrap(form.function).__globals__}
+    scope = defined_in({**names, f"_of_{form.name}": form.function}, text, form.path)
+    return scope[form.name]  # type: ignore[no-any-return]
+
+
+def _documentation_of(
+    form: Form, reading: Reading, attributes: dict[str, Attribute], run: Callable[[], Any]
+) -> str:
+    parameters = parameters_of(form.function, reading)
+    text = inspect.getdoc(form.function) or ""
+    example, _, prints = form.example.partition(" => ")
+    shown = "" if example else class_example(text[text.index(">>> ") :], form, reading, parameters)
+    return _documentation(form.name, form.function, run(), 1, attributes, example, prints, shown, parameters)
+
+
+def _attribute(argument: Argument) -> Attribute:
+    """The attribute that an argument describes: ``keep_dims=False``, a bool as its default is."""
+    default: tuple[Any, ...] = (_value(argument.default),) if argument.default else ()
+    conversion, _, words = argument.conversion.partition("(")
+    if conversion == "anything":
+        return anything(literal_eval(words[:-1]), *default)
+    return (_ATTRIBUTES[conversion] if conversion else _KINDS[type(default[0])])(*default)
+
+
+def _value(text: str) -> Any:
+    return getattr(dtype_names, text) if text[:1].isalpha() and text not in _PLAIN else literal_eval(text)
+
+
+_PLAIN = frozenset({"None", "True", "False"})
+
+
 def signature(attributes: dict[str, Attribute]) -> inspect.Signature:
     """The signature of a constructor that takes these attributes."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -234,6 +307,8 @@ def _documentation(
     attributes: dict[str, Attribute],
     example: str,
     prints: str,
+    shown: str = "",
+    parameters: dict[str, str] | None = None,
 ) -> str:
     text = inspect.getdoc(function) or ""
     summary, _, body = text.partition("\n\n")
@@ -244,15 +319,16 @@ def _documentation(
         lines += ["", "Args:"]
         for key, attribute in attributes.items():
             default = "" if attribute.default is _REQUIRED else f", by default {attribute.default!r}"
-            meaning = described(text, key) or _MEANINGS.get(key, "")
+            meaning = described(text, (parameters or {}).get(key, key)) or _MEANINGS.get(key, "")
             lines.append(f"    {key}: {attribute.words}{default}{': ' * bool(meaning)}{meaning}.")
     lines += ["", f"Called with {_inputs(used, skip)}.", "", "Raises:"]
     lines += ["    TypeError: an attribute or an input is of another type, or the number of inputs another."]
     if "ValueError" in body or attributes:
         lines += ["    ValueError: an attribute or an input has a value or shape that does not fit."]
-    if example:
-        needed = ", ".join(word for word in ("Parameter", "Tensor", "ops", "scipy") if word in example)
-        lines += ["", f">>> from mindgrad import {needed}", f">>> print({example})", *prints.split("\n")]
+    if shown:
+        lines += ["", shown]
+    elif example:
+        lines += ["", own_example(example, prints)]
     else:
         shown = body[body.index(">>> ") :]
         lines += ["", shown.replace(f"ops.{function.__name__}(", f"ops.{name}()(")]
@@ -348,3 +424,17 @@ def element_type(default: Any = _REQUIRED) -> Attribute:
 def anything(words: str, default: Any = _REQUIRED) -> Attribute:
     """An attribute that the function checks itself."""
     return Attribute(lambda value: value, words, default)
+
+
+_ATTRIBUTES: dict[str, Callable[..., Attribute]] = {
+    "boolean": boolean,
+    "element_type": element_type,
+    "integer": integer,
+    "integers": integers,
+    "number": number,
+    "text": text,
+}
+#: the kind of an attribute whose default says it
+_KINDS: dict[type, Callable[..., Attribute]] = {
+    bool: boolean, int: integer, float: number, str: text, dtype_names.DType: element_type,
+}  # fmt: skip

@@ -6,77 +6,15 @@ from typing import Any
 
 from mindgrad.ir.dtype import int64
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import boxes, padding, pooling, resizing
+from mindgrad.ops import padding, pooling, resizing
 from mindgrad.ops.operands import cast, operand
-from mindgrad.ops.operations.base import (
-    anything,
-    boolean,
-    classes,
-    integer,
-    integers,
-    number,
-    operation,
-    text,
-)
+from mindgrad.ops.operations.base import anything, boolean, classes, integers, operation, text
 from mindgrad.ops.pool_windows import max_pooled, pool_windows
 
 _BOX = "Tensor([[0.0, 0.0, 3.0, 3.0]])"
 _FOUR = anything("four numbers", (0.0, 0.0, 0.0, 0.0))
 _ONES = anything("four numbers", (1.0, 1.0, 1.0, 1.0))
 
-IOU = operation(
-    __name__, "IOU", boxes.iou, attributes={"mode": text("iou")},
-    run=lambda self, anchor_boxes, gt_boxes: boxes.iou(anchor_boxes, gt_boxes, self.mode),
-    example=f"ops.IOU()({_BOX}, {_BOX})", prints="[[1.]]",
-)  # fmt: skip
-CheckValid = operation(__name__, "CheckValid", boxes.check_valid)
-NMSWithMask = operation(
-    __name__, "NMSWithMask", boxes.nms_with_mask, attributes={"iou_threshold": number(0.5)},
-    run=lambda self, bboxes: boxes.nms_with_mask(bboxes, self.iou_threshold),
-    example="ops.NMSWithMask(0.5)(Tensor([[0.0, 0.0, 4.0, 4.0, 0.5], [0.0, 0.0, 4.0, 5.0, 0.9]]))[2]",
-    prints="[ True False]",
-)  # fmt: skip
-BoundingBoxEncode = operation(
-    __name__, "BoundingBoxEncode", boxes.bounding_box_encode, attributes={"means": _FOUR, "stds": _ONES},
-    run=lambda self, anchor_box, groundtruth_box: boxes.bounding_box_encode(
-        anchor_box, groundtruth_box, self.means, self.stds
-    ),
-    example=f"ops.BoundingBoxEncode()({_BOX}, {_BOX})", prints="[[0. 0. 0. 0.]]",
-)  # fmt: skip
-BoundingBoxDecode = operation(
-    __name__, "BoundingBoxDecode", boxes.bounding_box_decode,
-    attributes={
-        "max_shape": anything("two numbers"), "means": _FOUR, "stds": _ONES, "wh_ratio_clip": number(0.016),
-    },
-    run=lambda self, anchor_box, deltas: boxes.bounding_box_decode(
-        anchor_box, deltas, self.max_shape, self.means, self.stds, self.wh_ratio_clip
-    ),
-    example=f"ops.BoundingBoxDecode((9, 9))({_BOX}, Tensor([[0.0, 0.0, 0.0, 0.0]]))",
-    prints="[[0. 0. 3. 3.]]",
-)  # fmt: skip
-ROIAlign = operation(
-    __name__, "ROIAlign", boxes.roi_align,
-    attributes={
-        "pooled_height": integer(), "pooled_width": integer(), "spatial_scale": number(),
-        "sample_num": integer(2), "roi_end_mode": integer(1),
-    },
-    run=lambda self, features, rois: boxes.roi_align(
-        features, rois, self.pooled_height, self.pooled_width, self.spatial_scale, self.sample_num,
-        self.roi_end_mode,
-    ),
-    example="ops.ROIAlign(1, 1, 1.0)(ops.ones((1, 1, 4, 4)), Tensor([[0.0, 0.0, 0.0, 2.0, 2.0]]))",
-    prints="[[[[1.]]]]",
-)  # fmt: skip
-CropAndResize = operation(
-    __name__, "CropAndResize", boxes.crop_and_resize,
-    attributes={"method": text("bilinear"), "extrapolation_value": number(0.0)},
-    run=lambda self, x, boxes_, box_indices, crop_size: boxes.crop_and_resize(
-        x, boxes_, box_indices, crop_size, self.method, self.extrapolation_value
-    ),
-    example="ops.CropAndResize()(ops.ones((1, 4, 4, 1)), Tensor([[0.0, 0.0, 1.0, 1.0]]), Tensor([0]), "
-    "(2, 2)).shape",
-    prints="(1, 2, 2, 1)",
-)  # fmt: skip
 
 # --- sizes --------------------------------------------------------------------------------------------
 

@@ -15,40 +15,6 @@ _GROUP = text(GlobalComm.WORLD_COMM_GROUP)
 _OP = text(ReduceOp.SUM)
 _X = "(Tensor([1.0, 2.0]))"
 
-AllReduce = operation(
-    __name__, "AllReduce", collectives.reduced, attributes={"op": _OP, "group": _GROUP},
-    run=lambda self, tensor: collectives.reduced(tensor, self.op, self.group),
-    example=f"ops.AllReduce(){_X}", prints="[1. 2.]",
-)  # fmt: skip
-Reduce = operation(
-    __name__, "Reduce", collectives.reduced_by,
-    attributes={"dest_rank": integer(), "op": _OP, "group": _GROUP},
-    run=lambda self, tensor: collectives.reduced_by(tensor, self.dest_rank, self.op, self.group),
-    example=f"ops.Reduce(0){_X}", prints="[1. 2.]",
-)  # fmt: skip
-ReduceScatter = operation(
-    __name__, "ReduceScatter", collectives.reduced_parts, attributes={"op": _OP, "group": _GROUP},
-    run=lambda self, tensor: collectives.reduced_parts(tensor, self.op, self.group),
-    example=f"ops.ReduceScatter(){_X}", prints="[1. 2.]",
-)  # fmt: skip
-AllGather = operation(
-    __name__, "AllGather", collectives.gathered, attributes={"group": _GROUP},
-    run=lambda self, tensor: collectives.gathered(tensor, self.group),
-    example=f"ops.AllGather(){_X}", prints="[1. 2.]",
-)  # fmt: skip
-CollectiveGather = operation(
-    __name__, "CollectiveGather", collectives.gathered_by,
-    attributes={"dest_rank": integer(), "group": _GROUP},
-    run=lambda self, tensor: collectives.gathered_by(tensor, self.dest_rank, self.group),
-    example=f"ops.CollectiveGather(0){_X}", prints="[1. 2.]",
-)  # fmt: skip
-CollectiveScatter = operation(
-    __name__, "CollectiveScatter", collectives.scattered,
-    attributes={"src_rank": integer(0), "group": _GROUP},
-    run=lambda self, tensor: collectives.scattered(tensor, self.src_rank, self.group),
-    example=f"ops.CollectiveScatter(){_X}", prints="[1. 2.]",
-)  # fmt: skip
-
 
 def _broadcast(self: Any, inputs: Any) -> Any:
     if isinstance(inputs, tuple):  # as MindSpore takes and gives them
@@ -59,16 +25,6 @@ def _broadcast(self: Any, inputs: Any) -> Any:
 Broadcast = operation(
     __name__, "Broadcast", collectives.broadcast, attributes={"root_rank": integer(), "group": _GROUP},
     run=_broadcast, example=f"ops.Broadcast(0){_X}", prints="[1. 2.]",
-)  # fmt: skip
-AlltoAll = operation(
-    __name__, "AlltoAll", collectives.exchanged,
-    attributes={
-        "split_count": integer(), "split_dim": integer(), "concat_dim": integer(), "group": _GROUP,
-    },
-    run=lambda self, tensor: collectives.exchanged(
-        tensor, self.split_count, self.split_dim, self.concat_dim, self.group
-    ),
-    example=f"ops.AlltoAll(1, 0, 0){_X}", prints="[1. 2.]",
 )  # fmt: skip
 
 

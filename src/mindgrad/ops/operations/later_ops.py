@@ -7,60 +7,23 @@ from typing import Any
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
-    activation,
     arithmetic,
-    clipping,
     comparison,
     complexes,
-    creation,
     grid_sampling,
     im2col,
     indexing,
     layout,
-    losses,
-    normalization,
     ordering,
     quantiles,
-    reduction,
-    rounding,
-    scattering,
-    spectrograms,
-    vectors,
-    window_functions,
 )
 from mindgrad.ops.operands import operand
-from mindgrad.ops.operations.base import (
-    anything,
-    boolean,
-    classes,
-    element_type,
-    integer,
-    number,
-    operation,
-    text,
-)
+from mindgrad.ops.operations.base import anything, boolean, classes, element_type, operation, text
 
 _IMAGE = "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])"
 
 # --- elements ----------------------------------------------------------------------------------------
 
-CountNonZero = operation(
-    __name__, "CountNonZero", reduction.count_nonzero, attributes={"dims": anything("axes or None", None)},
-    run=lambda self, x: reduction.count_nonzero(x, () if self.dims is None else self.dims),
-    example="ops.CountNonZero()(Tensor([1.0, 0.0, 3.0]))", prints="2",
-)  # fmt: skip
-Fills = operation(
-    __name__, "Fills", creation.full_like, run=lambda self, x, value: creation.full_like(x, value),
-    example="ops.Fills()(Tensor([1.0, 2.0]), 3.0)", prints="[3. 3.]",
-)  # fmt: skip
-Fmax = operation(__name__, "Fmax", clipping.fmax)
-Fmin = operation(__name__, "Fmin", clipping.fmin)
-NanToNum = operation(
-    __name__, "NanToNum", rounding.nan_to_num,
-    attributes={key: anything("a number or None", None) for key in ("nan", "posinf", "neginf")},
-    run=lambda self, x: rounding.nan_to_num(x, self.nan, self.posinf, self.neginf),
-    example='ops.NanToNum(1.0)(Tensor([float("nan"), 2.0]))', prints="[1. 2.]",
-)  # fmt: skip
 Quantile = operation(
     __name__, "Quantile", quantiles.quantile,
     attributes={
@@ -70,14 +33,6 @@ Quantile = operation(
         x, q, self.dim, self.keep_dims
     ),
     example="ops.Quantile()(Tensor([1.0, 2.0, 4.0]), 0.5)", prints="2.0",
-)  # fmt: skip
-TensorScatterElements = operation(
-    __name__, "TensorScatterElements", scattering.tensor_scatter_elements,
-    attributes={"axis": integer(0), "reduction": text("none")},
-    run=lambda self, data, indices, updates: scattering.tensor_scatter_elements(
-        data, indices, updates, self.axis, self.reduction
-    ),
-    example="ops.TensorScatterElements()(Tensor([1.0, 2.0]), Tensor([1]), Tensor([5.0]))", prints="[1. 5.]",
 )  # fmt: skip
 Bincount = operation(
     __name__, "Bincount", ordering.bincount,
@@ -93,11 +48,6 @@ def _counted(array: Any, size: Any, weights: Any) -> Tensor:
     return found[:bins]  # type: ignore[index]
 
 
-GLU = operation(
-    __name__, "GLU", activation.glu, attributes={"axis": integer(-1)},
-    run=lambda self, x: activation.glu(x, self.axis),
-    example="ops.GLU()(Tensor([3.0, 0.0]))", prints="[1.5]",
-)  # fmt: skip
 ConjugateTranspose = operation(
     __name__, "ConjugateTranspose", complexes.conj,
     run=lambda self, x, perm: complexes.conj(layout.transpose(x, perm)),
@@ -119,65 +69,11 @@ EmbeddingLookup = operation(
     run=lambda self, table, indices, offset: _looked_up(table, indices, offset),
     example="ops.EmbeddingLookup()(Tensor([[1.0], [2.0]]), Tensor([4, 5]), 4)", prints="[[1.]\n [2.]]",
 )  # fmt: skip
-RmsNorm = operation(
-    __name__, "RmsNorm", normalization.rms_norm, attributes={"epsilon": number(1e-6)},
-    run=lambda self, x, gamma: normalization.rms_norm(x, gamma, self.epsilon),
-    example="ops.RmsNorm(0.0)(Tensor([[3.0, 3.0]]), Tensor([1.0, 2.0]))[0]", prints="[[1. 2.]]",
-)  # fmt: skip
-Pdist = operation(
-    __name__, "Pdist", vectors.pdist, attributes={"p": number(2.0)},
-    run=lambda self, x: vectors.pdist(x, self.p),
-    example="ops.Pdist()(Tensor([[0.0, 0.0], [3.0, 4.0]]))", prints="[5.]",
-)  # fmt: skip
-TripletMarginLoss = operation(
-    __name__, "TripletMarginLoss", losses.triplet_margin_loss,
-    attributes={
-        "p": integer(2), "swap": boolean(False), "eps": number(1e-6), "reduction": text("mean"),
-    },
-    run=lambda self, anchor, positive, negative, margin: losses.triplet_margin_loss(
-        anchor, positive, negative, margin, self.p, self.eps, self.swap, self.reduction
-    ),
-    example='f"{ops.TripletMarginLoss()(Tensor([[0.0]]), Tensor([[3.0]]), Tensor([[4.0]]), 1.5):.4f}"',
-    prints="0.5000",
-)  # fmt: skip
 
 # --- windows and columns -----------------------------------------------------------------------------
 
 _PERIODIC = {"periodic": boolean(True), "dtype": element_type(float32)}
 
-HammingWindow = operation(
-    __name__, "HammingWindow", window_functions.hamming_window,
-    attributes={
-        "periodic": boolean(True), "alpha": number(0.54), "beta": number(0.46),
-        "dtype": element_type(float32),
-    },
-    run=lambda self, length: window_functions.hamming_window(
-        length, self.periodic, self.alpha, self.beta, dtype=self.dtype
-    ),
-    example="ops.HammingWindow()(2)", prints="[0.08 1.  ]",
-)  # fmt: skip
-BlackmanWindow = operation(
-    __name__, "BlackmanWindow", window_functions.blackman_window, attributes=_PERIODIC,
-    run=lambda self, length: window_functions.blackman_window(length, self.periodic, dtype=self.dtype),
-    example="ops.BlackmanWindow()(4).shape", prints="(4,)",
-)  # fmt: skip
-BartlettWindow = operation(
-    __name__, "BartlettWindow", window_functions.bartlett_window, attributes=_PERIODIC,
-    run=lambda self, length: window_functions.bartlett_window(length, self.periodic, dtype=self.dtype),
-    example="ops.BartlettWindow()(4)", prints="[0.  0.5 1.  0.5]",
-)  # fmt: skip
-STFT = operation(
-    __name__, "STFT", spectrograms.stft,
-    attributes={
-        "n_fft": integer(), "hop_length": integer(), "win_length": integer(), "normalized": boolean(False),
-        "onesided": boolean(True), "return_complex": boolean(True),
-    },
-    run=lambda self, signal, window: spectrograms.stft(
-        signal, self.n_fft, self.hop_length, self.win_length, window, False, "REFLECT", self.normalized,
-        self.onesided, self.return_complex,
-    ),
-    example="ops.STFT(4, 2, 4, False, True, True)(ops.ones((6,)), ops.ones((4,))).shape", prints="(3, 2)",
-)  # fmt: skip
 _SLIDING = {
     "dilation": anything("one int or two", 1), "padding": anything("1, 2 or 4 ints", 0),
     "stride": anything("one int or two", 1),
@@ -214,12 +110,6 @@ Col2Im = operation(
 
 # --- places in images --------------------------------------------------------------------------------
 
-AffineGrid = operation(
-    __name__, "AffineGrid", grid_sampling.affine_grid, attributes={"align_corners": boolean(False)},
-    run=lambda self, theta, size: grid_sampling.affine_grid(theta, size, self.align_corners),
-    example="ops.AffineGrid()(Tensor([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2))[0, 0, 0]",
-    prints="[0. 0.]",
-)  # fmt: skip
 _SAMPLING = {
     "interpolation_mode": text("bilinear"),
     "padding_mode": text("zeros"),
@@ -230,15 +120,5 @@ _SAMPLING = {
 def _sampled(self: Any, x: Any, grid: Any) -> Tensor:
     return grid_sampling.grid_sample(x, grid, self.interpolation_mode, self.padding_mode, self.align_corners)
 
-
-GridSampler2D = operation(
-    __name__, "GridSampler2D", grid_sampling.grid_sample, attributes=_SAMPLING, run=_sampled,
-    example=f"ops.GridSampler2D()({_IMAGE}, ops.zeros((1, 1, 1, 2)))", prints="[[[[2.5]]]]",
-)  # fmt: skip
-GridSampler3D = operation(
-    __name__, "GridSampler3D", grid_sampling.grid_sample, attributes=_SAMPLING, run=_sampled,
-    example="ops.GridSampler3D()(ops.ones((1, 1, 2, 2, 2)), ops.zeros((1, 1, 1, 1, 3))).shape",
-    prints="(1, 1, 1, 1, 1)",
-)  # fmt: skip
 
 __all__ = list(classes(globals()))

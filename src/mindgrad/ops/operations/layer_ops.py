@@ -171,16 +171,4 @@ BatchNorm = operation(
 )  # fmt: skip
 
 
-LRN = operation(
-    __name__, "LRN", normalization.lrn,
-    attributes={
-        "depth_radius": integer(5), "bias": number(1.0), "alpha": number(1.0), "beta": number(0.5),
-        "norm_region": text("ACROSS_CHANNELS"),
-    },
-    run=lambda self, x: normalization.lrn(
-        x, self.depth_radius, self.bias, self.alpha, self.beta, self.norm_region
-    ),
-    example="ops.LRN(bias=0.0)(ops.reshape(Tensor([0.0, 4.0]), (1, 2, 1, 1))).flatten()", prints="[0. 1.]",
-)  # fmt: skip
-
 __all__ = list(classes(globals()))

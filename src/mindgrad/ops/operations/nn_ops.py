@@ -5,87 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import (
-    activation,
-    affine,
-    arithmetic,
-    clipping,
-    convolution,
-    layout,
-    math,
-    matrices,
-    ordering,
-    padding,
-    rectifiers,
-    reduction,
-)
-from mindgrad.ops.operations.base import (
-    anything,
-    boolean,
-    classes,
-    integer,
-    integers,
-    number,
-    operation,
-    text,
-)
+from mindgrad.ops import arithmetic, clipping, convolution, math, padding, reduction
+from mindgrad.ops.operations.base import anything, classes, integer, integers, number, operation, text
 
 # --- activations -------------------------------------------------------------------------------------
 
-ReLU = operation(__name__, "ReLU", rectifiers.relu)
-ReLU6 = operation(__name__, "ReLU6", rectifiers.relu6)
-PReLU = operation(__name__, "PReLU", rectifiers.prelu)
-Sigmoid = operation(__name__, "Sigmoid", activation.sigmoid)
-HSigmoid = operation(__name__, "HSigmoid", rectifiers.hardsigmoid)
-HSwish = operation(__name__, "HSwish", rectifiers.hardswish)
-Mish = operation(__name__, "Mish", activation.mish)
-FastGeLU = operation(__name__, "FastGeLU", activation.fast_gelu)
-FastGelu = operation(__name__, "FastGelu", activation.fast_gelu)
-SeLU = operation(__name__, "SeLU", rectifiers.selu)
-Softsign = operation(__name__, "Softsign", activation.softsign)
-Softplus = operation(
-    __name__, "Softplus", activation.softplus,
-    run=lambda self, x: activation.softplus(x, 1, float("inf")),
-    example='f"{ops.Softplus()(Tensor(0.0)):.4f}"', prints="0.6931",
-)  # fmt: skip
-GeLU = operation(
-    __name__, "GeLU", activation.gelu, run=lambda self, x: activation.gelu(x, "tanh"),
-    example='f"{ops.GeLU()(Tensor(1.0)):.4f}"', prints="0.8412",
-)  # fmt: skip
-Gelu = operation(
-    __name__, "Gelu", activation.gelu, run=lambda self, x: activation.gelu(x, "tanh"),
-    example='f"{ops.Gelu()(Tensor(1.0)):.4f}"', prints="0.8412",
-)  # fmt: skip
-Softmax = operation(
-    __name__, "Softmax", activation.softmax, attributes={"axis": integers(-1)},
-    run=lambda self, x: activation.softmax(x, self.axis),
-    example="ops.Softmax(axis=0)(Tensor([1000.0, 1000.0]))", prints="[0.5 0.5]",
-)  # fmt: skip
-LogSoftmax = operation(
-    __name__, "LogSoftmax", activation.log_softmax, attributes={"axis": integers(-1)},
-    run=lambda self, x: activation.log_softmax(x, self.axis),
-    example="ops.LogSoftmax()(Tensor([0.0, 1000.0]))", prints="[-1000.     0.]",
-)  # fmt: skip
-Elu = operation(
-    __name__, "Elu", rectifiers.elu, attributes={"alpha": number(1.0)},
-    run=lambda self, x: rectifiers.elu(x, self.alpha),
-    example='f"{ops.Elu()(Tensor(-1.0)):.4f}"', prints="-0.6321",
-)  # fmt: skip
-CeLU = operation(
-    __name__, "CeLU", rectifiers.celu, attributes={"alpha": number(1.0)},
-    run=lambda self, x: rectifiers.celu(x, self.alpha),
-    example='f"{ops.CeLU(2.0)(Tensor(-1.0)):.4f}"', prints="-0.7869",
-)  # fmt: skip
-HShrink = operation(
-    __name__, "HShrink", rectifiers.hardshrink, attributes={"lambd": number(0.5)},
-    run=lambda self, x: rectifiers.hardshrink(x, self.lambd),
-    example="ops.HShrink()(Tensor([-1.0, 0.25, 1.0]))", prints="[-1.  0.  1.]",
-)  # fmt: skip
-SoftShrink = operation(
-    __name__, "SoftShrink", rectifiers.softshrink, attributes={"lambd": number(0.5)},
-    run=lambda self, x: rectifiers.softshrink(x, self.lambd),
-    example="ops.SoftShrink()(Tensor([-1.0, 0.25, 1.0]))", prints="[-0.5  0.   0.5]",
-)  # fmt: skip
 
 # --- layers ------------------------------------------------------------------------------------------
 
@@ -174,24 +98,6 @@ Conv2DBackpropInput = operation(
     run=_gradient_of_convolution,
     example=f"ops.Conv2DBackpropInput(4, 3)({_SENT_BACK}, {_KERNEL}, (1, 2, 5, 5)).shape",
     prints="(1, 2, 5, 5)",
-)  # fmt: skip
-BiasAdd = operation(
-    __name__, "BiasAdd", affine.bias_add, attributes={"data_format": text("NCHW")},
-    run=lambda self, x, bias: affine.bias_add(x, bias, self.data_format),
-    example="ops.BiasAdd()(Tensor([[1.0, 2.0]]), Tensor([10.0, 20.0]))", prints="[[11. 22.]]",
-)  # fmt: skip
-Flatten = operation(__name__, "Flatten", layout.flatten)
-OneHot = operation(
-    __name__, "OneHot", matrices.one_hot, attributes={"axis": integer(-1)},
-    run=lambda self, indices, depth, on_value, off_value: matrices.one_hot(
-        indices, depth, on_value, off_value, self.axis
-    ),
-    example="ops.OneHot()(Tensor([1, 0]), 2, Tensor(1.0), Tensor(0.0))", prints="[[0. 1.]\n [1. 0.]]",
-)  # fmt: skip
-TopK = operation(
-    __name__, "TopK", ordering.topk, attributes={"sorted": boolean(True)},
-    run=lambda self, x, k: ordering.topk(x, k, sorted=self.sorted),
-    example="ops.TopK()(Tensor([1.0, 3.0, 2.0]), 2)[0]", prints="[3. 2.]",
 )  # fmt: skip
 
 

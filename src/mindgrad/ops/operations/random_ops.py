@@ -6,117 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import float32, int32, int64
+from mindgrad.ir.dtype import float32, int32
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import arithmetic, candidates, dropping, ordering, random, rejection_samplers, sampling
+from mindgrad.ops import arithmetic, dropping, ordering, random
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
-from mindgrad.ops.operations.base import Attribute, boolean, classes, element_type, integer, operation
+from mindgrad.ops.operations.base import Attribute, classes, element_type, integer, operation
 from mindgrad.ops.rng_bits import fractions, seeds_of, shape_of
 
-_SEEDS = {"seed": integer(0), "seed2": integer(0)}
-
-
-def _seeds(self: Any) -> Any:
-    return self.seed, self.seed2
-
-
-UniformCandidateSampler = operation(
-    __name__, "UniformCandidateSampler", candidates.uniform_candidate_sampler,
-    attributes={
-        "num_true": integer(), "num_sampled": integer(), "unique": boolean(), "range_max": integer(),
-        "seed": integer(0), "remove_accidental_hits": boolean(False),
-    },
-    run=lambda self, true_classes: candidates.uniform_candidate_sampler(
-        true_classes, self.num_true, self.num_sampled, self.unique, self.range_max, self.seed,
-        self.remove_accidental_hits,
-    ),
-    example="ops.UniformCandidateSampler(1, 5, False, 10)(Tensor([[1], [3]]))[0].shape", prints="(5,)",
-)  # fmt: skip
-LogUniformCandidateSampler = operation(
-    __name__, "LogUniformCandidateSampler", candidates.log_uniform_candidate_sampler,
-    attributes={
-        "num_true": integer(1), "num_sampled": integer(5), "unique": boolean(True), "range_max": integer(5),
-        "seed": integer(0),
-    },
-    run=lambda self, true_classes: candidates.log_uniform_candidate_sampler(
-        true_classes, self.num_true, self.num_sampled, self.unique, self.range_max, self.seed
-    ),
-    example="ops.LogUniformCandidateSampler()(Tensor([[1], [3]]))[0].shape", prints="(5,)",
-)  # fmt: skip
-StandardNormal = operation(
-    __name__, "StandardNormal", random.standard_normal, attributes=_SEEDS,
-    run=lambda self, shape: random.standard_normal(shape, _seeds(self)),
-    example="ops.StandardNormal(seed=2)((2, 3)).shape", prints="(2, 3)",
-)  # fmt: skip
-StandardLaplace = operation(
-    __name__, "StandardLaplace", random.standard_laplace, attributes=_SEEDS,
-    run=lambda self, shape: random.standard_laplace(shape, _seeds(self)),
-    example="ops.StandardLaplace(seed=2)((2, 3)).shape", prints="(2, 3)",
-)  # fmt: skip
 UniformReal = operation(
-    __name__, "UniformReal", random.rand, attributes=_SEEDS,
+    __name__, "UniformReal", random.rand, attributes={"seed": integer(0), "seed2": integer(0)},
     run=lambda self, shape: fractions(
-        "UniformReal", shape_of("UniformReal", shape), float32, seeds_of("UniformReal", _seeds(self))
+        "UniformReal", shape_of("UniformReal", shape), float32,
+        seeds_of("UniformReal", (self.seed, self.seed2)),
     ),
     example="ops.UniformReal(seed=2)((2, 3)).shape", prints="(2, 3)",
-)  # fmt: skip
-UniformInt = operation(
-    __name__, "UniformInt", random.randint, attributes=_SEEDS,
-    run=lambda self, shape, minval, maxval: random.randint(
-        minval, maxval, shape, _seeds(self), dtype=int32
-    ),
-    example="ops.UniformInt(seed=2)((2, 3), 5, 6)", prints="[[5 5 5]\n [5 5 5]]",
-)  # fmt: skip
-Gamma = operation(
-    __name__, "Gamma", rejection_samplers.gamma, attributes=_SEEDS,
-    run=lambda self, shape, alpha, beta: rejection_samplers.gamma(shape, alpha, beta, _seeds(self)),
-    example="ops.Gamma(seed=2)((2, 3), Tensor(1.0), Tensor(2.0)).shape", prints="(2, 3)",
-)  # fmt: skip
-Poisson = operation(
-    __name__, "Poisson", rejection_samplers.poisson, attributes=_SEEDS,
-    run=lambda self, shape, mean: cast(rejection_samplers.poisson(shape, mean, _seeds(self)), int32),
-    example="ops.Poisson(seed=2)((2, 3), Tensor(0.0))", prints="[[0 0 0]\n [0 0 0]]",
-)  # fmt: skip
-RandomPoisson = operation(
-    __name__, "RandomPoisson", rejection_samplers.random_poisson,
-    attributes={**_SEEDS, "dtype": element_type(int64)},
-    run=lambda self, shape, rate: rejection_samplers.random_poisson(shape, rate, _seeds(self), self.dtype),
-    example="ops.RandomPoisson(seed=2)((2,), Tensor([0.0]))", prints="[[0]\n [0]]",
-)  # fmt: skip
-
-
-def _bernoulli_seeds(self: Any) -> Any:
-    return max(self.seed, 0), self.offset
-
-
-Bernoulli = operation(
-    __name__, "Bernoulli", random.bernoulli, attributes={"seed": integer(-1), "offset": integer(0)},
-    run=lambda self, x, p: random.bernoulli(x, p, _bernoulli_seeds(self)),
-    example="ops.Bernoulli()(Tensor([3.0, 4.0]), Tensor(1.0))", prints="[1. 1.]",
-)  # fmt: skip
-Multinomial = operation(
-    __name__, "Multinomial", sampling.multinomial, attributes={**_SEEDS, "dtype": element_type(int32)},
-    run=lambda self, x, num_samples: cast(
-        sampling.multinomial(x, num_samples, True, _seeds(self)), self.dtype
-    ),
-    example="ops.Multinomial(seed=2)(Tensor([0.0, 5.0]), 3)", prints="[1 1 1]",
-)  # fmt: skip
-RandomCategorical = operation(
-    __name__, "RandomCategorical", sampling.random_categorical, attributes={"dtype": element_type(int64)},
-    run=lambda self, logits, num_sample, seed=0: sampling.random_categorical(
-        logits, num_sample, seed, self.dtype
-    ),
-    example="ops.RandomCategorical()(Tensor([[0.0, 200.0]]), 3)", prints="[[1 1 1]]",
-)  # fmt: skip
-RandomChoiceWithMask = operation(
-    __name__, "RandomChoiceWithMask", sampling.choice_with_mask, attributes={"count": integer(256), **_SEEDS},
-    run=lambda self, x: sampling.choice_with_mask(x, self.count, _seeds(self)),
-    example="ops.RandomChoiceWithMask(2)(Tensor([False, True]))[1]", prints="[ True False]",
-)  # fmt: skip
-RandomShuffle = operation(
-    __name__, "RandomShuffle", sampling.shuffle, attributes=_SEEDS,
-    run=lambda self, x: sampling.shuffle(x, _seeds(self)),
-    example="ops.RandomShuffle(seed=2)(Tensor([3.0, 3.0]))", prints="[3. 3.]",
 )  # fmt: skip
 
 

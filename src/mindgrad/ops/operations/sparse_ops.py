@@ -148,30 +148,6 @@ SparseAddmm = operation(
     example=f"ops.SparseAddmm()({_ELEMENTS}, ops.ones((3, 1)), ops.ones((2, 1)), 1.0, 2.0)",
     prints="[[3.]\n [4.]]",
 )  # fmt: skip
-SparseDenseCwiseAdd = operation(
-    __name__, "SparseDenseCwiseAdd", sparse_values.sparse_dense_cwise_add,
-    example=f"ops.SparseDenseCwiseAdd()({_ELEMENTS}, Tensor([1.0, 2.0, 3.0]))", prints="[3. 5.]",
-)  # fmt: skip
-SparseDenseCwiseMul = operation(
-    __name__, "SparseDenseCwiseMul", sparse_values.sparse_dense_cwise_mul,
-    example=f"ops.SparseDenseCwiseMul()({_ELEMENTS}, Tensor([1.0, 2.0, 3.0]))", prints="[2. 6.]",
-)  # fmt: skip
-SparseDenseCwiseDiv = operation(
-    __name__, "SparseDenseCwiseDiv", sparse_values.sparse_dense_cwise_div,
-    example=f"ops.SparseDenseCwiseDiv()({_ELEMENTS}, Tensor([1.0, 2.0, 4.0]))", prints="[0.5 0.5]",
-)  # fmt: skip
-SparseReorder = operation(
-    __name__, "SparseReorder", sparse_values.sparse_reorder,
-    example="ops.SparseReorder()(Tensor([[1, 0], [0, 1]]), Tensor([1.0, 2.0]), (2, 2))[1]", prints="[2. 1.]",
-)  # fmt: skip
-SparseReshape = operation(
-    __name__, "SparseReshape", sparse_values.sparse_reshape,
-    example="ops.SparseReshape()(Tensor([[1, 0]]), (2, 3), (3, -1))[0]", prints="[[1 1]]",
-)  # fmt: skip
-SparseSoftmax = operation(
-    __name__, "SparseSoftmax", sparse_values.sparse_softmax,
-    example=f"ops.SparseSoftmax()({_ELEMENTS})", prints="[1. 1.]",
-)  # fmt: skip
 
 
 # --- segments of rows ---------------------------------------------------------------------------------
@@ -193,11 +169,6 @@ def _segments(name: str, power: float, counted: bool) -> Any:
     return operation(__name__, name, function, example=f"ops.{name}()({ones}{', 1' * counted})", prints=shown)
 
 
-SparseSegmentMean = operation(
-    __name__, "SparseSegmentMean", sparse_values.sparse_segment_mean,
-    example="ops.SparseSegmentMean()(Tensor([[1.0], [3.0]]), Tensor([0, 1]), Tensor([0, 0]))",
-    prints="[[2.]]",
-)  # fmt: skip
 SparseSegmentSum = _segments("SparseSegmentSum", 0.0, False)
 SparseSegmentSqrtN = _segments("SparseSegmentSqrtN", 0.5, False)
 SparseSegmentSumWithNumSegments = _segments("SparseSegmentSumWithNumSegments", 0.0, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ops import complexes, fourier, nearest_numbers, special
+from mindgrad.ops import complexes, fourier, special
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations.base import anything, boolean, classes, integer, operation, text
 
@@ -33,7 +33,6 @@ BesselK1 = _bessel("BesselK1", special.bessel_k1)
 BesselK1e = _bessel("BesselK1e", special.bessel_k1e)
 BesselY0 = _bessel("BesselY0", special.bessel_y0)
 BesselY1 = _bessel("BesselY1", special.bessel_y1)
-NextAfter = operation(__name__, "NextAfter", nearest_numbers.nextafter)
 
 
 def _transform(self: Any, x: Any) -> Any:

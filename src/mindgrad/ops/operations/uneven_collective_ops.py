@@ -10,7 +10,7 @@ from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import neighbor_exchange, uneven_collectives
 from mindgrad.ops.arguments import sizes, whole_number
-from mindgrad.ops.collectives import ReduceOp, partner
+from mindgrad.ops.collectives import partner
 from mindgrad.ops.messages import Message, exchanged_messages
 from mindgrad.ops.operations.base import boolean, classes, integer, operation, text
 from mindgrad.ops.operations.primitive import Primitive
@@ -48,21 +48,6 @@ AlltoAllVC = operation(
         ), self.block_size
     ),
     example=f"ops.AlltoAllVC(){_X})", prints="[1. 2.]",
-)  # fmt: skip
-AllGatherV = operation(
-    __name__, "AllGatherV", uneven_collectives.gathered_parts, attributes={"group": _GROUP},
-    run=lambda self, input_x, output_split_sizes: uneven_collectives.gathered_parts(
-        input_x, output_split_sizes, self.group
-    ),
-    example=f"ops.AllGatherV(){_X})", prints="[1. 2.]",
-)  # fmt: skip
-ReduceScatterV = operation(
-    __name__, "ReduceScatterV", uneven_collectives.reduced_uneven_parts,
-    attributes={"op": text(ReduceOp.SUM), "group": _GROUP},
-    run=lambda self, input_x, input_split_sizes: uneven_collectives.reduced_uneven_parts(
-        input_x, input_split_sizes, self.op, self.group
-    ),
-    example=f"ops.ReduceScatterV(){_X})", prints="[1. 2.]",
 )  # fmt: skip
 
 

@@ -33,14 +33,9 @@ from mindgrad.trace.python.source import NoSource, compile_function, find_source
 from mindgrad.trace.python.unsupported import check, is_generator_function, refuse_depth, refuse_generator
 
 __all__ = [
-    "NUMERIC",
-    "convert",
-    "convertible",
-    "is_made_inside",
-    "reason_unconverted",
-    "reason_without_source",
+    "NUMERIC", "convert", "convertible", "is_made_inside", "reason_unconverted", "reason_without_source",
     "refuse_unconvertible",
-]
+]  # fmt: skip
 
 #: packages whose Python code works on values only
 NUMERIC = frozenset(

@@ -1,0 +1,113 @@
+"""Names of ``mindgrad.mint.nn.functional``, for type checkers and editors.
+
+Written by `scripts/stubs.py` from the registry of public names; do not edit.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.ir.tensor import Tensor
+from mindgrad.mint.nn.pooling import avg_pool1d as avg_pool1d
+from mindgrad.mint.nn.pooling import avg_pool3d as avg_pool3d
+from mindgrad.mint.nn.pooling import conv_transpose2d as conv_transpose2d
+from mindgrad.mint.nn.pooling import dropout2d as dropout2d
+from mindgrad.mint.reducing import log_softmax as log_softmax
+from mindgrad.ops.activation import gelu as gelu
+from mindgrad.ops.activation import logsigmoid as logsigmoid
+from mindgrad.ops.activation import mish as mish
+from mindgrad.ops.activation import sigmoid as sigmoid
+from mindgrad.ops.activation import softplus as softplus
+from mindgrad.ops.activation import softsign as softsign
+from mindgrad.ops.classification import cross_entropy as cross_entropy
+from mindgrad.ops.grid_sampling import grid_sample as grid_sample
+from mindgrad.ops.im2col import fold as fold
+from mindgrad.ops.im2col import unfold as unfold
+from mindgrad.ops.indexing import embedding as embedding
+from mindgrad.ops.losses import cosine_embedding_loss as cosine_embedding_loss
+from mindgrad.ops.losses import l1_loss as l1_loss
+from mindgrad.ops.losses import mse_loss as mse_loss
+from mindgrad.ops.losses import soft_margin_loss as soft_margin_loss
+from mindgrad.ops.math import tanh as tanh
+from mindgrad.ops.normalization import group_norm as group_norm
+from mindgrad.ops.normalization import layer_norm as layer_norm
+from mindgrad.ops.pooling import adaptive_avg_pool1d as adaptive_avg_pool1d
+from mindgrad.ops.pooling import adaptive_avg_pool2d as adaptive_avg_pool2d
+from mindgrad.ops.pooling import adaptive_avg_pool3d as adaptive_avg_pool3d
+from mindgrad.ops.pooling import adaptive_max_pool1d as adaptive_max_pool1d
+from mindgrad.ops.pooling import adaptive_max_pool2d as adaptive_max_pool2d
+from mindgrad.ops.rectifiers import celu as celu
+from mindgrad.ops.rectifiers import hardshrink as hardshrink
+from mindgrad.ops.rectifiers import hardsigmoid as hardsigmoid
+from mindgrad.ops.rectifiers import hardswish as hardswish
+from mindgrad.ops.rectifiers import prelu as prelu
+from mindgrad.ops.rectifiers import selu as selu
+from mindgrad.ops.rectifiers import softshrink as softshrink
+from mindgrad.ops.resizing import interpolate as interpolate
+from mindgrad.ops.resizing import interpolate as upsample
+from mindgrad.ops.shuffling import pixel_shuffle as pixel_shuffle
+from mindgrad.ops.unpooling import max_unpool2d as max_unpool2d
+
+__all__: list[str]
+
+def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
+    """The mean of each window."""
+def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
+    """Channels normalised with the statistics of the batch (``training``) or with the given ones."""
+def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = 'mean') -> Tensor:
+    """−w (t log(p + ε) + (1 − t) log(1 − p + ε)) of probabilities p and targets t, with ε = 1e-12."""
+def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, reduction: str = 'mean', pos_weight: Any = None) -> Tensor:
+    """w (P t softplus(−x) + (1 − t) softplus(x)): −log-likelihood of t for the probability sigmoid(x)."""
+def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
+    """Cross-correlation along one axis, zeros at both ends being ``padding``."""
+def conv2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
+    """Cross-correlation along two axes; as `conv1d`."""
+def conv3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
+    """Cross-correlation along three axes; as `conv1d`."""
+def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: Any = False) -> Tensor:
+    """``input`` with each element set to zero with probability ``p``, the others divided by 1 − p."""
+def elu(input: Any, alpha: float = 1.0, inplace: Any = False) -> Tensor:
+    """x above 0, and α (exp(x) − 1) elsewhere; the derivative at 0 is α."""
+def elu_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
+    """Let this tensor be x above 0 and ``alpha · (exp x − 1)`` below, of the same shape and element type; gives the tensor itself."""
+def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The axes from ``start_dim`` to ``end_dim`` made one; by default all but the first."""
+def glu(input: Any, dim: int = -1) -> Tensor:
+    """a · sigmoid(b), where a and b are the halves of ``input`` along ``dim``."""
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: Any = False) -> Tensor:
+    """``input`` kept between two bounds, at which the derivative is 1."""
+def hardtanh_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
+    """Let this tensor be x held between ``min_val`` and ``max_val``, of the same shape and element type; gives the tensor itself."""
+def kl_div(input: Any, target: Any, reduction: str = 'mean', log_target: bool = False) -> Tensor:
+    """Σ t (log t − x), x being logarithms of probabilities."""
+def leaky_relu(input: Any, negative_slope: float = 0.01) -> Tensor:
+    """x above 0, and α x elsewhere; the derivative at 0 is α."""
+def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:
+    """input · weightᵀ + bias: a fully connected layer."""
+def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False) -> Any:
+    """The greatest element of each window over two axes; of equal ones the first has the derivative."""
+def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = 'mean') -> Tensor:
+    """−w[t] x[t] for log-probabilities x of classes and the class t; the mean is that weighted by w."""
+def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
+    """x / max(‖x‖ₚ, ``eps``) along ``dim``."""
+def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
+    """1 at the place of each index and 0 elsewhere, along a new last axis, as Int64."""
+def pad(input: Any, pad: Any, mode: str = 'constant', value: Any = None) -> Tensor:
+    """``input`` with elements added before and behind its last axes."""
+def relu(input: Any, inplace: Any = False) -> Tensor:
+    """max(x, 0); its derivative at 0 is 0."""
+def relu6(input: Any, inplace: Any = False) -> Tensor:
+    """min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6."""
+def relu_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
+    """Let this tensor be max(x, 0), of the same shape and element type; gives the tensor itself."""
+def sigmoid_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
+    """Let this tensor be 1 / (1 + exp(−x)), of the same shape and element type; gives the tensor itself."""
+def silu(input: Any, inplace: Any = False) -> Tensor:
+    """x · sigmoid(x), also called swish."""
+def smooth_l1_loss(input: Any, target: Any, reduction: str = 'mean', beta: float = 1.0) -> Tensor:
+    """d² / (2β) where |d| < β, and |d| − β/2 elsewhere, of d = input − target (Girshick, 2015)."""
+def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
+    """exp x / Σ exp x along ``dim``, by default the second axis, or the first of 0, 1 or 3 axes."""
+def threshold(input: Any, threshold: float, value: float, inplace: Any = False) -> Tensor:
+    """x above ``threshold``, and ``value`` elsewhere."""
+def threshold_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
+    """Let this tensor be x above ``threshold`` and ``value`` elsewhere, of the same shape and element type; gives the tensor itself."""

@@ -1,0 +1,378 @@
+"""Forms become functions: one definition for each, all compiled together.
+
+``(input, dim=None, keepdim=False)`` beside ``amax(input, axis=None, keepdims=False)`` becomes::
+
+    def amax(input, dim=None, keepdim=False):
+        return _of_amax(input, dim, keepdim)
+
+An argument stands for the parameter of the same name, or for one that a synonym names (``dim``: ``axis``).
+What must be given stands for the first parameter that is free, if no name fits; what has a default, or is an
+attribute, must fit, or be said in further brackets: ``(diagonal=k)``. ``a: floating`` converts an argument
+first, ``stable: unused`` accepts one that is not passed on, ``inplace: placing`` one with which the first
+argument becomes the result, and ``-> indices(_)`` converts the result.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from mindgrad._base.location import PACKAGE
+from mindgrad.ops.registry import Form, surface
+
+__all__ = [
+    "Argument", "Reading", "defined_in", "definition", "expose", "functions_of", "home_of",
+    "own_example", "parameters_of", "read",
+]  # fmt: skip
+
+#: names that have stood for one thing
+_SYNONYMS: tuple[frozenset[str], ...] = tuple(
+    frozenset(names.split())
+    for names in (
+        "axis dim",
+        "keepdim keep_dims keepdims",
+        "correction ddof unbiased",
+        "eps epsilon",
+        "other y x2 mat2",
+        "indices index",
+        "shape size dims",
+    )
+)
+
+
+class Argument(NamedTuple):
+    """An argument of a form: its name, the text of its conversion and of its default, "" for none."""
+
+    name: str
+    conversion: str = ""
+    default: str = ""
+    by_keyword: bool = False
+    is_used: bool = True
+
+
+class Reading(NamedTuple):
+    """A form that was read: attributes of a class, arguments, values of further parameters, the result."""
+
+    attributes: list[Argument]
+    arguments: list[Argument]
+    values: dict[str, str]
+    result: str
+
+    @property
+    def passed(self) -> list[Argument]:
+        """The attributes and arguments that stand for parameters by their names."""
+        words = _words(" ".join([*self.values.values(), self.result])) if self.values or self.result else ()
+        return [
+            each for each in (*self.attributes, *self.arguments) if each.is_used and each.name not in words
+        ]
+
+
+def read(text: str, is_class: bool = False) -> Reading:
+    """The form with the arguments ``text``.
+
+    >>> from mindgrad.ops.forms import read
+    >>> read("(axis: integers)(x)(dims=self.axis)", is_class=True).values
+    {'dims': 'self.axis'}
+    """
+    text, _, result = text.partition("->")
+    groups = [group.strip() for group in _groups(text)]
+    attributes = arguments_of(groups.pop(0)) if is_class else []
+    arguments = arguments_of(groups.pop(0)) if groups else []
+    values = {each.name: each.default for each in arguments_of(groups[0])} if groups else {}
+    return Reading(attributes, arguments, values, result.strip())
+
+
+def _words(text: str) -> list[str]:
+    return "".join([sign if sign.isalnum() or sign == "_" else " " for sign in text]).split()
+
+
+def _groups(text: str) -> list[str]:
+    """The texts in the outermost brackets."""
+    groups, depth, start = [], 0, 0
+    for position, sign in enumerate(text):
+        if sign == "(":
+            depth += 1
+            if depth == 1:
+                start = position + 1
+        elif sign == ")":
+            depth -= 1
+            if not depth:
+                groups.append(text[start:position])
+    return groups
+
+
+def arguments_of(text: str) -> list[Argument]:
+    """The arguments in the text between two brackets."""
+    arguments, by_keyword = [], False
+    for part in _parts(text):
+        if part == "*":
+            by_keyword = True
+            continue
+        head, _, default = part.partition("=")
+        name, _, conversion = head.partition(":")
+        kind = conversion.strip()
+        is_used = not kind.startswith("unused") and kind != "placing"
+        kind = kind.removeprefix("unused").strip()
+        arguments.append(Argument(name.strip(), kind, default.strip(), by_keyword, is_used))
+    return arguments
+
+
+def _parts(text: str) -> list[str]:
+    """The texts between the commas that are in no brackets."""
+    parts, depth = [""], 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += sign
+    return [part.strip() for part in parts if part.strip()]
+
+
+def _parameter(name: str, own: list[str], named: set[str]) -> str | None:
+    """The parameter of a function that an argument stands for by its name."""
+    if name in own:
+        return name
+    return next(
+        (p for group in _SYNONYMS if name in group for p in own if p in group and p not in named), None
+    )
+
+
+def parameters_of(function: Callable[..., Any], reading: Reading) -> dict[str, str]:
+    """The parameters of a function by the attributes and arguments that stand for them."""
+    code = inspect.unwrap(function).__code__
+    own = [
+        p for p in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if p not in reading.values
+    ]
+    passed = reading.passed
+    named = {argument.name for argument in passed if argument.name in own}
+    parameters: dict[str, str] = {}
+    for argument in passed:
+        parameter = _parameter(argument.name, own, named)
+        if parameter is not None and parameter not in parameters.values():
+            parameters[argument.name] = parameter
+    positional = code.co_varnames[: code.co_argcount]
+    free = [p for p in own if p in positional and p not in parameters.values()]
+    inputs = [each for each in reading.arguments if each in passed]
+    for argument in (*inputs, *passed):
+        if argument.name in parameters:
+            continue
+        if argument.default or argument in reading.attributes or not free:
+            raise ValueError(
+                f"A form of '{function.__name__}' has the argument '{argument.name}', but no parameter is "
+                f"called so; say which: (parameter={argument.name}) behind the arguments."
+            )
+        parameters[argument.name] = free.pop(0)
+    return parameters
+
+
+def definition(
+    name: str,
+    function: Callable[..., Any],
+    reading: Reading,
+    parameters: dict[str, str] | None = None,
+    *,
+    is_class: bool = False,
+) -> str:
+    """The text of the function that a form stands for; ``_of_name`` stands for the function in it."""
+    parameters = parameters or parameters_of(function, reading)
+    values = dict(reading.values)
+    for argument in reading.passed:
+        is_attribute = argument in reading.attributes
+        values[parameters[argument.name]] = (
+            f"self.{argument.name}" if is_attribute else _converted(argument, name)
+        )
+    code = inspect.unwrap(function).__code__
+    listed, is_positional = [], True
+    for parameter in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        is_positional &= parameter in values and parameter in code.co_varnames[: code.co_argcount]
+        if parameter in values:
+            listed.append(values[parameter] if is_positional else f"{parameter}={values[parameter]}")
+    header = ["self"] if is_class else []
+    for argument in reading.arguments:
+        if argument.by_keyword and "*" not in header:
+            header.append("*")
+        header.append(f"{argument.name}={argument.default}" if argument.default else argument.name)
+    call = f"_of_{name}({', '.join(listed)})"
+    first = reading.arguments[0].name if reading.arguments else ""
+    for argument in reading.arguments:
+        if argument.conversion == "placing":
+            call = f"placing({argument.name}, '{name}', {first}, lambda {first}: {call})"
+    body = re.sub(r"\b_\b", lambda _: call, reading.result) if reading.result else call
+    return f"def {name}({', '.join(header)}):\n    return {body}\n"
+
+
+def _converted(argument: Argument, name: str) -> str:
+    """An argument as it is passed on: ``floating(a, 'mean')``."""
+    if not argument.conversion:
+        return argument.name
+    conversion, _, further = argument.conversion.partition("(")
+    return f"{conversion}({argument.name}, '{name}'{', ' + further[:-1] if further else ''})"
+
+
+def functions_of(
+    forms: Iterable[Form], namespace: dict[str, Any], path: str, *, receiver: str = "", coercion: str = ""
+) -> dict[str, Any]:
+    """The functions that forms stand for, by name; those with arguments are defined in ``namespace``.
+
+    Args:
+        forms: the forms.
+        namespace: the globals of the module that has the conversions.
+        path: how the examples write the surface: ``"mint"``.
+        receiver: the first argument of methods, which a form leaves out.
+        coercion: the conversion of each first argument that has none and is not said to be ``plain``.
+    """
+    functions: dict[str, Any] = {}
+    texts: list[str] = []
+    defined: list[tuple[Form, dict[str, str]]] = []
+    for form in forms:
+        if not form.arguments:
+            functions[form.name] = form.function
+            continue
+        reading = read(form.arguments)
+        arguments = [Argument(receiver)] * bool(receiver) + reading.arguments
+        if coercion and arguments and arguments[0].conversion in ("", "plain"):
+            arguments[0] = arguments[0]._replace(conversion="" if arguments[0].conversion else coercion)
+        reading = reading._replace(arguments=arguments)
+        namespace[f"_of_{form.name}"] = form.function
+        parameters = parameters_of(form.function, reading)
+        texts.append(definition(form.name, form.function, reading, parameters))
+        defined.append((form, _described(parameters, reading)))
+    scope = defined_in(namespace, "".join(texts), path)
+    for form, parameters in defined:
+        function = scope[form.name]
+        _describe(function, form, parameters, path)
+        functions[form.name] = function
+    return functions
+
+
+def defined_in(namespace: dict[str, Any], text: str, path: str) -> dict[str, Any]:
+    """The functions that a text defines, whose globals are ``namespace``.
+
+    Their file is one of the package: errors lose its frames, and tracing calls its functions as they are.
+    """
+    file = os.path.join(PACKAGE, "ops", f"<forms of {path} with {text[4 : text.find('(')]}>")
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    scope: dict[str, Any] = {}
+    exec(compile(text, file, "exec"), namespace, scope)
+    return scope
+
+
+def _described(parameters: dict[str, str], reading: Reading) -> dict[str, str]:
+    """The parameters by the arguments that stand for them, with those whose values are about one argument."""
+    for parameter, value in reading.values.items():
+        words = _words(value)
+        names = [argument.name for argument in reading.arguments if argument.name in words]
+        if len(names) == 1:
+            parameters.setdefault(names[0], parameter)
+    return parameters
+
+
+def home_of(function: Callable[..., Any]) -> str:
+    """The path of a function of ``ops``: that of its module, unless ``ops`` has it."""
+    exported = getattr(sys.modules[function.__module__], "__all__", ())
+    return f"{'mindgrad.ops' if function.__name__ in exported else function.__module__}.{function.__name__}"
+
+
+def _describe(function: Callable[..., Any], form: Form, parameters: dict[str, str], path: str) -> None:
+    """Give a defined function the annotations and the composed documentation of the one that it calls."""
+    own = getattr(form.function, "__annotations__", {})
+    function.__annotations__ = {
+        name: own[parameter] for name, parameter in parameters.items() if parameter in own
+    } | ({"return": own["return"]} if "return" in own else {})
+    text = form.function.__doc__ or ""
+    summary, _, body = text.partition("\n\n")
+    renamed = {name: parameter for name, parameter in parameters.items() if name != parameter}
+    for name, parameter in renamed.items():
+        summary = summary.replace(f"``{parameter}``", f"``{name}``")
+    words = ", ".join(
+        f"``{name}`` is its ``{parameter}``" for name, parameter in renamed.items() if name != "self"
+    )
+    doc = f"{summary}\n\n    See :func:`{home_of(form.function)}`{': ' * bool(words)}{words}."
+    start = body.find(">>> ")
+    if form.example:
+        doc += "\n\n    " + own_example(*form.example.split(" => ")).replace("\n", "\n    ")
+    elif start >= 0:
+        example = moved_example(body[start:], form.function.__name__, path, form.name)
+        for name, parameter in renamed.items():
+            example = example.replace(f"({parameter}=", f"({name}=").replace(f" {parameter}=", f" {name}=")
+        doc += f"\n\n    {example}"
+    function.__doc__ = doc
+
+
+def own_example(expression: str, prints: str) -> str:
+    """The example of a form as lines of a doctest.
+
+    >>> from mindgrad.ops.forms import own_example
+    >>> own_example("ops.exp(Tensor(0.0))", "1.0").splitlines()[1:]
+    ['>>> print(ops.exp(Tensor(0.0)))', '1.0']
+    """
+    names = ("Parameter", "Tensor", "mint", "numpy", "ops", "scipy")
+    words = _words(expression)
+    needed = ", ".join(name for name in names if name in words)
+    return f">>> from mindgrad import {needed}\n>>> print({expression})\n{prints}"
+
+
+def moved_example(example: str, own: str, path: str, name: str) -> str:
+    """An example of ``ops.own`` as one of ``path.name``; of a method with the first argument before the dot.
+
+    >>> from mindgrad.ops.forms import moved_example
+    >>> moved_example("print(ops.sum(Tensor([1.0]), 0))", "sum", "Tensor", "sum")
+    'print(Tensor([1.0]).sum(0))'
+    """
+    if path != "Tensor":
+        example = example.replace(f"ops.{own}(", f"{path}.{name}(")
+        module = path.partition(".")[0]
+        names = f"{module}, ops" if re.search(r"(?<!mindgrad\.)\bops\.", example) else module
+        first, _, lines = example.partition("\n")
+        if first.startswith(">>> from mindgrad import ") and first.endswith("ops"):
+            return f"{first[:-3]}{names}\n{lines}"
+        return example
+    head = f"ops.{own}("
+    while (start := example.find(head)) >= 0:
+        depth, end = 0, start + len(head)
+        while depth or example[end] not in ",)":
+            depth += (example[end] in "([") - (example[end] in ")]")
+            end += 1
+        tensor = example[start + len(head) : end]
+        others = example[end + 1 :].lstrip(" ") if example[end] == "," else example[end:]
+        example = f"{example[:start]}{tensor}.{name}({others}"
+    return example
+
+
+def expose(
+    path: str,
+    namespace: dict[str, Any],
+    conversions: dict[str, Any],
+    *,
+    coercion: str = "",
+    plain: Callable[[Form], Callable[..., Any]] | None = None,
+) -> None:
+    """Give the module of a surface the functions that are declared for it, now and later.
+
+    Args:
+        path: the path of the surface.
+        namespace: the globals of its module.
+        conversions: the globals of the module that has the conversions.
+        coercion: the conversion of each first argument that has none.
+        plain: the function of a form without arguments; by default the declared function itself.
+    """
+    examples = namespace.setdefault("__test__", {})
+
+    def install(forms: list[Form]) -> None:
+        functions = functions_of(forms, conversions, path, coercion=coercion)
+        for form in forms:
+            if plain is not None and not form.arguments:
+                functions[form.name] = plain(form)
+            if plain is not None or form.arguments:
+                functions[form.name].__module__ = namespace["__name__"]
+                examples[form.name] = functions[form.name]
+        namespace.update(functions)
+        namespace["__all__"].extend(functions)
+
+    surface(path, install)
