@@ -165,3 +165,23 @@ def linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indice
 @memoized
 def _linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> LinearTrip:
     return LinearTrip(body, consts, active_consts, moving, rows)
+
+
+@memoized
+def reverse_trip(body: Graph, consts: int, active_consts: tuple[int, ...], moving: tuple[int, ...]) -> Graph:
+    """One trip of a pullback: ``(*constants, *carry, *cotangents of moving)`` to the parts of the cotangents.
+
+    These are those of the constants ``active_consts``, to be added up, and of the carry's parts ``moving``
+    before the trip.
+    """
+    trip = linear_trip(body, consts, active_consts, moving, 1)
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(body.inputs)
+        cotangents = builder.inputs_like([body.inputs[consts + k] for k in moving])
+        constants = inputs[:consts]
+        needed = [*constants, *[inputs[consts + k] for k in trip.needed]]
+        fixed = builder.inline(trip.outside, constants)
+        expensive = builder.inline(trip.expensive, needed)
+        known = [*fixed, *builder.inline(trip.coefficients, [*needed, *expensive]), *cotangents]
+        return builder.close([*builder.inline(trip.totals, known), *builder.inline(trip.step, known)])

@@ -111,8 +111,8 @@ def target_of(source: Source) -> str | None:
     return _targets(source[0]).get(source[1])
 
 
-#: the rows of Python's operators
-_OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.MatMult: "dot"}
+#: how Python's operators are written
+_OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
 
 
 @lru_cache(maxsize=64)
@@ -207,7 +207,7 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
             source is not None
             and not leaving
             and len(last.outputs) == 1
-            and last.primitive.name == operation_of(source)
+            and operation_of(source) in (last.primitive.name, last.primitive.symbol)
         ):
             names[last.outputs[0]] = name  # what the derivative alone uses
     for equation in graph.equations:

@@ -22,6 +22,7 @@ from mindgrad.emit.expression import ATOM, UNARY, Expression
 from mindgrad.emit.names import Names, attribution, line_comment, suggestions
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations
 from mindgrad.ir.types import TensorType
+from mindgrad.rows.structural import broadcast_in_dim
 
 __all__ = ["Writer", "typed_names"]
 
@@ -238,7 +239,7 @@ class _Run:
             target.refuse(equation, "it exists while a derivative is built, or in eager programs only")
         if row.communicates:
             target.refuse(equation, "it combines the tensors of several processes")
-        if row.name == "broadcast_in_dim":
+        if row is broadcast_in_dim:
             self.broadcast(equation)
             return
         if row.multiple:
@@ -279,7 +280,7 @@ class _Run:
         if not equation.primitive.pointwise:
             return [self.writer.whole(x) for x in operands]
         # one operand gives the shape, one of those of the result's type the element type
-        typed = operands[1:] if equation.primitive.name == "select" else operands
+        typed = [x for x in operands if x.type.dtype is operands[-1].type.dtype]
         first = len(operands) - len(typed)
         if not any(not x.is_literal for x in typed):
             operands[first] = self.writer.whole(operands[first])

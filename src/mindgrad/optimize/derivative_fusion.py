@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.control.lazy import LAZY, expand_lazy
+from mindgrad.control.lazy import expand_lazy
 from mindgrad.control.taylor_coefficients import taylor_coefficients
 from mindgrad.ir.build import current
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
@@ -73,7 +73,7 @@ class Member(NamedTuple):
 def joined(graph: Graph) -> Graph:
     """``graph`` with its families in their cheaper forms, and without any deferred equation."""
     graph = inside(graph, joined)
-    if any(equation.primitive in LAZY for equation in graph.equations):
+    if any(equation.primitive.expand is not None for equation in graph.equations):
         graph = _in_gradients(_collapsed(_shortened(along_diagonals(in_columns(graph)))))
     return expand_lazy(graph)
 

@@ -159,7 +159,7 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
     for equation in live:
         if equation.primitive.jvp is None or dependents.isdisjoint(equation.inputs):
             continue
-        is_control = equation.primitive.kind == "control" and equation.primitive is not taylor_coefficients
+        is_control = equation.primitive.kind == "control" and not equation.primitive.closed
         if is_control or equation.has_effect or equation.primitive.communicates:
             return None
         dependents.update(equation.outputs)
@@ -347,7 +347,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
     where control flow or an effect, which must run once, is among them.
     """
     live = live_equations([e for e in builder.equations if not e.is_only_effect], values)
-    if any(each.primitive.kind == "control" and each.primitive is not taylor_coefficients for each in live):
+    if any(each.primitive.kind == "control" and not each.primitive.closed for each in live):
         return dependent(builder, list(xs), values)
     made = {y for equation in live for y in equation.outputs}
     read = [x for equation in live for x in equation.inputs] + list(values)
@@ -377,10 +377,7 @@ class _Line:
     def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
         """The derivatives along ``direction`` of the values that depend on ``x``."""
         tangents: dict[Any, Any] = {x: direction}
-        if all(
-            each.primitive is taylor_coefficients or _is_linear(each, self._reached)
-            for each in self._equations
-        ):
+        if all(each.primitive.closed or _is_linear(each, self._reached) for each in self._equations):
             push_tangents(self._equations, tangents)  # series that get longer, and sums of them
         elif x in self._inputs:
             program, operands, argnum = self.program_of(x)

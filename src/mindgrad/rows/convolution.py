@@ -21,6 +21,7 @@ from mindgrad.ir.work import by
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.batching import moved
 from mindgrad.rows.kinds import multilinear, zeros
+from mindgrad.rows.patterns import convolved
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.static_slices import pad, reverse
 from mindgrad.rows.structural import reshape, transpose
@@ -299,6 +300,7 @@ conv = multilinear(
     xla=_conv_xla,
     transpose=[_cotangent_input, _cotangent_kernel],
     axes=_ConvAxes(),
+    pattern=convolved,
     batch=_conv_batch,
     samples=[
         case(_SIGNAL, reals()[4, 3, 3], **_window(1)),

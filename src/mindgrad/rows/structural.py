@@ -93,6 +93,7 @@ convert = linear(
     jvp=_convert_jvp,
     transpose=lambda ct, x, dtype: convert(ct, dtype=x.type.dtype),
     axes=UNIFORM,
+    pattern=lambda run, equation, patterns: patterns,
     simplify=_convert_simplify,
     samples=[case(reals()[3, 2], dtype=float64), case(reals()[2], dtype=float32)],
 )
@@ -342,7 +343,7 @@ stop_gradient = linear(
     type_rule=lambda x: x,
     numpy=lambda x: x,
     xla=lambda jax, x: x,
-    jvp=lambda y, xs, ts: None,
+    jvp=None,
     transpose=lambda ct, x: [zeros(x.type)],
     samples=(reals(), 1, "any"),
 )

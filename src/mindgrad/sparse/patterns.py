@@ -44,6 +44,8 @@ class Patterns:
         self.sparse = sparse
         self.width = width
 
+    check = staticmethod(check)
+
     def union(self, patterns: Sequence[Any]) -> Any:
         """The union of ``patterns``; ``None`` if all are empty."""
         distinct = list({id(p): p for p in patterns if p is not None}.values())

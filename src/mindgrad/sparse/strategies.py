@@ -405,7 +405,7 @@ def _divided(by_element: Any, types: Sequence[TensorType]) -> list[Any]:
 def _has_own_derivative(graph: Graph) -> bool:
     """Whether some derivative may be the user's own, so that second derivatives need not be symmetric."""
     return any(
-        e.primitive.name in ("custom", "custom_tangent", "hook")
+        e.primitive.by_user
         or any(isinstance(v, Graph) and _has_own_derivative(v) for v in e.parameters.values())
         for e in graph.equations
     )

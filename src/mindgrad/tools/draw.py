@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindgrad.api.arguments import check_callable
-from mindgrad.emit.python_control import reverse_trip
 from mindgrad.ir.graph import DerivativeOf, Equation, Graph
+from mindgrad.ir.inner_programs import inner_programs
 from mindgrad.tools.line_labels import OWN, described, function_of
 from mindgrad.tools.traced_program import traced_derivative
 
@@ -363,18 +363,10 @@ def _patches() -> Any:
 
 def _inner(equation: Equation) -> Iterator[tuple[Graph, Sequence[Any]]]:
     """The graphs that an equation runs, with what their inputs come from."""
-    parameters = equation.parameters
-    if equation.primitive.name == "while_pullback":
-        body, moving = parameters["body"], parameters["moving"]
-        count = len(body.inputs)
-        cotangents = equation.inputs[count + 2 + len(body.outputs) :]
-        trip = reverse_trip(body, parameters["consts"], parameters["active_consts"], moving)
-        yield trip, [*equation.inputs[:count], *cotangents]
-    elif equation.primitive.runs_graphs:
-        skipped = 1 if equation.primitive.name == "cond" else 0
-        for value in parameters.values():
-            if isinstance(value, Graph):
-                yield value, equation.inputs[skipped:]
+    if equation.primitive.trip is not None:
+        yield equation.primitive.trip(equation)
+    else:
+        yield from ((inner.graph, inner.operands) for inner in inner_programs(equation))
 
 
 def draw(fn: Callable[..., Any], *args: Any, order: int = 0, rewrites: bool = True, **kwargs: Any) -> Drawing:

@@ -19,9 +19,9 @@ from typing import Any
 from mindgrad._base.refusal import refuse
 from mindgrad.ir.dtype import bool_
 from mindgrad.ir.graph import Equation
-from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.ir.tensor import Number, Tensor
+from mindgrad.rows.logic import logical_not
 from mindgrad.trace import aliases, effect_log, frozen, mutation_policy, state
 from mindgrad.trace.control import builtins, snapshots, texts
 from mindgrad.trace.control.branches import VALUE, branch
@@ -291,7 +291,7 @@ class Runtime(Exceptions):
     def not_(self, x: Any) -> Any:
         """``not x``."""
         known = plain_truth(x)
-        return apply(REGISTRY["logical_not"], known) if isinstance(known, Tensor) else not known
+        return apply(logical_not, known) if isinstance(known, Tensor) else not known
 
     def in_(self, x: Any, items: Any) -> Any:
         """``x in items``."""

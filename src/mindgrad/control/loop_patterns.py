@@ -14,7 +14,7 @@ import numpy as np
 
 from mindgrad.ir.graph import Equation, Graph
 
-__all__ = ["RULES"]
+__all__ = ["branched", "customised", "looped", "scanned"]
 
 #: the most trips of a scan that are followed one by one, times the equations of its body
 _FOLLOWED = 20_000
@@ -22,7 +22,8 @@ _FOLLOWED = 20_000
 _TRIPS = 64
 
 
-def _branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """The union of the patterns of both branches."""
     values = [run.known(x) for x in equation.inputs[1:]]
     runs = [
         (graph, run.inside(graph, patterns[1:], values))
@@ -34,7 +35,8 @@ def _branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     ]
 
 
-def _scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """The patterns trip by trip, where the trips are few; else as a while."""
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
     first, end = parameters["consts"], parameters["consts"] + parameters["carries"]
@@ -62,7 +64,8 @@ def _scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     return [*carry, *[run.stacked(p, y) for p, y in zip(ys, body.outputs[end - first :], strict=True)]]
 
 
-def _looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """The patterns after any number of trips, and those of saved carries."""
     body, first = equation.parameters["body"], equation.parameters["consts"]
     outputs = _settled(run, equation, patterns, body, first, len(body.inputs))
     carries = len(body.outputs)
@@ -98,7 +101,7 @@ def _settled(
     return run.mixed(patterns, equation.outputs)
 
 
-def _customised(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def customised(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     """The transpose of the pattern of the user's pullback by the cotangents."""
     pullback = equation.parameters["pullback"]
     outputs, inputs = equation.parameters["outputs"], equation.parameters["inputs"]
@@ -119,11 +122,3 @@ def _customised(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
 
 def _count(pattern: Any) -> int:
     return 0 if pattern is None else pattern.nnz
-
-
-RULES: dict[str, Any] = {
-    "cond": _branched,
-    "scan": _scanned,
-    "while": _looped,
-    "custom": _customised,
-}
