@@ -35,6 +35,7 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
   all elements are taken to meet. Pointwise rows need none.
 - ``linear_in`` are the operands in which a linear operator is linear together, ``None`` for all of them;
   ``moves`` says that its result consists of elements of these operands, and zeros, wherever they come from.
+- ``stops`` says that no derivative goes through it.
 - ``work`` (an :class:`mindgrad.ir.work.Work`) says how dear it is.
 - ``symbol`` is Python's operator for it (``+``).
 - ``pattern(run, equation, patterns)`` gives the sparsity pattern of each output, for those of the operands,
@@ -80,7 +81,7 @@ REGISTRY: dict[str, Primitive] = {}
 
 #: fields that few rows have, and what they are for the others
 _FURTHER: dict[str, Any] = {
-    "linear_in": None, "moves": False, "runs_graphs": True, "symbol": None, "pattern": None,
+    "linear_in": None, "moves": False, "stops": False, "runs_graphs": True, "symbol": None, "pattern": None,
     "recurrence": None, "contracted": None, "passage": None, "expand": None, "closed": False,
     "by_user": False, "replaceable": False, "programs": None, "trip": None,
 }  # fmt: skip
@@ -91,6 +92,7 @@ class Primitive:
 
     linear_in: Sequence[int] | None
     moves: bool
+    stops: bool
     runs_graphs: bool
     symbol: str | None
     pattern: Callable[..., Any] | None
@@ -134,6 +136,7 @@ class Primitive:
         "sends",
         "series",
         "simplify",
+        "stops",
         "symbol",
         "taint",
         "transpose",

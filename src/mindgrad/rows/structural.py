@@ -343,7 +343,8 @@ stop_gradient = linear(
     type_rule=lambda x: x,
     numpy=lambda x: x,
     xla=lambda jax, x: x,
-    jvp=None,
+    jvp=lambda y, xs, ts: None,
+    stops=True,
     transpose=lambda ct, x: [zeros(x.type)],
     samples=(reals(), 1, "any"),
 )

@@ -151,7 +151,7 @@ class Propagation(Patterns):
             primitive = equation.primitive
             self.note(equation)
             patterns = [self.pattern(x) for x in equation.inputs]
-            if primitive.jvp is None or all(p is None for p in patterns):
+            if primitive.jvp is None or primitive.stops or all(p is None for p in patterns):
                 continue
             outputs = self._rule(equation, patterns)
             self._patterns.update(
