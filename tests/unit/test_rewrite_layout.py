@@ -8,7 +8,7 @@ from mindgrad.execution.compiled import trace
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.optimize import layout
 from mindgrad.optimize.layout import narrow_products_turned, transposes_carried
-from tests.unit.rewrite_checks import compiled, on_and_off
+from tests.unit.rewrite_checks import compiled, on_and_off, with_costs
 
 
 def arrays(*shapes, seed=0):
@@ -53,7 +53,7 @@ SHAPES = {
 
 @pytest.mark.parametrize("function", SHAPES, ids=lambda f: f.__name__)
 def test_value_and_two_derivatives_are_the_same(function, monkeypatch):
-    monkeypatch.setattr(layout, "_ELEMENTS", 512)
+    with_costs(monkeypatch, transposed_elements=512)
     fired = on_and_off(function, [x / 4 for x in arrays(*SHAPES[function])])
     assert fired["layout"] >= 1
 

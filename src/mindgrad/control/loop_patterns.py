@@ -12,14 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph
 
 __all__ = ["branched", "customised", "looped", "scanned"]
-
-#: the most trips of a scan that are followed one by one, times the equations of its body
-_FOLLOWED = 20_000
-#: trips after which a loop whose pattern still grows is taken to mix everything
-_TRIPS = 64
 
 
 def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
@@ -40,7 +36,7 @@ def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
     first, end = parameters["consts"], parameters["consts"] + parameters["carries"]
-    if length * max(len(body.equations), 1) > _FOLLOWED:
+    if length * max(len(body.equations), 1) > costs().pattern_equations:
         return _settled(run, equation, patterns, body, first, end)
     values = [run.known(x) for x in equation.inputs]
     carry, carry_values = list(patterns[first:end]), values[first:end]
@@ -86,7 +82,7 @@ def _settled(
         slices.append(None if p is None else run.grouped(p, group, v.type.size))
     values = [run.known(x) for x in equation.inputs[:first]]
     carry = list(patterns[first:end])
-    for _ in range(_TRIPS):
+    for _ in range(costs().pattern_trips):
         nothing = [None] * (len(body.inputs) - first)
         inside = run.inside(body, [*patterns[:first], *carry, *slices], [*values, *nothing])
         outputs = [inside.pattern(y) for y in body.outputs]

@@ -10,7 +10,7 @@ Axes of operands and of results that have one label run together: those of a bat
 product. A row gives the map of its equations by its ``axes`` (``rows.axes`` has the common ones), and with it
 the parameters of the same operator on operands whose axes stand in another order, have other sizes along
 parallel labels, or have labels more (a batch). For programs it is used in ``transforms.axis_propagation``,
-``optimize.batch_region``, ``optimize.tiles``, ``optimize.blocks`` and ``optimize.layout``.
+``optimize.batch_region``, ``optimize.tiling`` and ``optimize.layout``.
 
 The name is MLIR's (``linalg`` indexing maps and iterator types), without its arithmetic of indices.
 """

@@ -10,10 +10,10 @@ Proof. Columns: y has one value per row, so ``Jᵀ 1`` holds ``∂_j y`` in colu
 second coefficient along e_j is ``½ ∂_j² y``, and the collapsed sweep gives ``Σ_j D²y[p_j, q_j]``
 (``transforms.forward_laplacian``) for ``p_j = e_j, q_j = c_j e_j``.
 
-When it pays. Columns: a gradient is one sweep, so from two first derivatives on; but not for a column that
-is differentiated again, whose series holds the first derivative. Collapse: D + 2 sweeps instead of 2 D + 1,
-and one second-order term in memory instead of D, from :data:`_DIRECTIONS` on. Limits: one value per row;
-sums composed of additions, subtractions, constant factors, and sums over concatenated terms.
+When it pays. Columns: a gradient is one sweep, so from two first derivatives on; but not for a column that is
+differentiated again, whose series holds the first derivative. Collapse: D + 2 sweeps instead of 2 D + 1, and
+one second-order term in memory instead of D, from ``collapsed_directions`` of the cost model on. Limits: one
+value per row; sums composed of additions, subtractions, constant factors, and sums over concatenated terms.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 from mindgrad.control.lazy import expand_lazy
 from mindgrad.control.taylor_coefficients import taylor_coefficients
 from mindgrad.ir.build import current
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.rewriting import Rewrite
@@ -54,9 +55,6 @@ COLLAPSE = Rewrite(
 )
 
 Read = Callable[[Any], Any]
-
-#: second derivatives in a sum from which on it is collapsed
-_DIRECTIONS = 3
 
 
 class Member(NamedTuple):
@@ -199,7 +197,9 @@ def _sums(graph: Graph) -> dict[Variable, _Sum]:
     for equation in graph.equations:
         if equation.primitive.multiple or equation.outputs[0] not in sums:
             ends.update(equation.inputs)
-    return {y: sum_ for y, sum_ in sums.items() if y in ends and len(sum_.factors) >= _DIRECTIONS}
+    return {
+        y: sum_ for y, sum_ in sums.items() if y in ends and len(sum_.factors) >= costs().collapsed_directions
+    }
 
 
 def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:

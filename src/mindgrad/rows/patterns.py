@@ -12,15 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation
 
 __all__ = [
     "contracted", "convolved", "multiplied", "read_anywhere", "selected", "sliced_anywhere",
     "updated_anywhere", "written_anywhere",
 ]  # fmt: skip
-
-#: positions of a convolution's window that are followed
-_WINDOW = 512
 
 
 # -- pointwise ---------------------------------------------------------------------------------------
@@ -147,7 +145,7 @@ def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
         narrow = (1, w.shape[0], *[1] * (len(w.shape) - 2))
         parts.append(run.rows(reduced, np.broadcast_to(numbers.reshape(narrow), output.shape)))
     if patterns[0] is not None:
-        if math.prod(w.shape[1:]) > _WINDOW:
+        if math.prod(w.shape[1:]) > costs().window_positions:
             return run.mixed(patterns, equation.outputs)
         numbers = np.arange(1.0, x.type.size + 1).reshape(x.shape)
         per_group = output.shape[1] // groups

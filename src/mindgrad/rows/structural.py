@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.dtype import DType, bool_, float32, float64, int32
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.index_map import OPAQUE, UNIFORM, Arrangement, Axes, IndexMap, Labels, Relabelling
@@ -30,7 +31,7 @@ __all__ = [
 #: the size up to which an iota is a constant, which folds into the equations that use it
 _SMALL = 64
 #: elements that are copied in the time in which NumPy makes a view
-_COPIED = 4096
+_COPIED = HOST.copied_elements
 
 
 def splat(x: Any, type: TensorType) -> Constant | None:
