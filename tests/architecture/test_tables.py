@@ -115,6 +115,47 @@ def test_general_machinery_does_not_ask_which_operator_it_is():
     assert asked == []
 
 
+#: numbers that are no property of a machine: how much is remembered, searched or waited for
+LIMITS = {
+    "_ALL", "_MOST", "_LOOPS", "_KEPT", "_SIGNATURES", "_ROLES_KNOWN", "_PLANS_KEPT", "MAXSIZE", "_PATIENCE",
+    "_PATIENCE_WITH_SEVERAL", "_REASONS", "_KEPT_PER_OWNER", "_KEPT_WITHOUT_OWNER", "_NICENESS", "_SECONDS_AT_EXIT",
+    "_LEVELS", "_KINDS", "_UNUSED", "_STRANGERS", "_STRUCTURES", "_MOST_BYTES", "_BYTES_PER_PROGRAM",
+    "_BYTES_PER_OPERATOR", "_MOST_EQUATIONS", "FEW", "_NEARLY", "_SMALL",
+}  # fmt: skip
+
+
+def numbers(tree: ast.Module) -> Iterator[str]:
+    """The names of constants of a file that are numbers."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            targets = [
+                t
+                for target in node.targets
+                for t in (target.elts if isinstance(target, ast.Tuple) else [target])
+            ]
+            values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+            if len(targets) == len(values):
+                for target, value in zip(targets, values, strict=True):
+                    literals = [x for x in ast.walk(value) if isinstance(x, ast.Constant)]
+                    is_number = not any(
+                        isinstance(x, ast.Name | ast.Call | ast.Dict | ast.Tuple) for x in ast.walk(value)
+                    )
+                    if is_number and literals and all(isinstance(x.value, int | float) for x in literals):
+                        yield ast.unparse(target)
+
+
+def test_numbers_that_were_tuned_on_a_machine_stand_in_the_cost_model():
+    rooms = ("optimize", "control", "sparse", "execution", "eager", "transforms")
+    listed = {
+        f"{name}: {number}"
+        for name, tree in trees()
+        if name.startswith(rooms)
+        for number in numbers(tree)
+        if number.isupper() and number not in LIMITS
+    }
+    assert listed == set()
+
+
 def test_a_table_is_seen():
     tree = ast.parse(
         "from mindgrad.rows.arithmetic import add, mul\nA = {'tanh': 1, 'exp': 2}\nB = (add, mul)\n"

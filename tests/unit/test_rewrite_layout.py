@@ -58,6 +58,20 @@ def test_value_and_two_derivatives_are_the_same(function, monkeypatch):
     assert fired["layout"] >= 1
 
 
+def test_transformed_axes_stay_last():
+    """A Fourier transform would move them back itself."""
+
+    def spectrum(x):
+        y = ops.transpose(ops.tanh(ops.transpose(ops.sin(x), (1, 0))), (1, 0))
+        return ops.real(ops.fft(y)).sum()
+
+    x = Tensor(arrays((70, 80))[0])
+    with compiled(False):
+        plain = trace(spectrum, x)
+    for graph in (plain, transposes_carried(plain)):
+        assert {e.parameters["axes"] for e in graph.equations if e.primitive.name == "fft"} == {(1,)}
+
+
 def test_no_large_transposition_is_left():
     x, w, b = map(Tensor, arrays(*SHAPES[channels_last]))
     with compiled(False):

@@ -53,7 +53,7 @@ fft = linear(
     numpy=_numpy,
     xla=_xla,
     transpose=lambda ct, x, axes, inverse: fft(ct, axes=axes, inverse=inverse),
-    axes=Along("axes", OPAQUE, keeps=True),
+    axes=Along("axes", OPAQUE, keeps=True, stays_last=True),
     samples=[
         case(reals()[2, 5, 3], axes=(1,), inverse=False, accepts="complex"),
         case(reals()[4, 2, 3], axes=(0, 2), inverse=True, accepts="complex"),
