@@ -20,10 +20,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.ir import settings
-from mindgrad.ir.cost_model import costs
+from mindgrad.ir.cost_model import DEVICES, costs
 from mindgrad.ir.types import TensorType
 
 __all__ = ["ReverseTrips", "Saved", "Trip", "save", "slots_for"]
+
+#: a number, as emitted programs contain the function that reads it
+_SAVED_BYTES = DEVICES["CPU"].saved_carry_bytes
 
 
 def slots_for(carry: Sequence[TensorType], is_inner: bool) -> int:
@@ -122,7 +125,7 @@ def save(
 
 def _saves_every(buffers: Sequence[Any]) -> bool:
     """Whether the first trips save every carry."""
-    return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= costs().saved_carry_bytes
+    return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _SAVED_BYTES
 
 
 def _depth(slots: int) -> int:

@@ -137,18 +137,19 @@ def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
 def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     """The pattern through the window, tap by tap."""
     x, w = equation.inputs
-    output = equation.outputs[0]
+    lead = len(x.shape) - len(w.shape) + 1  # the axes of samples
+    shape = (math.prod(x.shape[:lead]), *equation.outputs[0].shape[lead:])
     groups = equation.parameters["groups"]
     parts = []
     if patterns[1] is not None:
         reduced, numbers = run.collapsed(w, patterns[1], range(1, len(w.shape)))
         narrow = (1, w.shape[0], *[1] * (len(w.shape) - 2))
-        parts.append(run.rows(reduced, np.broadcast_to(numbers.reshape(narrow), output.shape)))
+        parts.append(run.rows(reduced, np.broadcast_to(numbers.reshape(narrow), shape)))
     if patterns[0] is not None:
         if math.prod(w.shape[1:]) > costs().window_positions:
             return run.mixed(patterns, equation.outputs)
-        numbers = np.arange(1.0, x.type.size + 1).reshape(x.shape)
-        per_group = output.shape[1] // groups
+        numbers = np.arange(1.0, x.type.size + 1).reshape((shape[0], *x.shape[lead:]))
+        per_group = shape[1] // groups
         for tap in np.ndindex(*w.shape[1:]):
             # a kernel with a single weight only moves the elements of x
             single = np.zeros((groups, *w.shape[1:]))
