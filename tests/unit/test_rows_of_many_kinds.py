@@ -9,6 +9,7 @@ import mindgrad
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.backend.jax_import import jax_module
+from mindgrad.execution.compiled import trace
 from tests.unit.rewrite_checks import with_and_without, with_costs
 
 ROWS = 12
@@ -118,6 +119,11 @@ def test_the_directions_of_a_laplacian_are_samples_of_a_convolution(monkeypatch)
 
     fired, (found,) = with_and_without(lambda x: ms.laplacian(network)(x), x)
     assert fired["blocks"] == 1
+    graph = trace(lambda x: ms.laplacian(network)(x), x)
+    assert [e.parameters["length"] for e in graph.equations if e.primitive.name == "scan"] == [12], (
+        "of two rows"
+    )
+    assert graph.count()["tanh"] == 3
     traces = [
         np.trace(h) for h in ms.vmap(mindgrad.hessian(lambda x: network_of_one(x, kernels)))(x).asnumpy()
     ]
