@@ -132,15 +132,16 @@ class Builder:
 
         What a program computes of captured data alone is an array of its own each time it is asked for.
         """
-        kept = self._constants.get(constant.key)
-        if kept is None:
-            kept = constant
+        representative = self._constants.get(constant.key)
+        if representative is None:
+            representative = constant
             if constant.value.size > 1:
                 last = self._last.setdefault(constant.type, constant)
-                kept = last if last is not constant and _is_equal(last.value, constant.value) else constant
-                self._last[constant.type] = kept
-            self._constants[constant.key] = kept
-        return kept
+                if last is not constant and _is_equal(last.value, constant.value):
+                    representative = last
+                self._last[constant.type] = representative
+            self._constants[constant.key] = representative
+        return representative
 
     def trace(
         self,
