@@ -18,6 +18,7 @@ value per row; sums composed of additions, subtractions, constant factors, and s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -33,7 +34,6 @@ from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
 from mindgrad.optimize.mode_choice import in_columns
 from mindgrad.optimize.rowwise_fusion import along_diagonals
-from mindgrad.rows.arithmetic import add, div, mul, neg, sub
 from mindgrad.rows.kinds import ones, zeros
 from mindgrad.rows.reduction import reduce_sum
 from mindgrad.rows.static_slices import concatenate, slice_axis
@@ -208,21 +208,37 @@ def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
     if primitive is reduce_sum:
         return _collected(equation, sums)
     terms = [sums.get(x) if type(x) is Variable else None for x in inputs]
-    if not any(terms):
+    if not any(terms) or primitive.multiple:
         return None
-    if primitive is reshape or primitive is neg:
-        sign = -1.0 if primitive is neg else 1.0
-        return _scaled(terms[0], sign)
-    if primitive is mul:
-        for this, other in ((0, 1), (1, 0)):
-            factor = inputs[other]
-            if type(factor) is Constant and factor.is_splat:
-                return _scaled(terms[this], float(factor.value))
-    if primitive is div and type(inputs[1]) is Constant and inputs[1].is_splat and inputs[1].value:
-        return _scaled(terms[0], 1 / float(inputs[1].value))
-    if primitive is add or primitive is sub:
-        return _total([terms[0], _scaled(terms[1], 1.0 if primitive is add else -1.0)])
-    return None
+    if primitive is reshape:
+        return terms[0]
+    factors = _factors(equation, [term is not None for term in terms])
+    if factors is None:
+        return None
+    return _total([_scaled(term, f) for term, f in zip(terms, factors, strict=True) if term])
+
+
+def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
+    """The factors with which the operands in ``flags`` enter a linear combination; ``None`` if it is none.
+
+    A pointwise row that is linear in them gives each by its kernel, at one for that operand.
+    """
+    primitive, inputs = equation.primitive, equation.inputs
+    if primitive.is_linear:
+        is_combination = primitive.pointwise and primitive.linear_in is None and all(flags)
+    else:
+        fixed = [x for x, flag in zip(inputs, flags, strict=True) if not flag]
+        is_fixed = all(type(x) is Constant and x.is_splat for x in fixed) and len(fixed) == len(inputs) - 1
+        slots = range(len(inputs)) if primitive.linear_in is None else primitive.linear_in
+        is_combination = primitive.kind == "pointwise multilinear" and is_fixed and flags.index(True) in slots
+    if not is_combination or equation.outputs[0].dtype.kind != "float":
+        return None
+    factors = []
+    for k in range(len(inputs)):
+        unit = [x.value if type(x) is Constant else np.asarray(j == k, float) for j, x in enumerate(inputs)]
+        with np.errstate(all="ignore"):
+            factors.append(float(primitive.numpy(*unit, **equation.parameters)))
+    return factors if all(map(math.isfinite, factors)) else None
 
 
 def _collected(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:

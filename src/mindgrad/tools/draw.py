@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from mindgrad.api.arguments import check_callable
 from mindgrad.ir.graph import DerivativeOf, Equation, Graph
 from mindgrad.ir.inner_programs import inner_programs
+from mindgrad.rows.structural import broadcast_in_dim
 from mindgrad.tools.line_labels import OWN, described, function_of
 from mindgrad.tools.traced_program import traced_derivative
 
@@ -32,10 +33,8 @@ __all__ = ["Drawing", "draw"]
 _MOST_ROWS = 40
 _SUFFIXES = (".svg", ".png", ".pdf")
 
-#: rows that are derivatives of the line that they belong to
-_DERIVATIVES = {"while_pullback"}
 #: what operators between arrays do without a word
-_UNSAID = {"broadcast_in_dim"}
+_UNSAID = broadcast_in_dim.name
 
 Source = tuple[str, int]
 
@@ -201,7 +200,8 @@ class Drawing:
 
     def _box(self, equation: Equation) -> _Box:
         source = equation.source
-        is_derivative = type(source) is DerivativeOf or equation.primitive.name in _DERIVATIVES
+        is_pullback = equation.primitive.trip is not None
+        is_derivative = type(source) is DerivativeOf or is_pullback
         line: Source = ("", 0) if source is None else tuple(source)  # type: ignore[assignment]
         key, label, group = described(line, self.folding)
         cell = getattr(source, "cell", "")
@@ -305,7 +305,7 @@ class _Picture:
         self._text(x + 0.08, y - 0.31, _shortened(self._detail(number, row, side), 88), 6.5, colour, None)
 
     def _detail(self, number: int, row: _Row, side: int) -> str:
-        counts = {name: count for name, count in row.operators[side].items() if name not in _UNSAID}
+        counts = {name: count for name, count in row.operators[side].items() if name != _UNSAID}
         operators = ", ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
         parts = [operators]
         if row.reads[side]:
