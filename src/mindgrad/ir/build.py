@@ -175,7 +175,7 @@ class Builder:
             else:
                 if atom.tainted:
                     tainted = True
-                kept = self._kept(atom)
+                kept = self._constants.get(atom.key) or self._kept(atom)
                 if kept is not atom:
                     inputs = inputs[:position] + (kept,) + inputs[position + 1 :]
         if primitive.simplify is not None:
