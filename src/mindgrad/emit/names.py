@@ -19,6 +19,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from mindgrad.control.cond import cond
 from mindgrad.ir.graph import DerivativeOf, Equation, Graph, Variable
 
 __all__ = ["Names", "attribution", "carry_names", "identifier", "is_numbered", "line_comment", "suggestions"]
@@ -274,7 +275,7 @@ def _leaves(consumers: Sequence[Equation | None], inside: set[Equation]) -> bool
 def _of_control(equation: Equation) -> Sequence[str | None]:
     """Names of what a branch or loop gives: those that its lines give."""
     parameters = equation.parameters
-    if equation.primitive.name == "cond":
+    if equation.primitive is cond:
         true, false = parameters["true"], parameters["false"]
         first, second = suggestions(true), suggestions(false)
         pairs = zip(true.outputs, false.outputs, strict=True)
@@ -283,7 +284,7 @@ def _of_control(equation: Equation) -> Sequence[str | None]:
             file, line = equation.source  # type: ignore[misc]
             return [_choices(file).get(line)]
         return names
-    if equation.primitive.name in ("while", "scan"):
+    if equation.primitive.replaceable:  # a loop
         known = suggestions(parameters["body"])
         return [known.get(y) for y in parameters["body"].outputs]
     return ()

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindgrad._base.location import NO_LINE
+from mindgrad.control.cond import cond
 from mindgrad.emit.array_forms import alignment
 from mindgrad.emit.expression import ATOM, UNARY, Expression
 from mindgrad.emit.names import Names, attribution, line_comment, suggestions
@@ -252,7 +253,7 @@ class _Run:
     def needed(self, equation: Equation) -> Equation:
         """A branch without the outputs that nothing uses, and what only they need."""
         slots = [k for k, y in enumerate(equation.outputs) if self.uses[y]]
-        if equation.primitive.name != "cond" or len(slots) == len(equation.outputs):
+        if equation.primitive is not cond or len(slots) == len(equation.outputs):
             return equation
         parameters = dict(equation.parameters)
         for side in ("true", "false"):
