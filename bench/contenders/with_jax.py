@@ -12,6 +12,7 @@ import jax_control
 import jax_layout
 import jax_mixture
 import jax_operators
+import jax_rows
 import jax_scale
 import jax_sparse
 import jax_training
@@ -212,6 +213,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "nested": nested,
     **jax_control.TASKS,
     **jax_operators.TASKS,
+    **jax_rows.TASKS,
     **jax_sparse.TASKS,
     **jax_training.TASKS,
     **jax_scale.tasks(burgers_loss("jvp of jvp")),

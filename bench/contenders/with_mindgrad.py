@@ -19,6 +19,7 @@ mindgrad.install()
 
 import mindgrad_first  # noqa: E402
 import mindgrad_operators  # noqa: E402
+import mindgrad_rows  # noqa: E402
 import mindgrad_scale  # noqa: E402
 import mindgrad_sparse  # noqa: E402
 import mindspore_control  # noqa: E402  (their `import mindspore` must mean mindgrad)
@@ -148,6 +149,7 @@ def trace_of_a_thousand(variant: str) -> Job:
 TASKS = {
     **mindgrad_sparse.TASKS,
     **mindgrad_operators.TASKS,
+    **mindgrad_rows.TASKS,
     **mindgrad_first.TASKS,
     **mindgrad_scale.TASKS,
     "nested": nested,

@@ -5,11 +5,10 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
-from mindgrad.api import direction_batches
 from mindgrad.ir.rewriting import watching
-from mindgrad.optimize import blocks, tiles
 from mindgrad.tools.collectives import Collective, collectives_of, totals
 from tests.devices.programs import agree, counts, divided, normal, texts
+from tests.unit.rewrite_checks import with_costs
 
 WEIGHTS = [Tensor(normal(*shape, seed=k) / 2) for k, shape in enumerate([(2, 8), (8,), (8, 8), (8, 1)])]
 POINTS = Tensor(normal(2048, 2))
@@ -34,15 +33,10 @@ def summed(x, *weights):
 
 @pytest.fixture
 def small(monkeypatch):
-    """Sizes at which small programs are worth tiles, blocks and portions of directions."""
-    monkeypatch.setattr(tiles, "_KEPT", 1 << 18)
-    monkeypatch.setattr(tiles, "_TILE", 1 << 17)
-    monkeypatch.setattr(tiles, "_PRODUCTS", 1)
-    monkeypatch.setattr(blocks, "BLOCK", 2 * 3 * 8 * 8)
-    monkeypatch.setattr(blocks, "WORTH", 2)
-    monkeypatch.setattr(blocks, "_WIDTH", 2)
-    monkeypatch.setattr(direction_batches, "_PORTION", {"CPU": 2048 * 8 * 4})
-    monkeypatch.setattr(direction_batches, "_WORTH", 1)
+    """Sizes at which small programs are worth tiles, blocks and tiles of directions."""
+    with_costs(monkeypatch, whole_bytes=1 << 18, tile_bytes=1 << 17, tiled_products=1)
+    with_costs(monkeypatch, stack_tile_bytes=2 * 3 * 8 * 8, stack_tiles=2, stack_width=2)
+    with_costs(monkeypatch, direction_tile_bytes=2048 * 8 * 4, direction_tiles=1)
 
 
 @pytest.mark.parametrize("loss", [nested, collapsed, summed])

@@ -71,7 +71,7 @@ def test_an_axis_that_is_left_alone(name):
 
 
 #: rows of complex numbers only
-COMPLEX = {"conj", "fft", "imag", "real"}
+COMPLEX = {"conj", "fft", "imag", "irfft", "real"}
 #: rows with axes and a derivative
 CARRYING = [
     n for n in ROWS if (row := REGISTRY[n]).axes and row.jvp and n not in ELSEWHERE and n not in COMPLEX

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,13 @@ import mindgrad as ms
 from mindgrad import Tensor
 from mindgrad._base.tree import flatten
 from mindgrad.execution.compiled import trace
-from mindgrad.ir import settings
+from mindgrad.ir import cost_model, settings
 from mindgrad.ir.rewriting import watching
+
+
+def with_costs(monkeypatch: Any, **changes: Any) -> None:
+    """Give the cost model of the CPU other numbers."""
+    monkeypatch.setitem(cost_model.DEVICES, "CPU", replace(cost_model.DEVICES["CPU"], **changes))
 
 
 @contextmanager

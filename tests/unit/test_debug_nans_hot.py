@@ -1,6 +1,7 @@
 """``set_context(debug_nans=True)`` where eager calls run as programs: the line is that of operator by operator."""
 
 import time
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -8,10 +9,11 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
-from mindgrad.eager import tiers, warming
+from mindgrad.eager import tiers
 from mindgrad.eager.tiers import wait_until_compiled
 from mindgrad.execution import finite_results
 from mindgrad.ir.build import Builder, building
+from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.types import tensor_type
 from mindgrad.rows.collectives import all_reduce
 from mindgrad.rows.elementwise import log
@@ -193,8 +195,7 @@ def test_changing_gradients_whose_parameters_are_written():
 
 
 def test_short_calls_are_checked_as_kernels(monkeypatch):
-    monkeypatch.setattr(tiers, "_WORTH_TRACING", 0.0)
-    monkeypatch.setattr(tiers, "SHORTEST", 1.0)
+    monkeypatch.setattr(tiers, "HOST", replace(HOST, tracing_seconds=0.0, shortest_seconds=1.0))
     net = nn.Dense(3, 1, weight_init="ones", bias_init="zeros")
 
     def short(x):
@@ -203,7 +204,7 @@ def test_short_calls_are_checked_as_kernels(monkeypatch):
     with eager(""):
         gradient = ms.grad(short, None, net.trainable_params())
         x = Tensor(np.ones(3, np.float32))
-        warm(gradient, x, calls=8 * warming.CALLS + 4)
+        warm(gradient, x, calls=8 * HOST.recorded_calls + 4)
         assert "kernels of NumPy" in "\n".join(ms.cache_info(gradient).eager)
         assert "# no slope at zero" in message(gradient, x * 0)
         assert np.isfinite(gradient(x)[0].asnumpy()).all()

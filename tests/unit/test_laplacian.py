@@ -9,7 +9,6 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.api import direction_batches
 from mindgrad.execution.compiled import trace
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import float64
@@ -17,6 +16,7 @@ from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import tensor_type
 from mindgrad.rows.contraction import dot
 from mindgrad.rows.structural import broadcast_in_dim
+from tests.unit.rewrite_checks import with_costs
 
 RANDOM = np.random.default_rng(1)
 D, HIDDEN, ROWS = 3, 5, 4
@@ -125,10 +125,9 @@ def test_a_factor(shape):
     close(ms.second_order(network, factored=True)(Tensor(X), Tensor(s)), wanted)
 
 
-def test_portions(monkeypatch):
-    """With a small cache the directions go in portions, of which the last is not full."""
-    monkeypatch.setattr(direction_batches, "_PORTION", {"CPU": 2 * 8 * HIDDEN * ROWS})
-    monkeypatch.setattr(direction_batches, "_WORTH", 0)
+def test_tiles(monkeypatch):
+    """With a small cache the directions go in tiles, of which the last is not full."""
+    with_costs(monkeypatch, direction_tile_bytes=2 * 8 * HIDDEN * ROWS, direction_tiles=0)
     a, x = RANDOM.normal(size=(D, D)), Tensor(X)
     program = trace(ms.laplacian(network), x)
     assert [e.parameters["length"] for e in program.equations if e.primitive.name == "scan"] == [2]

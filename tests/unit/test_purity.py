@@ -4,6 +4,7 @@ import contextlib
 import logging
 import math
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad._base.tree import flatten
 from mindgrad.eager import tiers
 from mindgrad.eager.purity import impurity
+from mindgrad.ir.cost_model import HOST
 from tests.tiers import eager
 
 SCALE = 3.0
@@ -352,8 +354,7 @@ def test_functions_that_are_made_anew_use_what_they_close_over():
 @pytest.fixture
 def impatient(monkeypatch):
     """Short calls are traced as soon as they may be."""
-    monkeypatch.setattr(tiers, "_WORTH_TRACING", 0.0)
-    monkeypatch.setattr(tiers, "SHORTEST", 10.0)
+    monkeypatch.setattr(tiers, "HOST", replace(HOST, tracing_seconds=0.0, shortest_seconds=10.0))
 
 
 def short(function, *args, count=30):

@@ -4,12 +4,14 @@ import gc
 import sys
 import threading
 import weakref
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
+from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.scope import current_deferral
 from mindgrad.ir.tensor import Tensor as CoreTensor
 from tests.tiers import eager
@@ -300,7 +302,7 @@ def test_through_helper_functions_comprehensions_and_generators():
 def test_a_loop_that_hardly_ever_returns_holds_no_memory(monkeypatch):
     from mindgrad.eager import regions
 
-    monkeypatch.setattr(regions, "_EVENTS", 400)
+    monkeypatch.setattr(regions, "HOST", replace(HOST, region_events=400))
     alive = []
 
     def train(steps):

@@ -10,7 +10,7 @@ from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.rewriting import watching
 from mindgrad.optimize import distribution
 from mindgrad.optimize.distribution import distributed
-from tests.unit.rewrite_checks import compiled, on_and_off
+from tests.unit.rewrite_checks import compiled, on_and_off, with_costs
 
 POINTS, CENTRES, WIDTH = 60, 8, 10
 
@@ -192,7 +192,7 @@ def test_a_repeated_contraction_is_a_sum():
 @pytest.mark.parametrize("seed", range(20))
 def test_repeated_products_of_any_axes(k, seed, monkeypatch):
     """Whatever axes repeat, whatever order they are in: against NumPy."""
-    monkeypatch.setattr(distribution, "_ELEMENTS", 1)
+    with_costs(monkeypatch, distributed_elements=1)
     source = np.random.default_rng(seed)
     letters = "abcdef"
     sizes = dict(zip(letters, source.permutation([1, 2, 3, 4, 5, 2]), strict=True))
@@ -220,8 +220,7 @@ def test_repeated_products_of_any_axes(k, seed, monkeypatch):
         both[k], both[1 - k] = ops.broadcast_to(first, whole) - ops.broadcast_to(second, whole), other
         return ops.einsum(spec, *both)
 
-    monkeypatch.setattr(distribution, "_PART", 1)
-    monkeypatch.setattr(distribution, "_COLUMNS", range(1, 9))
+    with_costs(monkeypatch, distributed_part=1, merged_columns=range(1, 9))
     monkeypatch.setattr(distribution, "_pays", lambda *_: True)
     for function, xs in (
         (product, [first, operands[1 - k]]),

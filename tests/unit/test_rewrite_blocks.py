@@ -5,13 +5,12 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import ops
-from mindgrad.api import direction_batches
 from mindgrad.execution.compiled import trace
 from mindgrad.ir import settings
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.rewriting import watching
-from mindgrad.optimize import blocks
 from mindgrad.tools import profile
-from tests.unit.rewrite_checks import with_and_without
+from tests.unit.rewrite_checks import with_and_without, with_costs
 
 #: where sums over the rows are made, there must be many of them
 ROWS, MANY, D, H = 12, 600, 3, 8
@@ -43,11 +42,9 @@ def residual(x, *weights):
 @pytest.fixture
 def small(monkeypatch):
     """Sizes at which a small program is worth its blocks: of two rows."""
-    monkeypatch.setattr(blocks, "BLOCK", 2 * D * H * 8)
-    monkeypatch.setattr(blocks, "WORTH", 2)
-    monkeypatch.setattr(blocks, "_WIDTH", 2)
-    monkeypatch.setattr(direction_batches, "_PORTION", {"CPU": 2 * D * H * 8})
-    monkeypatch.setattr(direction_batches, "_WORTH", 2)
+    stack = 2 * D * H * 8
+    with_costs(monkeypatch, stack_tile_bytes=stack, stack_tiles=2, stack_width=2)
+    with_costs(monkeypatch, direction_tile_bytes=stack, direction_tiles=2)
 
 
 def both(function, *inputs):
@@ -69,7 +66,7 @@ def test_its_gradient_in_the_weights_and_the_points(small):
     gradient = ms.value_and_grad(residual, tuple(range(5)))
     assert both(gradient, POINTS, *WEIGHTS) == 1
     (trips,) = loops(gradient, POINTS, *WEIGHTS)
-    assert blocks._FEWEST <= trips < MANY // 2, "blocks are not smaller than the sums"
+    assert costs().fewest_tiles <= trips < MANY // 2, "blocks are not smaller than the sums"
 
 
 def test_its_second_derivative(small):
@@ -121,7 +118,7 @@ def test_behind_a_mean_the_stacks_are_made_anew(small):
 
 
 def test_few_products_go_in_large_blocks_where_memory_would_be_fresh(monkeypatch):
-    monkeypatch.setattr(blocks, "_LARGE_BLOCK", blocks.BLOCK)
+    with_costs(monkeypatch, lone_stack_tile_bytes=costs().stack_tile_bytes)
     centres = ms.Tensor(draw(64, 1, D))
     triangles = ms.Tensor(draw(64, D, D, seed=1))
 
@@ -132,14 +129,14 @@ def test_few_products_go_in_large_blocks_where_memory_would_be_fresh(monkeypatch
     points = ms.Tensor(draw(2 * MANY, D, seed=2))
     gradient = ms.grad(lambda *given: mixture(points, *given), (0, 1))
     assert both(gradient, centres, triangles) == 0
-    monkeypatch.setattr(blocks, "WORTH", 2)
-    monkeypatch.setattr(blocks, "_FRESH", 2 * 64 * points.nbytes)
+    with_costs(monkeypatch, stack_tiles=2)
+    with_costs(monkeypatch, whole_bytes=2 * 64 * points.nbytes)
     assert both(gradient, centres, triangles) == 1
     (trips,) = loops(gradient, centres, triangles)
     assert 2 <= trips <= 8
     prime = ms.Tensor(draw(1201, D, seed=2))
     assert both(ms.grad(lambda *given: mixture(prime, *given), (0, 1)), centres, triangles) == 0
-    monkeypatch.setattr(blocks, "_FRESH", 4 * 64 * points.nbytes)
+    with_costs(monkeypatch, whole_bytes=4 * 64 * points.nbytes)
     assert both(gradient, centres, triangles) == 0
 
 
@@ -148,7 +145,7 @@ def test_functions_whose_rows_are_not_known_to_stay_apart(small):
     gathered = lambda x, *weights: ops.gather(ops.gather(net(x, *weights), places, 0), places, 0)
     program = lambda x, *weights: ms.laplacian(gathered)(x, *weights)
     assert both(program, X, *WEIGHTS) == 0
-    assert loops(program, X, *WEIGHTS), "the directions go in portions"
+    assert loops(program, X, *WEIGHTS), "the directions go in tiles"
 
 
 def test_not_where_it_does_not_pay():
@@ -178,6 +175,6 @@ def test_the_memory_is_that_of_a_block():
     x, t = ms.Tensor(draw(rows, d).astype(np.float32)), ms.Tensor(draw(rows, 1).astype(np.float32))
     function = lambda x, *weights: ms.laplacian(lambda x: net(x, *weights, t=t))(x)
     stack = rows * d * h * 4
-    assert stack >= blocks.WORTH * blocks.BLOCK
+    assert stack >= costs().stack_tiles * costs().stack_tile_bytes
     used = profile.measure(function, x, *weights, compile=True).temporary_bytes
     assert used < stack / 4

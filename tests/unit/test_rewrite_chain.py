@@ -9,7 +9,7 @@ from mindgrad.execution.compiled import trace
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.optimize import matmul_order
 from mindgrad.optimize.matmul_order import products_ordered
-from tests.unit.rewrite_checks import compiled, on_and_off
+from tests.unit.rewrite_checks import compiled, on_and_off, with_costs
 
 
 def arrays(*shapes, seed=0):
@@ -126,8 +126,7 @@ def test_a_product_that_is_used_twice_is_computed_once():
 @pytest.mark.parametrize("seed", range(40))
 def test_any_tree_of_products(seed, monkeypatch):
     """Contractions, batches, outer products and scaled factors, of few leaves and of many."""
-    monkeypatch.setattr(matmul_order, "_OPERATIONS", 0)
-    monkeypatch.setattr(matmul_order, "_PART", 1e9)
+    with_costs(monkeypatch, reordered_flops=0, reordered_part=1e9)
     monkeypatch.setattr(matmul_order, "_ALL", 3 + seed % 4)
     source = np.random.default_rng(seed)
     sizes = dict(zip("abcdefg", (int(n) for n in source.permutation([1, 2, 3, 4, 2, 3, 5])), strict=True))

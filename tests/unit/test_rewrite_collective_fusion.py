@@ -7,11 +7,11 @@ from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import float32, float64
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.types import tensor_type
-from mindgrad.optimize import collective_fusion
 from mindgrad.optimize.collective_fusion import with_joined_sums
 from mindgrad.rows.collectives import all_max, all_reduce
 from mindgrad.rows.elementwise import tanh
 from tests.laws.rank_programs import RANKS, draw, evaluate_ranks
+from tests.unit.rewrite_checks import with_costs
 
 SHAPES = [(3, 2), (), (5,), (2, 2, 2)]
 
@@ -79,7 +79,7 @@ def test_equations_between_wait_for_the_bucket():
 
 @pytest.mark.parametrize(("size", "messages"), [(1 << 20, 1), (64, 2), (8, 4)])
 def test_buckets_have_a_size(monkeypatch, size, messages):
-    monkeypatch.setattr(collective_fusion, "BUCKET", size)
+    with_costs(monkeypatch, message_bytes=size)
     graph = program(lambda *xs: [summed(x) for x in xs], [(4,), (4,), (4,), (4,)])
     joined = with_joined_sums(graph)
     assert joined.count()["all_reduce"] == messages

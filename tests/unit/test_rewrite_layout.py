@@ -8,7 +8,7 @@ from mindgrad.execution.compiled import trace
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.optimize import layout
 from mindgrad.optimize.layout import narrow_products_turned, transposes_carried
-from tests.unit.rewrite_checks import compiled, on_and_off
+from tests.unit.rewrite_checks import compiled, on_and_off, with_costs
 
 
 def arrays(*shapes, seed=0):
@@ -53,9 +53,22 @@ SHAPES = {
 
 @pytest.mark.parametrize("function", SHAPES, ids=lambda f: f.__name__)
 def test_value_and_two_derivatives_are_the_same(function, monkeypatch):
-    monkeypatch.setattr(layout, "_ELEMENTS", 512)
+    with_costs(monkeypatch, transposed_elements=512)
     fired = on_and_off(function, [x / 4 for x in arrays(*SHAPES[function])])
     assert fired["layout"] >= 1
+
+
+def test_transformed_axes_stay_last():
+    """A Fourier transform would move them back itself."""
+
+    def spectrum(x):
+        return ops.real(ops.fft(ops.exp(ops.transpose(ops.tanh(x), (1, 0))))).sum()
+
+    x = Tensor(arrays((70, 80))[0])
+    with compiled(False):
+        plain = trace(spectrum, x)
+    for graph in (plain, transposes_carried(plain)):
+        assert {e.parameters["axes"] for e in graph.equations if e.primitive.name == "fft"} == {(1,)}
 
 
 def test_no_large_transposition_is_left():

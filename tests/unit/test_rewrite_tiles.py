@@ -8,8 +8,7 @@ from mindgrad import ops
 from mindgrad.execution.compiled import trace
 from mindgrad.ir import settings
 from mindgrad.ir.rewriting import watching
-from mindgrad.optimize import tiles
-from tests.unit.rewrite_checks import with_and_without
+from tests.unit.rewrite_checks import with_and_without, with_costs
 
 ROWS = 2048
 
@@ -56,9 +55,7 @@ def both(function, *inputs):
 @pytest.fixture
 def small(monkeypatch):
     """Sizes at which a small program is worth its tiles."""
-    monkeypatch.setattr(tiles, "_KEPT", 1 << 18)
-    monkeypatch.setattr(tiles, "_TILE", 1 << 17)
-    monkeypatch.setattr(tiles, "_PRODUCTS", 1)
+    with_costs(monkeypatch, whole_bytes=1 << 18, tile_bytes=1 << 17, tiled_products=1)
 
 
 def in_weights(function):
@@ -70,7 +67,7 @@ def test_the_gradient_of_a_residual(small):
 
 
 def test_with_the_rows_last_only(monkeypatch):
-    monkeypatch.setattr(tiles, "_PRODUCTS", 1)
+    with_costs(monkeypatch, tiled_products=1)
     fired = both(in_weights(loss), X, T, *WEIGHTS)
     assert (fired["rows last"], fired["tiles"]) == (1, 0)
 
@@ -81,7 +78,7 @@ def test_values_that_are_left(small):
 
 @pytest.mark.parametrize("kept", [1 << 18, 1 << 40], ids=["tiles", "one"])
 def test_movements_and_products(small, monkeypatch, kept):
-    monkeypatch.setattr(tiles, "_KEPT", kept)
+    with_costs(monkeypatch, whole_bytes=kept)
     fired = both(ms.value_and_grad(batched_products, (0, 2, 4)), X, T, *WEIGHTS)
     assert fired["tiles"] + fired["rows last"] == 1
 

@@ -9,6 +9,8 @@ import mindgrad
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.backend.jax_import import jax_module
+from mindgrad.execution.compiled import trace
+from tests.unit.rewrite_checks import with_and_without, with_costs
 
 ROWS = 12
 generator = np.random.default_rng(0)
@@ -101,3 +103,35 @@ def test_a_convolution_over_rows_mixes_them():
 
     explained = mindgrad.explain(ms.grad(lambda x: ms.grad(function)(x).sum()))(Tensor(POINTS))
     assert "diagonal" not in {fired.name for fired in explained.fired}
+
+
+def test_the_directions_of_a_laplacian_are_samples_of_a_convolution(monkeypatch):
+    """A batch is an axis of samples more, behind which the rows are still seen: so the stacks go in tiles of rows."""
+    with_costs(monkeypatch, stack_tile_bytes=2 * 6 * 4 * 6 * 8, stack_tiles=2, stack_width=2)
+    kernels = [Tensor(generator.normal(size=shape)) for shape in ((4, 1, 3), (4, 4, 3), (1, 4, 3))]
+    x = Tensor(generator.normal(size=(24, 6)))
+
+    def network(x):
+        y = x.reshape(24, 1, 6)
+        for kernel in kernels:
+            y = ops.tanh(ops.conv1d(y, kernel, pad_mode="same"))
+        return y.sum((1, 2))
+
+    fired, (found,) = with_and_without(lambda x: ms.laplacian(network)(x), x)
+    assert fired["blocks"] == 1
+    graph = trace(lambda x: ms.laplacian(network)(x), x)
+    assert [e.parameters["length"] for e in graph.equations if e.primitive.name == "scan"] == [12], (
+        "of two rows"
+    )
+    assert "tanh" not in graph.count(), "all layers are in the loop"
+    traces = [
+        np.trace(h) for h in ms.vmap(mindgrad.hessian(lambda x: network_of_one(x, kernels)))(x).asnumpy()
+    ]
+    np.testing.assert_allclose(found, traces, rtol=1e-9)
+
+
+def network_of_one(x, kernels):
+    y = x.reshape(1, 1, 6)
+    for kernel in kernels:
+        y = ops.tanh(ops.conv1d(y, kernel, pad_mode="same"))
+    return y.sum()

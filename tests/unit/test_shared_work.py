@@ -52,6 +52,24 @@ def test_an_activation_is_computed_once(function):
     assert count(program(function, X, *WEIGHTS))["tanh"] == 2
 
 
+def test_what_is_computed_of_captured_data_is_one_constant():
+    """Data that a function captures are combined anew in each of its calls, with the same result."""
+    data, scale = (
+        Tensor(np.linspace(-1, 1, 160).reshape(80, 2)),
+        Tensor(np.linspace(1, 2, 160).reshape(80, 2)),
+    )
+
+    def squared(a, b, c):
+        return (network(data * scale, a, b, c) * network(data * scale, a, b, c)[::-1]).sum()
+
+    graph = program(ms.grad(squared, (0, 1, 2)), *WEIGHTS)
+    assert count(graph)["tanh"] == 2
+    assert (
+        count(program(lambda a: ops.matmul(data * scale, a) + ops.matmul(data + scale, a), WEIGHTS[0]))["dot"]
+        == 2
+    )
+
+
 def test_no_equation_stands_twice():
     graph = program(everything, X, *WEIGHTS)
     seen = set()

@@ -18,6 +18,7 @@ import textwrap
 import threading
 import traceback
 import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -28,6 +29,7 @@ import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad.eager import tiers, warming
 from mindgrad.ir import settings
+from mindgrad.ir.cost_model import HOST
 from tests.tiers import arrays as values
 from tests.tiers import eager, is_hot
 
@@ -1050,8 +1052,8 @@ def run_threads(*functions):
 @pytest.mark.parametrize("switch", ["deferred", ""])
 def test_threads_with_equal_and_different_nets(switch, monkeypatch):
     # what takes long enough to be compiled by itself is another test's business
-    monkeypatch.setattr(tiers, "SHORTEST", 0.0)
-    monkeypatch.setattr(warming, "_WORTH_COMPILING", 1e-3)
+    monkeypatch.setattr(tiers, "HOST", replace(HOST, shortest_seconds=0.0))
+    monkeypatch.setattr(warming, "HOST", replace(HOST, compiling_seconds=1e-3))
     factor = [1.0]
 
     class Net(nn.Cell):

@@ -24,13 +24,9 @@ from mindgrad._base.waiting import computed, interruptible
 from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.jax_import import jax_module, stopped_by_forks
 from mindgrad.backend.options import compiled_with
+from mindgrad.ir.cost_model import HOST
 
 __all__ = ["EndOfProcess", "Executable", "ahead", "array_type", "compiling", "copy_on_device"]
-
-#: seconds after which users begin to think of Ctrl-C
-_LONG = 0.1
-#: a program is quick once so many calls in a row took less than so many seconds: another thread costs 60 µs
-_QUICK, _QUICK_CALLS = 0.002, 8
 
 
 class Executable:
@@ -66,7 +62,7 @@ class Executable:
 
     def takes_long(self) -> bool:
         """Whether a call may run so long that the user interrupts it."""
-        return type(self.run) is _LongRun and self.run.seconds > _LONG
+        return type(self.run) is _LongRun and self.run.seconds > HOST.interrupted_seconds
 
     def run_uninterrupted(self, *operands: Any) -> Any:
         """:meth:`run` where signals are deferred, so that interruptible waiting would be in vain."""
@@ -93,7 +89,7 @@ class _LongRun:
         self.seconds = math.inf
 
     def __call__(self, *operands: Any) -> Any:
-        if self._quick_calls >= _QUICK_CALLS:
+        if self._quick_calls >= HOST.quick_calls:
             return self._timed(self._run, *operands)
         return self._timed(interruptible, self._to_end, *operands)
 
@@ -110,7 +106,7 @@ class _LongRun:
             self._run, self._quick_calls = self._finished(copy(self._uncalled)), 0
             raise
         self.seconds = seconds = perf_counter() - start
-        self._quick_calls = self._quick_calls + 1 if seconds < _QUICK else 0
+        self._quick_calls = self._quick_calls + 1 if seconds < HOST.quick_seconds else 0
         return results
 
     def _to_end(self, *operands: Any) -> Any:

@@ -20,6 +20,7 @@ from typing import Any
 
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.control.trip_counts import runs
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph
 from mindgrad.ir.index_map import REDUCED, index_map
 
@@ -31,15 +32,7 @@ _WITHOUT_REDUCTIONS = {
     _FUSIONS: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
 }
 
-#: nanoseconds per element that the library's kernels save: where more than ``_FEW`` elements become one;
-#: where no more do; where fewer than ``_NARROW`` results lie side by side; and where ``_WIDE`` do, in one
-#: block, before jaxlib ``_REPAIRED``
-_SAVED, _SAVED_FEW, _SAVED_NARROW, _SAVED_WIDE = 0.5, -0.25, -0.8, -8.0
-_FEW, _NARROW, _WIDE, _REPAIRED = 32, 8, 2**15, (0, 11)
-#: nanoseconds in all that are worth an option
-_WORTH = 1000.0
-#: how many trips a loop of unknown length is taken for: more than what is outside of it
-_TRIPS = 100
+_REPAIRED = (0, 11)
 
 #: options that the jaxlib at hand was found not to know
 _unknown: set[str] = set()
@@ -49,8 +42,8 @@ def options_of(graph: Graph, device: Any) -> dict[str, str]:
     """The options for a program on a jax device (``None``: the CPU)."""
     if device is not None and device.platform != "cpu":
         return {}
-    saved = sum(run.times * _saved(run.equation) for run in runs(graph, _TRIPS))
-    return dict(_WITHOUT_REDUCTIONS) if saved < -_WORTH else {}
+    saved = sum(run.times * _saved(run.equation) for run in runs(graph, costs().assumed_trips))
+    return dict(_WITHOUT_REDUCTIONS) if saved < -costs().option_nanoseconds else {}
 
 
 def compiled_with(lowered: Any, options: Mapping[str, str]) -> Any:
@@ -77,11 +70,15 @@ def _saved(equation: Equation) -> float:
     if not size or not axes:
         return 0.0
     before, behind = math.prod(shape[: min(axes)]), math.prod(shape[max(axes) + 1 :])
-    if before == 1 and behind >= _WIDE and _version() < _REPAIRED:
-        return size * _SAVED_WIDE
-    if 1 < behind < _NARROW:
-        return size * _SAVED_NARROW
-    return size * (_SAVED_FEW if math.prod(shape[axis] for axis in axes) <= _FEW else _SAVED)
+    if before == 1 and behind >= costs().wide_results and _version() < _REPAIRED:
+        return size * costs().kernel_saves_wide
+    if 1 < behind < costs().narrow_results:
+        return size * costs().kernel_saves_narrow
+    return size * (
+        costs().kernel_saves_few
+        if math.prod(shape[axis] for axis in axes) <= costs().few_terms
+        else costs().kernel_saves
+    )
 
 
 def _reduced_axes(equation: Equation) -> list[int]:

@@ -21,6 +21,7 @@ from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import options_of
 from mindgrad.backend.process_mesh import after, mesh_of, noted
 from mindgrad.control.trip_counts import runs
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, communicates, is_communication
 from mindgrad.ir.partition import set_device_counter
 from mindgrad.ir.primitive import Primitive
@@ -34,12 +35,6 @@ __all__ = [
 _device: Any = None
 #: sets it, once it is needed
 _selection: Callable[[], Any] | None = None
-
-#: trips of a loop that may take longer than the tenth of a second
-_MANY_TRIPS = 100_000
-
-#: constants with more elements than this are passed to the program instead of being built into it
-_INLINE_CONSTANT = 1024
 
 
 def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
@@ -71,7 +66,7 @@ def _repeated(jax: Any, atom: Constant, smallest: Any) -> Any:
 
 def _hoisted(graph: Graph) -> list[Constant]:
     """The constants that are passed to the program, as :func:`_smallest` gives them."""
-    return [x for x in _constants(graph) if not x.is_splat and _smallest(x).size > _INLINE_CONSTANT]
+    return [x for x in _constants(graph) if not x.is_splat and _smallest(x).size > costs().inlined_elements]
 
 
 def _program(graph: Graph, hoisted: Sequence[Constant], *, is_marked: bool = False) -> Callable[..., Any]:
@@ -294,7 +289,7 @@ def _may_take_long(graph: Graph) -> bool:
 
     XLA runs a small program in the thread that calls it, and of a loop it counts one trip.
     """
-    return any(not each.is_known or each.times > _MANY_TRIPS for each in runs(graph))
+    return any(not each.is_known or each.times > costs().long_loop_trips for each in runs(graph))
 
 
 def lower_ahead(graph: Graph) -> Any:

@@ -139,7 +139,7 @@ def collectives_of(graph: Graph) -> Iterator[tuple[tuple[int, ...], Described]]:
         if equation.primitive.communicates:
             parameters = dict(equation.parameters)
             ranks = parameters.pop("ranks")
-            if equation.primitive.name != "rank_mask":  # which sends nothing
+            if equation.primitive.sends:
                 yield ranks, (_text(equation, parameters), _line(equation))
         elif equation.primitive.kind == "control":
             for name, value in equation.parameters.items():

@@ -20,18 +20,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.ir import settings
+from mindgrad.ir.cost_model import DEVICES, costs
 from mindgrad.ir.types import TensorType
 
 __all__ = ["ReverseTrips", "Saved", "Trip", "save", "slots_for"]
 
-#: bytes that the slots of one loop may take, unless that leaves fewer than _FEWEST slots
-_BYTES = 1 << 18
-_FEWEST = 16
-#: bytes of a carry from which on the first trips save every one. XLA compiles a loop over less to one piece
-#: of machine code as long as it touches nothing larger: running it twice is cheaper than saving once
-_LARGE = 1 << 10
-#: the most slots of a loop inside of another, whose slots are filled anew in every trip of that
-_INNER = 64
+#: a number, as emitted programs contain the function that reads it
+_SAVED_BYTES = DEVICES["CPU"].saved_carry_bytes
 
 
 def slots_for(carry: Sequence[TensorType], is_inner: bool) -> int:
@@ -44,9 +39,9 @@ def slots_for(carry: Sequence[TensorType], is_inner: bool) -> int:
     size = max(1, sum(each.size * each.dtype.itemsize for each in carry))
     most = settings.get("checkpoint_slots")
     if is_inner:
-        most = min(most, _INNER)
+        most = min(most, costs().inner_slots)
     slots = 2
-    while slots * 2 <= most and (slots < _FEWEST or slots * 2 * size <= _BYTES):
+    while slots * 2 <= most and (slots < costs().fewest_slots or slots * 2 * size <= costs().slot_bytes):
         slots *= 2
     return slots
 
@@ -130,7 +125,7 @@ def save(
 
 def _saves_every(buffers: Sequence[Any]) -> bool:
     """Whether the first trips save every carry."""
-    return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _LARGE
+    return sum(buffer.nbytes // buffer.shape[0] for buffer in buffers) >= _SAVED_BYTES
 
 
 def _depth(slots: int) -> int:

@@ -14,7 +14,7 @@ all elements.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mindgrad.control.batches import (
@@ -26,6 +26,7 @@ from mindgrad.control.batches import (
     only_for,
     refuse_effects,
 )
+from mindgrad.control.loop_patterns import branched
 from mindgrad.control.subgraphs import (
     Split,
     active,
@@ -44,6 +45,7 @@ from mindgrad.control.subgraphs import (
 from mindgrad.ir.build import current
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, silent
+from mindgrad.ir.inner_programs import Inner
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
@@ -213,6 +215,11 @@ def _nothing(graph: Graph) -> Graph:
     return Graph([Variable(v.type) for v in graph.inputs], [], [zeros(y.type) for y in graph.outputs])
 
 
+def _programs(equation: Equation, trips: int) -> Iterator[Inner]:
+    for name in ("true", "false"):
+        yield Inner(equation.parameters[name], equation.inputs[1:])
+
+
 cond = Primitive(
     "cond",
     "control",
@@ -225,5 +232,8 @@ cond = Primitive(
     simplify=_simplify,
     series=_series,
     multiple=True,
+    replaceable=True,
+    pattern=branched,
+    programs=_programs,
     taint=lambda *_, true, false: starts_taint(true, false),
 )

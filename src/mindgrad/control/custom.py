@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.control.batches import batched_graph, fronted
+from mindgrad.control.loop_patterns import customised
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.memo import memoized
@@ -90,6 +91,8 @@ custom = Primitive(
     # a pullback need not be linear in ȳ, and the sum of two calls' x̄ is then not that of one with both ȳ
     unique=True,
     runs_graphs=False,
+    by_user=True,
+    pattern=customised,
 )
 
 
@@ -124,5 +127,6 @@ custom_tangent = Primitive(
     jvp=_never,
     transpose=_tangent_transpose,
     multiple=True,
+    by_user=True,
     taint="passes",
 )

@@ -94,4 +94,5 @@ hook = Primitive(
     batch=_batch,
     multiple=True,
     effect=True,
+    by_user=True,
 )

@@ -23,16 +23,13 @@ from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.taylor import taylor
 
-__all__ = ["LAZY", "lazy_primitive", "never", "pushed", "series", "expand_lazy"]
-
-#: each such row with ``expand(*its parameters)``, a graph from its operands to its results
-LAZY: dict[Primitive, Callable[..., Graph]] = {}
+__all__ = ["lazy_primitive", "never", "pushed", "series", "expand_lazy"]
 
 
 @memoized
 def _is_settled(graph: Graph) -> bool:
     for equation in graph.equations:
-        if equation.primitive in LAZY:
+        if equation.primitive.expand is not None:
             return False
         for value in equation.parameters.values():
             if isinstance(value, Graph) and not _is_settled(value):
@@ -57,9 +54,9 @@ def expand_lazy(graph: Graph) -> Graph:
 
 
 def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any, ...]) -> Sequence[Any]:
-    expand = LAZY.get(equation.primitive)
+    expand = equation.primitive.expand
     if expand is not None:
-        return builder.inline(expand_lazy(expand(*equation.parameters.values())), operands)
+        return builder.inline(expand_lazy(expand(**equation.parameters)), operands)
     programs = {k: expand_lazy(v) for k, v in equation.parameters.items() if isinstance(v, Graph)}
     return builder.emit_again(equation, operands, **programs)
 
@@ -113,7 +110,7 @@ def lazy_primitive(
         found, places = push_batch(expand(**parameters), xs, at, size)
         return found[0], places[0]
 
-    row = Primitive(
+    return Primitive(
         name,
         "control",
         type_rule=type_rule,
@@ -125,9 +122,8 @@ def lazy_primitive(
             expand(**equation.parameters), equation, coefficients, order
         ),
         taint=taint,
+        expand=expand,
     )
-    LAZY[row] = expand
-    return row
 
 
 def never(*_: Any, **__: Any) -> Any:

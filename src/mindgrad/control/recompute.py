@@ -12,7 +12,7 @@ waits for them.
 
 Cost: one more run of the body. Limits: a derivative of the derivative stores the residuals of the pullback; a
 body whose operands or results have no elements is an ordinary part of the program; a program with such
-branches is not cut into tiles (``optimize.tiles``), which would save more.
+branches is not cut into tiles (``optimize.tiling``), which would save more.
 """
 
 from __future__ import annotations

@@ -17,15 +17,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.control.subgraphs import in_loop, split
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import memoized
 
 __all__ = ["PartialEval", "partial_eval_body"]
 
 Indices = tuple[int, ...]
-
-#: how many equations and operands are looked at to make one value again
-_LONGEST = 64
 
 
 class PartialEval:
@@ -121,7 +119,7 @@ class _Plan:
     def _is_free(self, x: Variable) -> bool:
         """Whether cheap equations compute ``x`` from values that are available."""
         waiting = [x]
-        for _ in range(_LONGEST):
+        for _ in range(costs().rematerialised_equations):
             if not waiting:
                 return True
             now = waiting.pop()

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control.batches import batched_graph, batched_outputs, batched_parts, fronted
+from mindgrad.control.loop_patterns import scanned
 from mindgrad.control.remat_policy import partial_eval_body
 from mindgrad.control.scan_transpose import transposed_trip
 from mindgrad.control.subgraphs import (
@@ -42,6 +43,7 @@ from mindgrad.control.subgraphs import (
 from mindgrad.ir.build import current
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Constant, Equation, Graph, silent
+from mindgrad.ir.inner_programs import Inner
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
@@ -377,5 +379,10 @@ scan = Primitive(
     multiple=True,
     simplify=_simplify,
     series=_series,
+    replaceable=True,
+    pattern=scanned,
+    programs=lambda equation, trips: [
+        Inner(equation.parameters["body"], equation.inputs, equation.parameters["length"])
+    ],
     taint=lambda *_, body, **parameters: starts_taint(body),
 )

@@ -13,6 +13,7 @@ from typing import Any
 from mindgrad.control.subgraphs import transposed_body
 from mindgrad.control.sum_hoisting import Totals
 from mindgrad.ir.build import Builder, building
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.memo import memoized
 from mindgrad.rows.kinds import zeros
@@ -20,9 +21,6 @@ from mindgrad.rows.kinds import zeros
 __all__ = ["TransposedTrip", "transposed_trip"]
 
 Indices = tuple[int, ...]
-
-#: by how much what is stacked must be smaller than what is added up, as stacks take memory
-_WORTH = 4
 
 
 class TransposedTrip:
@@ -110,7 +108,7 @@ def _deferred(
         for k, ct in of_consts.items():
             if k not in chosen:
                 leaves = [x for x in Totals(trip, varying, [ct], of_slices).leaves if x not in available]
-                if _WORTH * sum(x.type.size for x in leaves) <= ct.type.size:
+                if costs().stacked_part * sum(x.type.size for x in leaves) <= ct.type.size:
                     chosen.append(k)
                     available.update(leaves)
     return tuple(sorted(chosen))

@@ -17,8 +17,8 @@ from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import memoized
+from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import tensor_type
-from mindgrad.rows.arithmetic import mul
 from mindgrad.rows.batching import at_front
 from mindgrad.rows.contraction import dot
 from mindgrad.rows.kinds import full
@@ -68,7 +68,7 @@ class Totals:
             return ()
         primitive, operands = equation.primitive, equation.inputs
         fixed = [self.is_fixed(each) for each in operands]
-        if primitive in (mul, dot):
+        if _is_product(primitive):
             return operands if any(fixed) else ()
         together = primitive.linear_operands(len(operands))
         is_linear = all(fixed[k] or k in together for k in range(len(operands)))
@@ -85,8 +85,10 @@ class Totals:
             self._plan(part)
         if not parts:
             equation = self._made_by.get(x)
-            is_product = equation is not None and equation.primitive is dot and x not in self._stacked
-            self.leaves.update(dict.fromkeys(equation.inputs if is_product else [x]))  # type: ignore[union-attr]
+            if equation is None or x in self._stacked or not _is_contraction(equation.primitive):
+                self.leaves[x] = None
+            else:
+                self.leaves.update(dict.fromkeys(equation.inputs))
 
     def graph(self, inputs: Sequence[Variable], count: int) -> Graph:
         """``(*inputs, *leaves, stacked) ↦ sums``; ``inputs`` are those that do not vary."""
@@ -127,15 +129,15 @@ class Totals:
                 return value(x) * full(x.type, count)
             equation, parts = self._made_by.get(x), self._parts(x)
             if not parts:
-                if equation is not None and equation.primitive is dot and x not in self.leaves:
-                    return _product(*[stacks[operand] for operand in equation.inputs], **equation.parameters)
+                if equation is not None and _is_contraction(equation.primitive) and x not in self.leaves:
+                    return _contracted(equation, stacks)
                 return _weighed(weights, stacks[x])
             assert equation is not None
             primitive = equation.primitive
-            if primitive is reduce_sum and weights is None and parts[0] in self.leaves:
-                axes = tuple([axis + 1 for axis in equation.parameters["axes"]])
-                return reduce_sum(stacks[parts[0]], axes=(0, *axes))
-            if primitive in (mul, dot):
+            is_leaf = len(parts) == 1 and parts[0] in self.leaves
+            if is_leaf and weights is None and primitive.contracted is not None:
+                return _contracted(equation, stacks)
+            if _is_product(primitive):
                 operands = [value(operand) if self.is_fixed(operand) else total(operand) for operand in parts]
             else:
                 together = primitive.linear_operands(len(equation.inputs))
@@ -145,11 +147,21 @@ class Totals:
         return [total(y) for y in self._outputs]
 
 
-def _product(a: Any, b: Any, contract: Any, batch: Any) -> Any:
-    """The sum of the products of stacks: their first axis is contracted too."""
-    contract = tuple([(0, *[axis + 1 for axis in axes]) for axes in contract])
-    batch = tuple([tuple([axis + 1 for axis in axes]) for axes in batch])
-    return dot(a, b, contract=contract, batch=batch)
+def _is_product(primitive: Primitive) -> bool:
+    """Whether sums may be taken of a factor, which stays finite where the products do."""
+    return primitive.is_product and primitive.taint == "passes"
+
+
+def _is_contraction(primitive: Primitive) -> bool:
+    """Whether the sum of the products of stacks is one equation."""
+    return _is_product(primitive) and primitive.contracted is not None
+
+
+def _contracted(equation: Equation, stacks: dict[Any, Any]) -> Any:
+    """The sum of the results of ``equation`` on stacks of its operands."""
+    xs = [stacks[x] for x in equation.inputs]
+    total: Any = equation.primitive.contracted
+    return total(xs, (0,) * len(xs), **equation.parameters)
 
 
 def _weighed(weights: Any, stack: Any) -> Any:

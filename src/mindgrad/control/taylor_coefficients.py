@@ -17,10 +17,10 @@ input that moves; ``order`` K. Results: the K coefficients of the first output, 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.control.lazy import LAZY, expand_lazy, never, pushed, series
+from mindgrad.control.lazy import expand_lazy, never, pushed, series
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Equation, Graph, Variable
@@ -28,6 +28,7 @@ from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.ir.types import TensorType
+from mindgrad.transforms.axis_propagation import Carried, alignment
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.taylor import taylor
 
@@ -122,6 +123,23 @@ def _taint(*xs: Any, program: Graph, argnum: int, order: int) -> str:
     return "starts" if any(y.tainted for y in outputs) else "passes"
 
 
+def _passage(equation: Equation) -> Callable[[int, int, int], int | None]:
+    """A coefficient carries axes as its value does; the direction those of the input that it moves."""
+    program, argnum, order = map(equation.parameters.__getitem__, ("program", "argnum", "order"))
+
+    def through(operand: int, index: int, axis: int) -> int | None:
+        y: Any = program.outputs[index // order]
+        carried = _of_input(program, argnum if operand == len(program.inputs) else operand).get(y)
+        return None if carried is None else carried[axis]
+
+    return through
+
+
+@memoized
+def _of_input(program: Graph, argnum: int) -> dict[Variable, Carried]:
+    return alignment(program.equations, program.inputs[argnum])
+
+
 taylor_coefficients = Primitive(
     "taylor_coefficients",
     "control",
@@ -133,5 +151,7 @@ taylor_coefficients = Primitive(
     series=_series,
     multiple=True,
     taint=_taint,
+    expand=lambda program, argnum, order: expanded(program, argnum, order),
+    closed=True,
+    passage=_passage,
 )
-LAZY[taylor_coefficients] = expanded

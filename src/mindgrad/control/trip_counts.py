@@ -9,18 +9,13 @@ of an equation (the pullback of a custom VJP) never runs and is not listed.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from mindgrad.ir.graph import Equation, Graph
+from mindgrad.ir.inner_programs import inner_programs
 
 __all__ = ["Run", "runs"]
-
-#: the parameters whose programs run: in every trip of a loop, once for ``rows`` of them, and once
-_EACH = ("condition", "body", "expensive", "step")
-_TOGETHER = ("coefficients", "totals")
-_ONCE = ("outside", "true", "false", "solution")
 
 
 class Run(NamedTuple):
@@ -55,15 +50,8 @@ def runs(graph: Graph, trips: int = 1) -> Iterator[Run]:
 
 def _within(graph: Graph, trips: int, times: int, is_known: bool) -> Iterator[Run]:
     for equation in graph.equations:
-        parameters = equation.parameters
-        if not any(isinstance(value, Graph) for value in parameters.values()):
+        if not any(isinstance(value, Graph) for value in equation.parameters.values()):
             yield Run(equation, times, is_known)
             continue
-        is_while = "condition" in parameters
-        length = trips if is_while else parameters.get("length", 1)
-        together = math.ceil(length / parameters.get("rows", 1))
-        for names, factor in ((_EACH, length), (_TOGETHER, together), (_ONCE, 1)):
-            for name in names:
-                if isinstance(parameters.get(name), Graph):
-                    known = is_known and not (is_while and names is not _ONCE)
-                    yield from _within(parameters[name], trips, times * factor, known)
+        for inner in inner_programs(equation, trips):
+            yield from _within(inner.graph, trips, times * inner.times, is_known and inner.is_known)

@@ -17,7 +17,7 @@ at most 2³¹ trips; the condition has no derivative.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from mindgrad.control.batches import (
     only_for,
     refuse_effects,
 )
+from mindgrad.control.loop_patterns import looped
 from mindgrad.control.subgraphs import (
     active,
     closure,
@@ -51,6 +52,7 @@ from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.dtype import int32
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Equation, Graph, Variable, silent
+from mindgrad.ir.inner_programs import Inner
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.types import TensorType, tensor_type
@@ -387,6 +389,11 @@ def _simplify(*operands: Any, condition: Graph, body: Graph, consts: int, slots:
     return while_(*operands, condition=condition, body=simplified, consts=consts, **saving)
 
 
+def _programs(equation: Equation, trips: int) -> Iterator[Inner]:
+    for name in ("condition", "body"):
+        yield Inner(equation.parameters[name], equation.inputs, trips, is_known=False)
+
+
 while_ = Primitive(
     "while",
     "control",
@@ -398,5 +405,8 @@ while_ = Primitive(
     simplify=_simplify,
     series=_series,
     multiple=True,
+    replaceable=True,
+    pattern=looped,
+    programs=_programs,
     taint=lambda *_, body, **parameters: starts_taint(body),
 )

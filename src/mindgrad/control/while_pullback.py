@@ -18,7 +18,8 @@ carry's parts ``moving``. Results are the cotangents of the constants ``active_c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,9 +42,10 @@ from mindgrad.control.while_ import (
     series_loop,
     while_,
 )
-from mindgrad.control.while_reverse_step import linear_trip
+from mindgrad.control.while_reverse_step import linear_trip, reverse_trip
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Equation, Graph, without_effects
+from mindgrad.ir.inner_programs import Inner
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.batching import at_front
@@ -325,6 +327,23 @@ def _pullback_simplify(
     )
 
 
+def _programs(equation: Equation, trips: int) -> Iterator[Inner]:
+    parameters = equation.parameters
+    blocks = math.ceil(trips / parameters["rows"])
+    by_trip, by_block = ("condition", "body", "expensive", "step"), ("coefficients", "totals")
+    for names, times in ((by_trip, trips), (by_block, blocks)):
+        for name in names:
+            yield Inner(parameters[name], (), times, is_known=False)
+    yield Inner(parameters["outside"], ())
+
+
+def _trip(equation: Equation) -> tuple[Graph, Sequence[Any]]:
+    """The reverse of one trip."""
+    parameters, (xs, cts) = equation.parameters, _pullback_parts(equation.inputs, equation.parameters["body"])
+    names = ("body", "consts", "active_consts", "moving")
+    return reverse_trip(*[parameters[name] for name in names]), [*xs, *cts]
+
+
 while_pullback = Primitive(
     "while_pullback",
     "control",
@@ -336,6 +355,8 @@ while_pullback = Primitive(
     simplify=_pullback_simplify,
     series=_pullback_series,
     multiple=True,
+    programs=_programs,
+    trip=_trip,
     taint=lambda *_, step, totals, **parameters: starts_taint(step, totals),
 )
 

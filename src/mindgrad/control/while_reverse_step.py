@@ -19,6 +19,7 @@ from mindgrad.control.batches import batched_graph
 from mindgrad.control.subgraphs import in_loop, is_in_loop, split, transposed_body
 from mindgrad.control.sum_hoisting import summed_graph
 from mindgrad.ir.build import Builder, building
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import memoized
 from mindgrad.rows.kinds import zeros
@@ -26,14 +27,6 @@ from mindgrad.rows.kinds import zeros
 __all__ = ["LinearTrip", "linear_trip"]
 
 Indices = tuple[int, ...]
-
-#: how many trips are made at once, also in a loop inside of another; and the most elements that a value of
-#: them has, as rows that no trip fills are work for nothing
-_ROWS = 128
-_INNER_ROWS = 16
-_ELEMENTS = 4096
-#: fewer at once are not worth the rows that no trip fills
-_FEWEST_ROWS = 8
 
 
 class LinearTrip:
@@ -129,9 +122,9 @@ class LinearTrip:
 
     def _fitting(self, rows: int) -> int:
         sizes = [y.type.size for e in self.coefficients.equations for y in e.outputs]
-        while rows > 1 and rows * max(sizes, default=0) > _ELEMENTS:
+        while rows > 1 and rows * max(sizes, default=0) > costs().joint_elements:
             rows //= 2
-        return rows if rows >= _FEWEST_ROWS else 1
+        return rows if rows >= costs().fewest_joint_trips else 1
 
 
 def _operands(equations: Iterable[Equation]) -> list[Variable]:
@@ -158,10 +151,34 @@ def linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indice
     At most ``slots`` trips, a power of two, are made at once.
     """
     return _linear_trip(
-        body, consts, active_consts, moving, min(slots, _INNER_ROWS if is_in_loop() else _ROWS)
+        body,
+        consts,
+        active_consts,
+        moving,
+        min(slots, costs().joint_inner_trips if is_in_loop() else costs().joint_trips),
     )
 
 
 @memoized
 def _linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> LinearTrip:
     return LinearTrip(body, consts, active_consts, moving, rows)
+
+
+@memoized
+def reverse_trip(body: Graph, consts: int, active_consts: tuple[int, ...], moving: tuple[int, ...]) -> Graph:
+    """One trip of a pullback: ``(*constants, *carry, *cotangents of moving)`` to the parts of the cotangents.
+
+    These are those of the constants ``active_consts``, to be added up, and of the carry's parts ``moving``
+    before the trip.
+    """
+    trip = linear_trip(body, consts, active_consts, moving, 1)
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(body.inputs)
+        cotangents = builder.inputs_like([body.inputs[consts + k] for k in moving])
+        constants = inputs[:consts]
+        needed = [*constants, *[inputs[consts + k] for k in trip.needed]]
+        fixed = builder.inline(trip.outside, constants)
+        expensive = builder.inline(trip.expensive, needed)
+        known = [*fixed, *builder.inline(trip.coefficients, [*needed, *expensive]), *cotangents]
+        return builder.close([*builder.inline(trip.totals, known), *builder.inline(trip.step, known)])

@@ -29,10 +29,11 @@ from mindgrad.eager.deferral import Deferral
 from mindgrad.eager.speculation import is_shared
 from mindgrad.eager.structure import Structure
 from mindgrad.eager.tier import Tier
-from mindgrad.eager.warming import CALLS, SHORTEST, consider, ended, has_taken
+from mindgrad.eager.warming import consider, ended, has_taken
 from mindgrad.execution.cache import register_eager
 from mindgrad.execution.donation import window
 from mindgrad.ir import settings
+from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import apply, defer_to, open_scopes
 from mindgrad.ir.tensor import Tensor
@@ -41,10 +42,6 @@ __all__ = ["begin"]
 
 #: functions around a gradient call, the first of which that repeats itself has a region
 _LEVELS = 4
-#: operators that a function may record, and bytes that it may read, before it counts as too long
-_EVENTS, _BYTES = 20_000, 2**30
-#: seconds after which it does, too
-_LONGEST = 30.0
 
 #: why a function that is checked for NaN has no region: an error cannot be raised where it returns
 _WRITES = "it writes Parameters, whose values are checked as they are computed"
@@ -127,7 +124,7 @@ class _Return:
         seconds = time.perf_counter() - self.start
         self.tier.calls += 1
         has_taken(self.tier, seconds)
-        if seconds > _LONGEST:
+        if seconds > HOST.region_seconds:
             self.tier.moves("cold", f"it ran for {seconds:.0f} s before it returned", is_final=True)
 
 
@@ -167,7 +164,7 @@ def _begun(tier: Tier, at_once: bool, arguments: Sequence[Any]) -> Region | None
     """A region for a call of ``tier`` that is deferred or recorded; ``None`` for one that is not."""
     structures = tier.structures
     if not structures:
-        if not at_once and (tier.calls < CALLS or tier.best < SHORTEST):
+        if not at_once and (tier.calls < HOST.recorded_calls or tier.best < HOST.shortest_seconds):
             return None
     elif structures[0].program is None and structures[0].confirmed:
         if not structures[0].is_queued:
@@ -280,7 +277,7 @@ class Region(Deferral):
         for array in self._values.leaves[self._counted :]:
             self._bytes += getattr(array, "nbytes", 0)
         self._counted = len(self._values.leaves)
-        if len(self._events) < _EVENTS and self._bytes < _BYTES:
+        if len(self._events) < HOST.region_events and self._bytes < HOST.region_bytes:
             return False
         reason = f"{len(self._events)} operators and {self._bytes / 2**20:.0f} MiB before it returned"
         self._tier.moves("cold", reason, is_final=True)

@@ -23,12 +23,10 @@ import numpy as np
 from mindgrad.eager.structure import Leaf, Segment, Structure
 from mindgrad.execution.donation import settled
 from mindgrad.execution.placement import program_operand
+from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.tensor import Tensor
 
 __all__ = ["Speculation", "is_shared", "remember_origins", "speculate"]
-
-#: runs in vain, one after the other, after which a structure is not speculated on
-_MISSES = 2
 
 
 class Speculation:
@@ -69,7 +67,7 @@ class Speculation:
 def speculate(structure: Structure, arguments: Sequence[Any]) -> Speculation | None:
     """Start the program of ``structure`` for a call with these arguments, if they tell its operands."""
     program = structure.current()
-    if program is None or len(program) != 1 or structure.misses >= _MISSES:
+    if program is None or len(program) != 1 or structure.misses >= HOST.misses:
         return None
     (segment,) = program
     if segment.donated or segment.executable.may_take_long:
@@ -82,7 +80,7 @@ def speculate(structure: Structure, arguments: Sequence[Any]) -> Speculation | N
         operands = [program_operand(array, leaf.type) for array, leaf in zip(arrays, leaves, strict=True)]
         results = segment.executable.run(operands, [], segment.executable.extra)
     except Exception:  # which the call itself will meet, where it is reported and mended
-        structure.misses = _MISSES
+        structure.misses = HOST.misses
         return None
     return Speculation(structure, segment, arrays, results)
 

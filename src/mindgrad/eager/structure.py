@@ -18,12 +18,13 @@ from mindgrad.backend.executable import Executable
 from mindgrad.eager.replay import OPEN, Event
 from mindgrad.execution.placement import is_infinite
 from mindgrad.ir import settings
+from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.types import TensorType
 
 __all__ = ["Leaf", "Segment", "Structure", "bytes_of"]
 
 #: arrays of at most so many elements are compared by value, and constants of the program where they are equal
-_FEW = 16
+_FEW = HOST.compared_elements
 
 #: the end of every structure, which no operator is
 _END = Event(None, (), None, 0, (), (), ("", 0))

@@ -28,12 +28,13 @@ from mindgrad.eager.kernel_programs import KernelPrograms
 from mindgrad.eager.purity import is_watched
 from mindgrad.eager.regions import begin
 from mindgrad.eager.tier import Tier
-from mindgrad.eager.warming import CALLS, SHORTEST, compare, consider, ended, error_line, has_taken, pays
+from mindgrad.eager.warming import compare, consider, ended, error_line, has_taken, pays
 from mindgrad.execution.background import submit, wait_until_compiled
 from mindgrad.execution.cache import register_eager
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.placement import is_infinite
 from mindgrad.ir import settings
+from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.partition import current
 from mindgrad.ir.scope import current_deferral, executing, open_scopes
 from mindgrad.ir.tensor import Tensor
@@ -41,9 +42,6 @@ from mindgrad.trace.tensor_hooks import are_registered
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
-#: seconds that all calls of a kind too short for XLA must have taken before one is traced, to run as kernels
-#: without its Python
-_WORTH_TRACING = 0.1
 #: the most programs of a whole function that are compiled and not run twice before its Python runs at each
 #: call; the most functions of one code, each called a few times, before it does too
 _UNUSED, _STRANGERS = 3, 8
@@ -185,7 +183,7 @@ def _called(
 ) -> Any:
     at_once = switch in _AT_ONCE
     structures = tier.structures
-    is_due = at_once or (tier.calls > CALLS and tier.best >= SHORTEST)
+    is_due = at_once or (tier.calls > HOST.recorded_calls and tier.best >= HOST.shortest_seconds)
     if is_due and tier.is_whole is not False and not structures and switch != "deferred":
         _consider_whole(calls, tier, args, kwargs, at_once)
         if at_once and tier.is_whole:
@@ -202,7 +200,8 @@ def _called(
     start = time.perf_counter()
     result = function(*args, **kwargs)
     has_taken(tier, time.perf_counter() - start)
-    if tier.calls >= 8 * CALLS and tier.best < SHORTEST and not (structures or at_once):
+    is_short = tier.calls >= 8 * HOST.recorded_calls and tier.best < HOST.shortest_seconds
+    if is_short and not (structures or at_once):
         _consider_short(calls, tier, args, kwargs)
     return result
 
@@ -251,7 +250,8 @@ def _consider_whole(
     calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any], at_once: bool
 ) -> None:
     """Decide whether the function is compiled as a whole, and have that done if it pays."""
-    if tier.is_queued or (tier.is_whole and not calls.is_pure and not at_once and calls.calls <= CALLS):
+    is_new = calls.calls <= HOST.recorded_calls
+    if tier.is_queued or (tier.is_whole and not calls.is_pure and not at_once and is_new):
         tier.strangers += not tier.is_queued
         if tier.strangers > _STRANGERS:
             tier.divides(_ANEW)
@@ -272,10 +272,10 @@ def _consider_whole(
 
 def _consider_short(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
     """Decide whether a call that is too short for XLA runs as kernels without its Python, if tracing pays."""
-    if tier.seconds < _WORTH_TRACING or tier.is_queued:
+    if tier.seconds < HOST.tracing_seconds or tier.is_queued:
         return
     tier.seconds = 0.0
-    is_anew = tier.is_whole is False or calls.calls <= CALLS
+    is_anew = tier.is_whole is False or calls.calls <= HOST.recorded_calls
     reason = _ANEW if is_anew else _visible(calls, tier, args, kwargs)
     if not reason:
         try:

@@ -20,26 +20,13 @@ from mindgrad.eager.segments import compile_request, compile_structure
 from mindgrad.eager.structure import Structure
 from mindgrad.eager.tier import Tier
 from mindgrad.execution.background import submit
+from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.tensor import Tensor
 
-__all__ = ["CALLS", "SHORTEST", "compare", "consider", "ended", "error_line", "has_taken", "pays"]
+__all__ = ["compare", "consider", "ended", "error_line", "has_taken", "pays"]
 
-#: calls before one is recorded, and seconds below which a call is not compiled
-CALLS, SHORTEST = 3, 2e-4
-#: seconds that all calls of a kind must have taken before they are compiled; and those of all kinds together
-#: before jax is imported for it
-_WORTH_COMPILING, _WORTH_IMPORTING = 0.05, 0.5
 #: structures that are known for one kind of call
 _STRUCTURES = 8
-#: calls that may go another way than predicted before their kind stays cold, where none was as predicted
-_DIVERGENCES = 6
-#: hot calls whose time is compared with that of cold ones, where those took less than so many seconds
-_COMPARED, _CLOSE = 12, 1e-3
-#: how much slower than cold ones they must be to stay cold: they wait for the device, which users need not
-_SLOWER = 1.3
-
-#: a value that is asked for in so many calls inside of a recording gets a program of its own
-_REQUESTS = 3
 
 
 class _Thread(threading.local):
@@ -92,7 +79,7 @@ def _learn(tier: Tier, structure: Structure, line: tuple[str, int] | None, has_d
         return
     known = next((s for s in tier.structures if s.is_same(structure)), structure)
     tier.structures = [known, *[s for s in tier.structures if s is not known]][:_STRUCTURES]
-    if tier.divergences >= _DIVERGENCES and not any(s.confirmed for s in tier.structures):
+    if tier.divergences >= HOST.divergences and not any(s.confirmed for s in tier.structures):
         where = "" if line is None else f", the last time at line {line[1]} of {line[0]}"
         tier.varies = True
         tier.moves("cold", f"each call does something else{where}", is_final=True)
@@ -100,9 +87,9 @@ def _learn(tier: Tier, structure: Structure, line: tuple[str, int] | None, has_d
 
 def pays(tier: Tier) -> bool:
     """Whether the calls have taken so long that compiling pays; it says so then."""
-    if tier.seconds < _WORTH_COMPILING:
+    if tier.seconds < HOST.compiling_seconds:
         return False
-    if "jax" not in sys.modules and _thread.seconds < _WORTH_IMPORTING:
+    if "jax" not in sys.modules and _thread.seconds < HOST.importing_seconds:
         return False
     tier.moves("warm", f"{tier.calls} calls took {tier.seconds:.2g} s: compiling in the background")
     return True
@@ -143,8 +130,8 @@ def _compile(tier: Tier, structure: Structure) -> None:
 def _consider_requests(structure: Structure, at_once: bool) -> None:
     """Have programs made for values that are asked for inside of recordings, again and again."""
     for number, count in list(structure.requests.items()):
-        if count == _REQUESTS:
-            structure.requests[number] = _REQUESTS + 1
+        if count == HOST.requested_calls:
+            structure.requests[number] = HOST.requested_calls + 1
             if at_once:
                 _compile_request(structure, number)
             else:
@@ -161,14 +148,14 @@ def _compile_request(structure: Structure, number: int) -> None:
 
 def compare(tier: Tier, tensors: Sequence[Tensor], start: float) -> None:
     """Compare a hot call, begun at ``start``, with cold ones that took little time."""
-    if tier.best >= _CLOSE or len(tier.compared) >= _COMPARED:
+    if tier.best >= HOST.compared_seconds or len(tier.compared) >= HOST.compared_calls:
         return
     for tensor in tensors:
         wait = getattr(tensor._array, "block_until_ready", None)
         if wait is not None:
             wait()
     tier.compared.append(time.perf_counter() - start)
-    if len(tier.compared) == _COMPARED and min(tier.compared) > _SLOWER * tier.best:
+    if len(tier.compared) == HOST.compared_calls and min(tier.compared) > HOST.slower_part * tier.best:
         cold, hot = tier.best * 1e6, min(tier.compared) * 1e6
         tier.moves("cold", f"a call takes {cold:.0f} µs with NumPy, {hot:.0f} µs as a program", is_final=True)
 

@@ -26,21 +26,18 @@ from mindgrad.emit.expression import (
     parenthesised,
     prefix,
 )
+from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import TensorType
 
-__all__ = ["FORMS", "INFIX", "Form", "alignment", "contraction", "indices"]
+__all__ = ["COMPARISONS", "FORMS", "SEVERAL", "Form", "alignment", "contraction", "indices"]
 
 Text = tuple[str, int]
 Form = Callable[..., Text | None]
 
-#: operators between two values, with their precedence
-INFIX = {
-    "add": ("+", ADD), "sub": ("-", ADD), "mul": ("*", MULTIPLY), "div": ("/", MULTIPLY),
-    "equal": ("==", COMPARE), "not_equal": ("!=", COMPARE), "less": ("<", COMPARE),
-    "less_equal": ("<=", COMPARE), "greater": (">", COMPARE), "greater_equal": (">=", COMPARE),
-    "bitwise_and": ("&", AND), "bitwise_or": ("|", OR), "bitwise_xor": ("^", XOR),
-    "logical_and": ("&", AND), "logical_or": ("|", OR), "logical_xor": ("^", XOR),
-    "shift_left": ("<<", SHIFT),
+#: how tightly Python's operators between arrays bind
+_PRECEDENCE = {
+    "+": ADD, "-": ADD, "*": MULTIPLY, "/": MULTIPLY, "&": AND, "|": OR, "^": XOR, "<<": SHIFT,
+    "==": COMPARE, "!=": COMPARE, "<": COMPARE, "<=": COMPARE, ">": COMPARE, ">=": COMPARE,
 }  # fmt: skip
 
 #: the row's form by its name
@@ -205,6 +202,14 @@ def _reverse(target: Any, xs: Sequence[Expression], result: TensorType, axes: An
     return call(f"{target.module}.flip", xs[0].text, repr(axes if len(axes) != 1 else axes[0]))
 
 
+def _unstack(xs: Sequence[Expression], count: int) -> list[str]:
+    return [f"{xs[0].text}[{k}]" for k in range(count)]
+
+
+#: the forms of rows with several results
+SEVERAL: dict[str, Callable[[Sequence[Expression], int], list[str]]] = {"unstack": _unstack}
+
+
 # --- reductions and products -------------------------------------------------------------------------
 
 
@@ -316,10 +321,14 @@ def _argmin(target: Any, xs: Sequence[Expression], result: TensorType, axis: int
     return f"{target.module}.argmin({xs[0].text}, axis={axis}).astype({target.dtype(result.dtype)})", ATOM
 
 
-def _operator(name: str) -> Form:
-    sign, precedence = INFIX[name]
-    return lambda target, xs, result: infix(sign, precedence, *xs)
+def _operator(sign: str) -> Form:
+    return lambda target, xs, result: infix(sign, _PRECEDENCE[sign], *xs)
 
 
-for _row in INFIX:
-    FORMS.setdefault(_row, _operator(_row))
+#: rows that are operators between two values, without conditions
+INFIX = {
+    name: row.symbol for name, row in REGISTRY.items() if row.symbol in _PRECEDENCE and name not in FORMS
+}
+FORMS.update((name, _operator(sign)) for name, sign in INFIX.items())
+#: those that compare
+COMPARISONS = [name for name, sign in INFIX.items() if _PRECEDENCE[sign] == COMPARE]

@@ -10,11 +10,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad.control import checkpoints
+from mindgrad.control.while_reverse_step import reverse_trip
 from mindgrad.emit.expression import Expression
 from mindgrad.emit.names import carry_names
 from mindgrad.emit.program import Writer, typed_names
 from mindgrad.emit.python_control import CONTROL as PYTHON_CONTROL
-from mindgrad.emit.python_control import cotangent_names, reverse_trip
+from mindgrad.emit.python_control import cotangent_names
 from mindgrad.ir.graph import Equation, Graph, live_equations
 
 __all__ = ["CONTROL"]

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad.emit.array_forms import COMPARISONS, Form, contraction
 from mindgrad.emit.array_forms import FORMS as ARRAY_FORMS
-from mindgrad.emit.array_forms import INFIX, Form, contraction
-from mindgrad.emit.expression import ATOM, COMPARE, MULTIPLY, POWER, Expression, call, infix, parenthesised
+from mindgrad.emit.expression import ATOM, MULTIPLY, POWER, Expression, call, infix, parenthesised
 from mindgrad.ir.types import TensorType
 
 __all__ = ["FORMS"]
@@ -39,7 +39,7 @@ def _function(name: str) -> Form:
 
 for _row, _name in _FUNCTIONS.items():
     FORMS[_row] = _function(_name)
-for _row in ("add", "sub", "mul", "div", *[k for k, (_, rank) in INFIX.items() if rank == COMPARE]):
+for _row in ("add", "sub", "mul", "div", *COMPARISONS):
     FORMS[_row] = ARRAY_FORMS[_row]
 for _row in ("neg", "integer_power", "real_power", "reshape", "slice", "stop_gradient"):
     FORMS[_row] = ARRAY_FORMS[_row]

@@ -157,6 +157,9 @@ def conv(
     ops: Any, x: Any, w: Any, strides: Any, padding: Any, lhs_dilation: Any, rhs_dilation: Any, groups: int
 ) -> Any:
     """The convolution of one or two axes."""
+    samples = x.shape[: len(x.shape) - len(w.shape) + 1]
+    if len(samples) > 1:
+        x = x.reshape(-1, *x.shape[len(samples) :])
     x = pad(
         ops,
         x,
@@ -168,7 +171,8 @@ def conv(
         x, w = ops.expand_dims(x, 2), ops.expand_dims(w, 2)
         strides, rhs_dilation = (1, *strides), (1, *rhs_dilation)
     y = ops.conv2d(x, w, stride=strides, pad_mode="valid", dilation=rhs_dilation, groups=groups)
-    return y if len(padding) == 2 else ops.squeeze(y, 2)
+    y = y if len(padding) == 2 else ops.squeeze(y, 2)
+    return y.reshape(*samples, *y.shape[1:]) if len(samples) > 1 else y
 
 
 def solve(ops: Any, a: Any, b: Any, transpose: bool = False) -> Any:

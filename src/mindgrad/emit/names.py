@@ -19,6 +19,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from mindgrad.control.cond import cond
 from mindgrad.ir.graph import DerivativeOf, Equation, Graph, Variable
 
 __all__ = ["Names", "attribution", "carry_names", "identifier", "is_numbered", "line_comment", "suggestions"]
@@ -111,8 +112,8 @@ def target_of(source: Source) -> str | None:
     return _targets(source[0]).get(source[1])
 
 
-#: the rows of Python's operators
-_OPERATORS = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.MatMult: "dot"}
+#: how Python's operators are written
+_OPERATORS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
 
 
 @lru_cache(maxsize=64)
@@ -207,7 +208,7 @@ def suggestions(graph: Graph) -> dict[Variable, str]:
             source is not None
             and not leaving
             and len(last.outputs) == 1
-            and last.primitive.name == operation_of(source)
+            and operation_of(source) in (last.primitive.name, last.primitive.symbol)
         ):
             names[last.outputs[0]] = name  # what the derivative alone uses
     for equation in graph.equations:
@@ -274,7 +275,7 @@ def _leaves(consumers: Sequence[Equation | None], inside: set[Equation]) -> bool
 def _of_control(equation: Equation) -> Sequence[str | None]:
     """Names of what a branch or loop gives: those that its lines give."""
     parameters = equation.parameters
-    if equation.primitive.name == "cond":
+    if equation.primitive is cond:
         true, false = parameters["true"], parameters["false"]
         first, second = suggestions(true), suggestions(false)
         pairs = zip(true.outputs, false.outputs, strict=True)
@@ -283,7 +284,7 @@ def _of_control(equation: Equation) -> Sequence[str | None]:
             file, line = equation.source  # type: ignore[misc]
             return [_choices(file).get(line)]
         return names
-    if equation.primitive.name in ("while", "scan"):
+    if equation.primitive.replaceable:  # a loop
         known = suggestions(parameters["body"])
         return [known.get(y) for y in parameters["body"].outputs]
     return ()

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindgrad.emit.array_forms import FORMS
+from mindgrad.emit.array_forms import FORMS, SEVERAL
 from mindgrad.emit.expression import Expression, call
 from mindgrad.emit.kernel_source import Definitions
 from mindgrad.emit.python_control import CONTROL
@@ -200,9 +200,8 @@ class NumpyTarget:
 
     def several(self, equation: Equation, operands: Sequence[Expression]) -> list[str] | None:
         """The texts of the results of a row with several, if each has one of its own."""
-        if equation.primitive.name == "unstack":
-            return [f"{operands[0].text}[{k}]" for k in range(len(equation.outputs))]
-        return None
+        form = SEVERAL.get(equation.primitive.name)
+        return None if form is None else form(operands, len(equation.outputs))
 
     def refuse(self, equation: Equation, reason: str) -> NoReturn:
         """Raise the error of an equation that cannot be written.

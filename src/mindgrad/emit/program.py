@@ -17,11 +17,13 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindgrad._base.location import NO_LINE
+from mindgrad.control.cond import cond
 from mindgrad.emit.array_forms import alignment
 from mindgrad.emit.expression import ATOM, UNARY, Expression
 from mindgrad.emit.names import Names, attribution, line_comment, suggestions
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations
 from mindgrad.ir.types import TensorType
+from mindgrad.rows.structural import broadcast_in_dim
 
 __all__ = ["Writer", "typed_names"]
 
@@ -238,7 +240,7 @@ class _Run:
             target.refuse(equation, "it exists while a derivative is built, or in eager programs only")
         if row.communicates:
             target.refuse(equation, "it combines the tensors of several processes")
-        if row.name == "broadcast_in_dim":
+        if row is broadcast_in_dim:
             self.broadcast(equation)
             return
         if row.multiple:
@@ -251,7 +253,7 @@ class _Run:
     def needed(self, equation: Equation) -> Equation:
         """A branch without the outputs that nothing uses, and what only they need."""
         slots = [k for k, y in enumerate(equation.outputs) if self.uses[y]]
-        if equation.primitive.name != "cond" or len(slots) == len(equation.outputs):
+        if equation.primitive is not cond or len(slots) == len(equation.outputs):
             return equation
         parameters = dict(equation.parameters)
         for side in ("true", "false"):
@@ -279,7 +281,7 @@ class _Run:
         if not equation.primitive.pointwise:
             return [self.writer.whole(x) for x in operands]
         # one operand gives the shape, one of those of the result's type the element type
-        typed = operands[1:] if equation.primitive.name == "select" else operands
+        typed = [x for x in operands if x.type.dtype is operands[-1].type.dtype]
         first = len(operands) - len(typed)
         if not any(not x.is_literal for x in typed):
             operands[first] = self.writer.whole(operands[first])

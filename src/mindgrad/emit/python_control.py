@@ -12,15 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.control.while_reverse_step import linear_trip
+from mindgrad.control.while_reverse_step import reverse_trip
 from mindgrad.emit.expression import Expression
 from mindgrad.emit.names import carry_names, is_numbered
 from mindgrad.emit.program import Writer, typed_names
-from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Equation, Graph
-from mindgrad.ir.memo import memoized
 
-__all__ = ["CONTROL", "cotangent_names", "reverse_trip"]
+__all__ = ["CONTROL", "cotangent_names"]
 
 Operands = Sequence[Expression]
 Names = Sequence[str | None]
@@ -101,26 +99,6 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
         mark = Expression(saved, equation.outputs[count].type, is_name=True)
         results += [mark] * (len(equation.outputs) - count)
     return results
-
-
-@memoized
-def reverse_trip(body: Graph, consts: int, active_consts: tuple[int, ...], moving: tuple[int, ...]) -> Graph:
-    """One trip of a pullback: ``(*constants, *carry, *cotangents of moving)`` to the parts of the cotangents.
-
-    These are those of the constants ``active_consts``, to be added up, and of the carry's parts ``moving``
-    before the trip.
-    """
-    trip = linear_trip(body, consts, active_consts, moving, 1)
-    builder = Builder()
-    with building(builder):
-        inputs = builder.inputs_like(body.inputs)
-        cotangents = builder.inputs_like([body.inputs[consts + k] for k in moving])
-        constants = inputs[:consts]
-        needed = [*constants, *[inputs[consts + k] for k in trip.needed]]
-        fixed = builder.inline(trip.outside, constants)
-        expensive = builder.inline(trip.expensive, needed)
-        known = [*fixed, *builder.inline(trip.coefficients, [*needed, *expensive]), *cotangents]
-        return builder.close([*builder.inline(trip.totals, known), *builder.inline(trip.step, known)])
 
 
 def cotangent_names(equation: Equation, constants: Operands, suggested: Names) -> list[str | None]:

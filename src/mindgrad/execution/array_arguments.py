@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.tree import attributes_of, flatten, is_record, unflatten
+from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.tensor import Tensor
 
 __all__ = ["any_array", "as_constants", "leaves_as_tensors", "with_tensors"]
 
 #: bytes of an array of which a program may know the values
-_LARGEST_CONSTANT = 4096
+_LARGEST_CONSTANT = HOST.known_bytes
 
 _LEAF, _ARRAY, _SEQUENCE, _DICT, _RECORD = range(5)
 #: what the instances of a type are, of types that were met

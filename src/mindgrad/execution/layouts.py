@@ -21,7 +21,8 @@ from mindgrad.backend.xla import mesh_devices, to_device
 from mindgrad.execution.array_arguments import leaves_as_tensors
 from mindgrad.execution.donation import settled, window
 from mindgrad.ir.constant_arguments import is_constant
-from mindgrad.ir.graph import Graph, Variable, communicates
+from mindgrad.ir.graph import Equation, Graph, Variable, communicates
+from mindgrad.ir.index_map import UNIFORM
 from mindgrad.ir.partition import Allocation, Axes, Partition, current, leading, replicated, slices
 from mindgrad.ir.scope import LEFT_BEHIND
 from mindgrad.ir.tensor import Tensor, make_tensor
@@ -31,9 +32,6 @@ __all__ = [
     "LayoutFile", "gathered", "joint_args", "lay_out", "moved", "partition_of", "placement_of",
     "set_layout_file", "set_layout_recorder", "stay",
 ]  # fmt: skip
-
-#: rows that leave every element where it is
-_IN_PLACE = ("convert", "stop_gradient")
 
 
 class LayoutFile:
@@ -143,9 +141,15 @@ def _constraints(graph: Graph) -> dict[Any, Axes]:
         if equation.primitive is with_sharding:
             axes = tuple(entry or () for entry in equation.parameters["axes"])
             constraints.setdefault(origin[operand], axes)
-        elif equation.primitive.name in _IN_PLACE:
+        elif _leaves_in_place(equation):
             origin[equation.outputs[0]] = origin[operand]
     return constraints
+
+
+def _leaves_in_place(equation: Equation) -> bool:
+    """Whether each element stays where it is."""
+    row = equation.primitive
+    return row.is_linear and row.axes is UNIFORM and len(equation.inputs) == 1
 
 
 def _of_arguments(

@@ -13,15 +13,16 @@ import numpy as np
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import to_device
 from mindgrad.ir import settings
+from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.graph import is_finite
 from mindgrad.ir.types import TensorType
 
 __all__ = ["SMALL", "is_infinite", "on_device", "program_operand"]
 
 #: arrays of at most so many elements are handed to a program as they are, when they come for the first time
-SMALL = 16384
+SMALL = HOST.handed_elements
 #: arrays of at most so many elements are not remembered
-_FEW = 16
+_FEW = HOST.forgotten_elements
 
 
 class _HostArray:

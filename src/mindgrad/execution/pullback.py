@@ -16,9 +16,9 @@ from typing import Any
 
 from mindgrad.execution.record import Recorded, transformed
 from mindgrad.ir.graph import Atom, live_equations
-from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.tensor import Tensor
 from mindgrad.optimize.mode_choice import as_series, pulled_along
+from mindgrad.rows.complexes import conj
 from mindgrad.rows.kinds import ones
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.reverse import pull_back
@@ -27,7 +27,7 @@ __all__ = ["forward_rule", "pull", "push", "reverse_rule"]
 
 
 def _conjugate(atom: Any) -> Any:
-    return REGISTRY["conj"](atom) if atom.type.dtype.kind == "complex" else atom
+    return conj(atom) if atom.type.dtype.kind == "complex" else atom
 
 
 def reverse_rule(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]) -> list[Any]:

@@ -31,6 +31,8 @@ __all__ = ["POINTWISE", "Builder", "building", "current", "is_tainted"]
 #: kinds whose operands share one shape and whose elements do not mix
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
 
+#: bytes up to which constants are compared
+_COMPARED = 1 << 22
 _FOLD = 64  # equations on constants of at most this many elements are folded
 
 
@@ -78,11 +80,19 @@ def _pass_taint(old: Any, new: Any) -> None:
         new.tainted = True
 
 
+def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether the bytes of two arrays, which are not very large, are the same."""
+    if a.nbytes > _COMPARED or not (a.flags.c_contiguous and b.flags.c_contiguous):
+        return False
+    first, second = a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)
+    return bool(np.array_equal(first[:64], second[:64]) and np.array_equal(first, second))
+
+
 class Builder:
     """Collects the equations of one graph."""
 
     __slots__ = (
-        "_constants", "_inlined", "_rebound", "_table",
+        "_constants", "_inlined", "_last", "_rebound", "_table",
         "derived", "equations", "inputs", "linear_equations", "operands", "source",
     )  # fmt: skip
 
@@ -97,6 +107,7 @@ class Builder:
         self.operands: set[Any] = set()
         self._table: dict[Any, Any] = {}
         self._constants: dict[Any, Constant] = {}
+        self._last: dict[TensorType, Constant] = {}
         self._inlined: dict[Any, list[Any]] = {}
         #: what stands for values that were computed anew (:meth:`rebind`)
         self._rebound: dict[Any, Any] = {}
@@ -114,8 +125,23 @@ class Builder:
 
     def constant(self, value: np.ndarray, type: TensorType | None = None) -> Constant:
         """The one constant of this value in this graph."""
-        made = Constant(value, type)
-        return self._constants.setdefault(made.key, made)
+        return self._kept(Constant(value, type))
+
+    def _kept(self, constant: Constant) -> Constant:
+        """The one constant of this value: of a small one, and of an array equal to the last of its type.
+
+        What a program computes of captured data alone is an array of its own each time it is asked for.
+        """
+        representative = self._constants.get(constant.key)
+        if representative is None:
+            representative = constant
+            if constant.value.size > 1:
+                last = self._last.setdefault(constant.type, constant)
+                if last is not constant and _is_equal(last.value, constant.value):
+                    representative = last
+                self._last[constant.type] = representative
+            self._constants[constant.key] = representative
+        return representative
 
     def trace(
         self,
@@ -149,7 +175,7 @@ class Builder:
             else:
                 if atom.tainted:
                     tainted = True
-                kept = self._constants.setdefault(atom.key, atom)
+                kept = self._constants.get(atom.key) or self._kept(atom)
                 if kept is not atom:
                     inputs = inputs[:position] + (kept,) + inputs[position + 1 :]
         if primitive.simplify is not None:

@@ -10,7 +10,7 @@ Axes of operands and of results that have one label run together: those of a bat
 product. A row gives the map of its equations by its ``axes`` (``rows.axes`` has the common ones), and with it
 the parameters of the same operator on operands whose axes stand in another order, have other sizes along
 parallel labels, or have labels more (a batch). For programs it is used in ``transforms.axis_propagation``,
-``optimize.batch_region``, ``optimize.tiles``, ``optimize.blocks`` and ``optimize.layout``.
+``optimize.batch_region``, ``optimize.tiling`` and ``optimize.layout``.
 
 The name is MLIR's (``linalg`` indexing maps and iterator types), without its arithmetic of indices.
 """
@@ -24,7 +24,7 @@ from mindgrad.ir.types import Shape
 
 __all__ = [
     "OPAQUE", "ORDERED", "PARALLEL", "REDUCED", "UNIFORM", "WINDOWED", "Arrangement", "Axes",
-    "IndexMap", "Labels", "Relabelling", "Uniform", "index_map", "label_sizes", "relabelled",
+    "IndexMap", "Labels", "Relabelling", "Uniform", "index_map", "label_sizes", "relabelled", "repetition",
 ]  # fmt: skip
 
 PARALLEL, REDUCED, ORDERED, WINDOWED, OPAQUE = "parallel", "reduced", "ordered", "windowed", "opaque"
@@ -135,6 +135,31 @@ def index_map(equation: Any) -> IndexMap | None:
     """
     axes = equation.primitive.axes
     return None if axes is None else axes.index_map([x.shape for x in equation.inputs], equation.parameters)
+
+
+def repetition(atom: Any) -> tuple[Any, Labels] | None:
+    """The value that ``atom`` repeats along further axes, and the axes that it has there.
+
+    >>> from mindgrad.ir.build import Builder, building
+    >>> from mindgrad.ir.types import tensor_type
+    >>> from mindgrad.rows.structural import broadcast_in_dim
+    >>> with building(Builder()) as builder:
+    ...     x = builder.input(tensor_type("float32", (3,)))
+    ...     value, dims = repetition(broadcast_in_dim(x, shape=(2, 3), dims=(1,)))
+    >>> value is x, dims
+    (True, (1,))
+    """
+    equation = getattr(atom, "made_by", None)
+    if equation is None or not equation.primitive.moves or len(equation.inputs) != 1:
+        return None
+    axes = index_map(equation)
+    if axes is None or len(axes.results) > 1 or axes.kinds:
+        return None
+    (labels,), (result,) = axes.operands, axes.results
+    if len(result) == len(labels) or not set(labels) <= set(result):
+        return None
+    dims = tuple([result.index(label) for label in labels])
+    return (equation.inputs[0], dims) if list(dims) == sorted(dims) else None
 
 
 def label_sizes(equation: Any, axes: IndexMap) -> dict[int, int]:

@@ -24,7 +24,8 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
   graphs are run by the derivative only, and so are their effects.
 - ``unique`` rows are never merged, though nothing is seen of them: two calls with the same operands stay two.
 - ``communicates`` rows combine the arrays of several processes: they run where they stand, the same on every
-  rank, so that they are never folded, nor part of what eager mode compiles on the side, by its clock.
+  rank, so that they are never folded, nor part of what eager mode compiles on the side, by its clock; one
+  that sends nothing itself has ``sends=False``.
 - ``keeps_type`` says that all operands and the result have one type; it comes with the type rule.
 - ``series(equation, coefficients, order)`` gives the Taylor coefficients 0 … ``order`` of each output of an
   operator with graphs in it, for those of each operand, ``None`` for zero (see ``transforms.taylor``);
@@ -34,7 +35,27 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
   all elements are taken to meet. Pointwise rows need none.
 - ``linear_in`` are the operands in which a linear operator is linear together, ``None`` for all of them;
   ``moves`` says that its result consists of elements of these operands, and zeros, wherever they come from.
+- ``stops`` says that no derivative goes through it.
 - ``work`` (an :class:`mindgrad.ir.work.Work`) says how dear it is.
+- ``symbol`` is Python's operator for it (``+``).
+- ``pattern(run, equation, patterns)`` gives the sparsity pattern of each output, for those of the operands,
+  where it says more than the axes (``sparse.sparsity``); of a row that ``moves``, where the positions are not
+  known.
+- ``recurrence(equation, coefficient, k)`` gives Taylor coefficient k of a pointwise row that is solved for
+  it, from ``coefficient(atom, j)``.
+- ``contracted(xs, along, **parameters)`` gives the sum over j of the row on slices j of its operands, each
+  along an axis of its own, as one equation.
+- ``passage(equation)`` gives the axis of a result that carries an axis of an operand, by operand, result and
+  axis, where no map of axes says it.
+
+For rows with graphs in them:
+
+- ``expand(**parameters)`` gives the graph that a lazy row stands for (``control.lazy``).
+- ``closed`` says that its derivative along the operand by which it differentiates is an equation of the row.
+- ``by_user`` says that its derivative is the user's own.
+- ``replaceable`` says that the graphs may be replaced by others that compute the same.
+- ``programs(equation, trips)`` gives an :class:`mindgrad.ir.inner_programs.Inner` for every graph that runs.
+- ``trip(equation)`` gives the graph of one trip, and its operands, where the parameters hold none.
 - ``batch(size, xs, axes, **parameters)`` gives ``(output, axis)`` for operands of which some carry
   a batch axis (``axes[i]`` an int, or ``None``); where ``multiple`` is set, a tuple of each. It is for those
   to which a batch is not one more parallel axis.
@@ -58,15 +79,43 @@ __all__ = ["REGISTRY", "Primitive"]
 REGISTRY: dict[str, Primitive] = {}
 
 
+#: fields that few rows have, and what they are for the others
+_FURTHER: dict[str, Any] = {
+    "linear_in": None, "moves": False, "stops": False, "runs_graphs": True, "symbol": None, "pattern": None,
+    "recurrence": None, "contracted": None, "passage": None, "expand": None, "closed": False,
+    "by_user": False, "replaceable": False, "programs": None, "trip": None,
+}  # fmt: skip
+
+
 class Primitive:
     """One operator. Calling it on atoms emits an equation into the current builder."""
+
+    linear_in: Sequence[int] | None
+    moves: bool
+    stops: bool
+    runs_graphs: bool
+    symbol: str | None
+    pattern: Callable[..., Any] | None
+    recurrence: Callable[..., Any] | None
+    contracted: Callable[..., Any] | None
+    passage: Callable[..., Any] | None
+    expand: Callable[..., Any] | None
+    closed: bool
+    by_user: bool
+    replaceable: bool
+    programs: Callable[..., Any] | None
+    trip: Callable[..., Any] | None
 
     __slots__ = (
         "axes",
         "batch",
+        "by_user",
+        "closed",
         "communicates",
         "commutative",
+        "contracted",
         "effect",
+        "expand",
         "jvp",
         "jvp_with_values",
         "keeps_type",
@@ -76,13 +125,22 @@ class Primitive:
         "multiple",
         "name",
         "numpy",
+        "passage",
+        "pattern",
         "pointwise",
+        "programs",
+        "recurrence",
+        "replaceable",
         "runs_graphs",
         "samples",
+        "sends",
         "series",
         "simplify",
+        "stops",
+        "symbol",
         "taint",
         "transpose",
+        "trip",
         "type_rule",
         "unique",
         "work",
@@ -108,16 +166,19 @@ class Primitive:
         taint: str | Callable[..., str] = "stops",
         effect: bool = False,
         unique: bool = False,
-        runs_graphs: bool = True,
         communicates: bool = False,
+        sends: bool | None = None,
         series: Callable[..., Any] | None = None,
         axes: Axes | None = None,
-        linear_in: Sequence[int] | None = None,
-        moves: bool = False,
         work: Work | None = None,
+        **further: Any,
     ) -> None:
         if name in REGISTRY:
             raise ValueError(f"there is already a row named {name!r}; an operator is one row.")
+        if not further.keys() <= _FURTHER.keys():
+            raise TypeError(f"a row has no field {', '.join(sorted(further.keys() - _FURTHER.keys()))!r}.")
+        for field, default in _FURTHER.items():
+            setattr(self, field, further.get(field, default))
         self.name = name
         self.kind = kind
         self.pointwise = kind in build.POINTWISE
@@ -130,8 +191,6 @@ class Primitive:
             jvp = _tangents_of(jvp_with_values)
         self.jvp = jvp
         self.transpose = transpose
-        self.linear_in = linear_in
-        self.moves = moves
         self.work = work or {"elementwise": FUNCTION}.get(kind, ARITHMETIC if self.pointwise else LIBRARY)
         self.batch = batch
         self.axes = UNIFORM if axes is None and self.pointwise and not multiple else axes
@@ -140,8 +199,8 @@ class Primitive:
         self.commutative = commutative
         self.effect = effect
         self.unique = unique or effect
-        self.runs_graphs = runs_graphs
         self.communicates = communicates
+        self.sends = communicates if sends is None else sends
         self.series = series
         self.simplify = simplify
         self.taint = taint
@@ -149,9 +208,19 @@ class Primitive:
 
     def linear_operands(self, count: int) -> Sequence[int]:
         """Those of ``count`` operands in which a linear operator is linear together; of others, none."""
-        if self.kind not in ("linear", "pointwise linear") and not self.moves:
+        if not self.is_linear and not self.moves:
             return ()
         return range(count) if self.linear_in is None else self.linear_in
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the operator is linear in its operands together, or in some of them."""
+        return self.kind in ("linear", "pointwise linear")
+
+    @property
+    def is_product(self) -> bool:
+        """Whether the operator is linear in each operand by itself."""
+        return self.kind in ("multilinear", "pointwise multilinear") and self.linear_in is None
 
     @property
     def can_batch(self) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from mindgrad.ir.dtype import as_dtype, complex64, complex128, float32, float64
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import arithmetic, complexes, joining, movement, padding
+from mindgrad.ops import arithmetic, complexes, movement, padding
 from mindgrad.ops.arguments import axes_in_order, one_or_more, whole_number
 from mindgrad.ops.operands import cast, inexact, operand
 from mindgrad.rows import fourier as rows
@@ -61,13 +61,17 @@ def _taken(x: Tensor, axes: tuple[int, ...], lengths: list[int]) -> Tensor:
 def _transformed(
     x: Tensor, axes: tuple[int, ...], lengths: list[int], norm: Any, inverse: bool, operator: str
 ) -> Tensor:
+    spectrum = apply(rows.fft, _complex(x), axes=axes, inverse=inverse)
+    return _normed(spectrum, math.prod(lengths), norm, inverse, operator)
+
+
+def _normed(spectrum: Tensor, count: int, norm: Any, inverse: bool, operator: str) -> Tensor:
+    """The transform of ``count`` elements with the factor of its norm."""
     name = "backward" if norm is None else norm
     if name not in _NORMS:
         raise ValueError(
             f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
         )
-    spectrum = apply(rows.fft, _complex(x), axes=axes, inverse=inverse)
-    count = math.prod(lengths)
     # the row divides by the count where it is inverse
     factor = {"backward": 1.0, "ortho": count**0.5 if inverse else count**-0.5, "forward": 1.0 / count}[name]
     if name == "forward" and inverse:
@@ -86,8 +90,10 @@ def _half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor:
     if x.dtype.kind == "complex":
         raise TypeError(f"For '{operator}', the input must be real, but its type is {x.dtype}; use fft.")
     axes, lengths = _plan(x, s, dim, operator)
-    found = _transformed(_taken(x, axes, lengths), axes, lengths, norm, False, operator)
-    return movement.narrow(found, axes[-1], 0, lengths[-1] // 2 + 1)
+    spectrum = apply(rows.rfft, _taken(x, axes, lengths), axis=axes[-1])
+    if axes[:-1]:
+        spectrum = apply(rows.fft, spectrum, axes=axes[:-1], inverse=False)
+    return _normed(spectrum, math.prod(lengths), norm, False, operator)
 
 
 def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor:
@@ -100,22 +106,10 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
             raise ValueError(f"For '{operator}', one frequency belongs to one element; give its number: n=1.")
     half = lengths[-1] // 2 + 1
     x = _taken(x, axes, [*lengths[:-1], half])
-    # the other axes first: what is left is the spectrum of real numbers, whose second half is the first,
-    # conjugate and the other way round
-    if axes[:-1]:
+    if axes[:-1]:  # the other axes first: what is left is the spectrum of real numbers
         x = apply(rows.fft, x, axes=axes[:-1], inverse=True)
-    rest = lengths[-1] - half
-    if rest:
-        behind = complexes.conj(movement.flip(movement.narrow(x, last, 1, rest), (last,)))
-        x = joining.concat((x, behind), last)
-    signal = complexes.real(apply(rows.fft, x, axes=(last,), inverse=True))
-    if norm not in (None, *_NORMS):
-        raise ValueError(
-            f"For '{operator}', the 'norm' must be one of {', '.join(_NORMS)}, but got {norm!r}."
-        )
-    count = math.prod(lengths)
-    factor = {"ortho": count**0.5, "forward": float(count)}.get(norm, 1.0)
-    return signal if factor == 1.0 else arithmetic.mul(signal, factor)
+    signal = apply(rows.irfft, x, axis=last, length=lengths[-1])
+    return _normed(signal, math.prod(lengths), norm, True, operator)
 
 
 _SEVERAL = "s: how many elements are taken along each axis; by default all."

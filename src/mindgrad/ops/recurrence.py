@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from mindgrad._base.tree import flatten, unflatten
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.evaluate import inline
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.memo import retained
@@ -21,7 +22,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import joining
 from mindgrad.trace import mutation_policy, state
 from mindgrad.trace.closed_program import trace
-from mindgrad.trace.control.runtime import RUNTIME, SCAN_TRIPS
+from mindgrad.trace.control.runtime import RUNTIME
 
 __all__ = ["Step", "over_time"]
 
@@ -34,7 +35,7 @@ def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
     Returns:
         All y, stacked, and the last carry.
     """
-    if current_deferral() is not None and xs.shape[0] >= SCAN_TRIPS:
+    if current_deferral() is not None and xs.shape[0] >= costs().scan_trips:
         return _deferred(step, xs, carry)
     outputs: list[Tensor] = []
     if not state.is_compiling():

@@ -3,7 +3,7 @@
 Every equation of a finished program is of one of four kinds: it does not depend on the rows; its result
 carries the rows along one axis (``ir.index_map``); it sums over the rows; or it depends on
 such a sum. The equations of the second and third kind can be computed for some of the rows at a time, and
-with the axis of the rows moved to any position: ``optimize.tiles`` does both.
+with the axis of the rows moved to any position: ``optimize.tiling`` does both.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.ir.build import Builder, building
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.types import Shape
 from mindgrad.rows.contraction import dot
@@ -26,14 +27,11 @@ from mindgrad.rows.reduction import reduce_sum
 from mindgrad.rows.structural import broadcast_in_dim, reshape, transpose
 
 __all__ = [
-    "LARGE", "Repeated", "free_axes", "is_view", "product_size", "repeated", "repeated_product",
+    "Repeated", "free_axes", "is_view", "product_size", "repeated", "repeated_product",
     "seen_through", "with_smaller_inputs",
 ]  # fmt: skip
 
 Axes = tuple[Shape, Shape]
-
-#: values of fewer elements are left as they are
-LARGE = 4096
 
 
 class Repeated(NamedTuple):
@@ -114,11 +112,11 @@ def with_smaller_inputs(graph: Graph, operands: Sequence[Any]) -> tuple[Graph, d
 
     Returns:
         The program, and what stands at a position of ``operands`` now; the program itself and nothing where
-        no input of :data:`LARGE` elements or more is repeated.
+        no input of ``repeated_elements`` of the cost model elements or more is repeated.
     """
     smaller = {}
     for at, atom in enumerate(operands):
-        if type(atom) is Variable and atom.type.size >= LARGE and is_view(atom.made_by):
+        if type(atom) is Variable and atom.type.size >= costs().repeated_elements and is_view(atom.made_by):
             repetition = repeated(atom)
             if repetition.size < atom.type.size:
                 smaller[at] = repetition

@@ -6,9 +6,9 @@ Proof: a sum over ranks is taken element by element. A message costs a latency t
 size; a training step reduces one gradient for each Parameter.
 
 **Which are joined.** Sums over the same ranks, of one element type, none of which depends on another: those
-behind equally many collectives, in the order of the program, until ``BUCKET`` bytes are full. Reverse mode
-computes the gradients of the last layers first, so that the first bucket is on its way while the next is
-computed. Equations between that need a sum move behind it.
+behind equally many collectives, in the order of the program, until ``message_bytes`` of the cost model are
+full. Reverse mode computes the gradients of the last layers first, so that the first bucket is on its way
+while the next is computed. Equations between that need a sum move behind it.
 
 Limits: what is larger than a bucket goes alone; programs with effects are left alone.
 """
@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.ir.build import Builder, building
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph, Variable, communicates, is_communication
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside
@@ -28,16 +29,13 @@ from mindgrad.rows.collectives import all_reduce
 from mindgrad.rows.static_slices import concatenate, slice_axis
 from mindgrad.rows.structural import reshape
 
-__all__ = ["BUCKET", "with_joined_sums"]
+__all__ = ["with_joined_sums"]
 
 FUSION = Rewrite(
     "collective fusion",
     "all_reduce(x₁), all_reduce(x₂), … are parts of all_reduce(x₁, x₂, … joined)",
     "sums over processes were sent together",
 )
-
-#: bytes of a message that is large enough
-BUCKET = 1 << 25
 
 
 def with_joined_sums(graph: Graph) -> Graph:
@@ -64,7 +62,7 @@ def _buckets(graph: Graph) -> list[list[Equation]]:
             y = equation.outputs[0]
             key = (equation.parameters["ranks"], y.dtype, depth)
             size = y.type.size * y.dtype.itemsize
-            if key not in open_buckets or sizes[key] + size > BUCKET:
+            if key not in open_buckets or sizes[key] + size > costs().message_bytes:
                 open_buckets[key], sizes[key] = [], 0
                 buckets.append(open_buckets[key])
             open_buckets[key].append(equation)

@@ -10,29 +10,30 @@ Proof. Columns: y has one value per row, so ``Jᵀ 1`` holds ``∂_j y`` in colu
 second coefficient along e_j is ``½ ∂_j² y``, and the collapsed sweep gives ``Σ_j D²y[p_j, q_j]``
 (``transforms.forward_laplacian``) for ``p_j = e_j, q_j = c_j e_j``.
 
-When it pays. Columns: a gradient is one sweep, so from two first derivatives on; but not for a column that
-is differentiated again, whose series holds the first derivative. Collapse: D + 2 sweeps instead of 2 D + 1,
-and one second-order term in memory instead of D, from :data:`_DIRECTIONS` on. Limits: one value per row;
-sums composed of additions, subtractions, constant factors, and sums over concatenated terms.
+When it pays. Columns: a gradient is one sweep, so from two first derivatives on; but not for a column that is
+differentiated again, whose series holds the first derivative. Collapse: D + 2 sweeps instead of 2 D + 1, and
+one second-order term in memory instead of D, from ``collapsed_directions`` of the cost model on. Limits: one
+value per row; sums composed of additions, subtractions, constant factors, and sums over concatenated terms.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.control.lazy import LAZY, expand_lazy
+from mindgrad.control.lazy import expand_lazy
 from mindgrad.control.taylor_coefficients import taylor_coefficients
 from mindgrad.ir.build import current
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
 from mindgrad.optimize.mode_choice import in_columns
 from mindgrad.optimize.rowwise_fusion import along_diagonals
-from mindgrad.rows.arithmetic import add, div, mul, neg, sub
 from mindgrad.rows.kinds import ones, zeros
 from mindgrad.rows.reduction import reduce_sum
 from mindgrad.rows.static_slices import concatenate, slice_axis
@@ -55,9 +56,6 @@ COLLAPSE = Rewrite(
 
 Read = Callable[[Any], Any]
 
-#: second derivatives in a sum from which on it is collapsed
-_DIRECTIONS = 3
-
 
 class Member(NamedTuple):
     """A ``taylor_coefficients`` equation whose direction is a unit vector: its family and the vector.
@@ -73,7 +71,7 @@ class Member(NamedTuple):
 def joined(graph: Graph) -> Graph:
     """``graph`` with its families in their cheaper forms, and without any deferred equation."""
     graph = inside(graph, joined)
-    if any(equation.primitive in LAZY for equation in graph.equations):
+    if any(equation.primitive.expand is not None for equation in graph.equations):
         graph = _in_gradients(_collapsed(_shortened(along_diagonals(in_columns(graph)))))
     return expand_lazy(graph)
 
@@ -199,7 +197,9 @@ def _sums(graph: Graph) -> dict[Variable, _Sum]:
     for equation in graph.equations:
         if equation.primitive.multiple or equation.outputs[0] not in sums:
             ends.update(equation.inputs)
-    return {y: sum_ for y, sum_ in sums.items() if y in ends and len(sum_.factors) >= _DIRECTIONS}
+    return {
+        y: sum_ for y, sum_ in sums.items() if y in ends and len(sum_.factors) >= costs().collapsed_directions
+    }
 
 
 def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
@@ -208,21 +208,37 @@ def _combined(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:
     if primitive is reduce_sum:
         return _collected(equation, sums)
     terms = [sums.get(x) if type(x) is Variable else None for x in inputs]
-    if not any(terms):
+    if not any(terms) or primitive.multiple:
         return None
-    if primitive is reshape or primitive is neg:
-        sign = -1.0 if primitive is neg else 1.0
-        return _scaled(terms[0], sign)
-    if primitive is mul:
-        for this, other in ((0, 1), (1, 0)):
-            factor = inputs[other]
-            if type(factor) is Constant and factor.is_splat:
-                return _scaled(terms[this], float(factor.value))
-    if primitive is div and type(inputs[1]) is Constant and inputs[1].is_splat and inputs[1].value:
-        return _scaled(terms[0], 1 / float(inputs[1].value))
-    if primitive is add or primitive is sub:
-        return _total([terms[0], _scaled(terms[1], 1.0 if primitive is add else -1.0)])
-    return None
+    if primitive is reshape:
+        return terms[0]
+    factors = _factors(equation, [term is not None for term in terms])
+    if factors is None:
+        return None
+    return _total([_scaled(term, f) for term, f in zip(terms, factors, strict=True) if term])
+
+
+def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
+    """The factors with which the operands in ``flags`` enter a linear combination; ``None`` if it is none.
+
+    A pointwise row that is linear in them gives each by its kernel, at one for that operand.
+    """
+    primitive, inputs = equation.primitive, equation.inputs
+    if primitive.is_linear:
+        is_combination = primitive.pointwise and primitive.linear_in is None and all(flags)
+    else:
+        fixed = [x for x, flag in zip(inputs, flags, strict=True) if not flag]
+        is_fixed = all(type(x) is Constant and x.is_splat for x in fixed) and len(fixed) == len(inputs) - 1
+        slots = range(len(inputs)) if primitive.linear_in is None else primitive.linear_in
+        is_combination = primitive.kind == "pointwise multilinear" and is_fixed and flags.index(True) in slots
+    if not is_combination or equation.outputs[0].dtype.kind != "float":
+        return None
+    factors = []
+    for k in range(len(inputs)):
+        unit = [x.value if type(x) is Constant else np.asarray(j == k, float) for j, x in enumerate(inputs)]
+        with np.errstate(all="ignore"):
+            factors.append(float(primitive.numpy(*unit, **equation.parameters)))
+    return factors if all(map(math.isfinite, factors)) else None
 
 
 def _collected(equation: Equation, sums: dict[Variable, _Sum]) -> _Sum | None:

@@ -38,6 +38,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph, Variable
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.broadcast_elimination import (
@@ -73,15 +74,6 @@ REPETITION = Rewrite(
 )
 
 MERGING = Rewrite("merging", "A u + r = [A, r] · [u, 1]", "a sum of products became one product")
-
-#: floating-point operations that take as long as moving a byte
-_OPERATIONS_PER_BYTE = 8
-#: columns of a matrix that gets one more
-_COLUMNS = range(8, 25)
-#: a difference of fewer elements is left alone
-_ELEMENTS = 4096
-#: the terms of a difference are at most this part of it
-_PART = 4
 
 
 class _Difference(NamedTuple):
@@ -129,7 +121,7 @@ def _improvement(equation: Equation, operands: tuple[Any, ...]) -> tuple[int, Re
     if not operands[0].type.dtype.is_inexact or operands[0].type.dtype.itemsize < 4:
         return None
     for k, x in enumerate(operands):
-        if x.type.size < _ELEMENTS:
+        if x.type.size < costs().distributed_elements:
             continue
         repetition = repeated(x)
         if repetition.size < x.type.size and any(
@@ -154,7 +146,7 @@ def _difference(x: Any) -> _Difference | None:
     terms = []
     for operand in made_by.inputs:
         term = repeated(operand)
-        if term.size * _PART > x.type.size:
+        if term.size * costs().distributed_part > x.type.size:
             return None
         axes = term.axes
         for view in reversed(views):
@@ -172,8 +164,8 @@ def _pays(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, bat
     written = [product_size(operands, k, term, contract, batch) for term in (x.first, x.second)]
     # the difference is written and read; the result of the rewrite is a difference too, which what
     # uses it may compute as it reads
-    before = 2 * result * inner + _OPERATIONS_PER_BYTE * itemsize * (2 * operands[k].type.size + result)
-    after = 2 * sum(written) * inner + _OPERATIONS_PER_BYTE * itemsize * (sum(written) + result)
+    before = 2 * result * inner + costs().flops_per_byte * itemsize * (2 * operands[k].type.size + result)
+    after = 2 * sum(written) * inner + costs().flops_per_byte * itemsize * (sum(written) + result)
     return after < before
 
 
@@ -217,8 +209,8 @@ def _merged(operands: tuple[Any, ...], k: int, x: _Difference, contract: Axes, b
     (mine,), (theirs,), other = contract[k], contract[1 - k], operands[1 - k]
     row_dim = rows.axes[mine]
     result = math.prod(other.shape) // other.shape[theirs] * math.prod([operands[k].shape[a] for a in free])
-    is_many = _PART * other.type.size <= result
-    if row_dim is None or not is_many or other.shape[theirs] not in _COLUMNS:
+    is_many = costs().distributed_part * other.type.size <= result
+    if row_dim is None or not is_many or other.shape[theirs] not in costs().merged_columns:
         return None
     # A v, with the axes (batch, free of A), put in the order of A
     axes = sorted((*contract[k], *batch[k]))

@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.control.cond import cond
-from mindgrad.control.scan import scan
-from mindgrad.control.while_ import while_
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Equation, Graph, Variable
 
@@ -43,7 +40,7 @@ def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], An
 
 def _inner_programs(equation: Equation) -> dict[str, Graph]:
     """The programs of a loop or branch, by the names of its parameters."""
-    if equation.primitive not in (scan, while_, cond):
+    if not equation.primitive.replaceable:
         return {}
     return {name: value for name, value in equation.parameters.items() if isinstance(value, Graph)}
 

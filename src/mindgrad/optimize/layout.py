@@ -13,14 +13,14 @@ is stored with its order: axis i of the old value is axis ``order[i]`` of the ne
 (batch, free of the first, free of the second), in which order the long axis of a batch of data often is the
 last: there XLA's vectors run along it in every pointwise operator, and sums over features need no shuffling.
 ``einsum`` then transposes to the order that its author asked for, and XLA on a CPU really moves the data. So
-the rewrite is tried only where a computed value of :data:`_ELEMENTS` elements or more is transposed for
-something that is neither a product nor the end. Limits: an equation that is not pointwise, a reduction, a
-product or a change of shape gets its operands in the old order.
+the rewrite is tried only where a computed value of ``transposed_elements`` (``ir.cost_model``) or more is
+transposed for something that is neither a product nor the end. Limits: an equation that is not pointwise, a
+reduction, a product or a change of shape gets its operands in the old order.
 
 **Narrow products.** The same holds without any transpose: the layers of a small network on many rows are rows
 x 20, and vectors of 8 or 16 numbers fill 20 badly. There the operands of the products are exchanged, so that
 their rows come last, and the rest follows; on a CPU, from two products on, for widths up to 24. Programs in
-tiles (``optimize.tiles``) have their rows last already.
+tiles (``optimize.tiling``) have their rows last already.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.ir.build import Builder, building
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.index_map import REDUCED, IndexMap, Uniform, index_map, relabelled
 from mindgrad.ir.partition import is_one_cpu
@@ -54,11 +55,6 @@ NARROW = Rewrite(
     "x · W = (Wᵀ · xᵀ)ᵀ for a long x and a small W",
     "products of a long and a small matrix were turned",
 )
-
-#: transposed values of fewer elements are left alone
-_ELEMENTS = 4096
-#: a product is narrow if its first operand has so many rows, and its second at most so many rows and columns
-_LONG, _SHORT = 256, 24
 
 
 class _Placed(NamedTuple):
@@ -121,7 +117,7 @@ def _is_worth_while(graph: Graph) -> bool:
         e.outputs[0]
         for e in graph.equations
         if e.primitive is transpose
-        and e.outputs[0].type.size >= _ELEMENTS
+        and e.outputs[0].type.size >= costs().transposed_elements
         and type(e.inputs[0]) is Variable
         and e.inputs[0].made_by is not None
         and e.parameters["permutation"] != tuple(range(len(e.parameters["permutation"])))
@@ -148,7 +144,12 @@ def _narrow_products(graph: Graph) -> set[Equation]:
                 for k, x in enumerate(equation.inputs)
             ]
             inner = math.prod([equation.inputs[0].shape[axis] for axis in contract[0]])
-            if not batch[0] and rows >= _LONG and columns <= _SHORT and inner <= _SHORT:
+            if (
+                not batch[0]
+                and rows >= costs().long_rows
+                and columns <= costs().short_sides
+                and inner <= costs().short_sides
+            ):
                 products.add(equation)
                 computed = computed or equation.inputs[0] not in graph.inputs
     return products if computed and len(products) > 1 else set()

@@ -11,7 +11,7 @@ indices.
 **When it pays.** Cost of a product: two operations for each combination of its indices, and the bytes of both
 operands and the result, of which one takes as long as eight operations. Of up to :data:`_ALL` leaves every
 tree is looked at, of more those that keep their order, which for matrices are all that count. The best
-tree is taken where it costs a fifth less; trees below :data:`_OPERATIONS` operations are left alone. It runs
+tree is taken where it costs a fifth less; trees below ``reordered_flops`` operations are left alone. It runs
 before a derivative is taken, which inherits the order: the gradient of ``((A B) v)²`` needs no product of
 matrices. Limits: a product that is computed outside of what is differentiated, and used there and in the
 derivative, stays; products that are sums of half precision too.
@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.broadcast_elimination import free_axes, repeated
@@ -42,12 +43,6 @@ CHAIN = Rewrite(
 
 #: leaves of which all trees are looked at, and of which any are
 _ALL, _MOST = 6, 24
-#: trees that cost less are left alone
-_OPERATIONS = 100_000
-#: floating-point operations that take as long as moving a byte
-_OPERATIONS_PER_BYTE = 8
-#: the best tree costs at most this part
-_PART = 0.8
 
 #: a leaf's number, or the trees on both sides of a product
 Tree = int | tuple["Tree", "Tree"]
@@ -151,7 +146,7 @@ class _Network:
     def _step(self, left: int, right: int) -> int:
         a, b = self.labels(left), self.labels(right)
         moved = self._size(a) + self._size(b) + self._size(self.labels(left | right))
-        return 2 * self._size(a | b) + _OPERATIONS_PER_BYTE * self.itemsize * moved
+        return 2 * self._size(a | b) + costs().flops_per_byte * self.itemsize * moved
 
     def cost(self, tree: Tree) -> tuple[int, int]:
         """The leaves (bits) of a tree and its cost."""
@@ -273,9 +268,9 @@ def products_ordered(graph: Graph) -> Graph:
         visited.update(network.inner)
         if 2 < len(network.leaves) <= _MOST:
             _, before = network.cost(network.tree)
-            if before >= _OPERATIONS:
+            if before >= costs().reordered_flops:
                 after, tree = network.best()
-                if after <= _PART * before:
+                if after <= costs().reordered_part * before:
                     better[equation] = network, tree
     if not better:
         return graph

@@ -3,10 +3,10 @@
     y = s(v(x)),  s linear,  v carries the rows of x   ⟹   J_y(x)ᵀ ct = Σ_j e_j ⊗ Σ (ct_v ∘ J_v(x) d_j)
 
 with ``ct_v = sᵀ ct``, and ``d_j`` one for column j of every row. Proof: along a carried axis the Jacobian of
-``v`` is diagonal (``transforms.axis_propagation``), so element (n, j) of ``J_vᵀ ct_v`` is
-``Σ_m ct_v[n, m] ∂v[n, m]/∂x[n, j]``, ``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]`` because no other row of
-``d_j`` reaches row n. Physics-informed networks are written that way: the gradient of the
-sum of ``u`` over all points, in the points.
+``v`` is diagonal (``transforms.axis_propagation``), so element (n, j) of ``J_vᵀ ct_v`` is ``Σ_m ct_v[n, m]
+∂v[n, m]/∂x[n, j]``, ``∂v[n, m]/∂x[n, j] = (J_v d_j)[n, m]`` because no other row of ``d_j`` reaches row n.
+Physics-informed networks are written that way: the gradient of the sum of ``u`` over all points, in the
+points.
 
 The rule emits one ``taylor_coefficients`` equation (``control.taylor_coefficients``), so that nested
 gradients become Taylor series; for several columns it emits one ``rowwise_gradient`` equation. Reading a
@@ -17,8 +17,8 @@ When it pays: with one column a gradient costs the same in both modes, and the n
 instead of the gradient of a gradient. With several columns reverse mode is cheaper unless the gradient is
 differentiated again; that is decided at the next derivative, or when the program is finished
 (``optimize.derivative_fusion``). Limits: programs without control flow and without effects, real inputs, at
-most :data:`MOST` columns, nothing in half precision: there ``J_v d_j`` may be infinite where ``ct_v`` is
-small and the gradient is not.
+most ``gradient_columns`` columns, nothing in half precision: there ``J_v d_j`` may be infinite where ``ct_v``
+is small and the gradient is not.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ import numpy as np
 from mindgrad.control.rowwise_gradient import rowwise_gradient, written_out
 from mindgrad.control.taylor_coefficients import taylor_coefficients
 from mindgrad.ir.build import Builder, building, current
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import interned, memoized
 from mindgrad.ir.rewriting import Rewrite
@@ -45,11 +46,8 @@ from mindgrad.transforms.forward import push_tangents
 from mindgrad.transforms.linearize import dependent
 from mindgrad.transforms.transpose import pull_cotangents
 
-__all__ = ["MOST", "as_series", "in_columns", "of_vector", "pulled_along"]
+__all__ = ["as_series", "in_columns", "of_vector", "pulled_along"]
 
-#: columns for which one sweep each is considered: of several values, and of one value per row, whose first
-#: derivatives become columns of one gradient if they are left alone
-_COLUMNS, MOST = 4, 128
 
 DIAGONAL = Rewrite(
     "diagonal",
@@ -109,7 +107,7 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
     if any(sum(x.shape[axis] > 1 for axis in cut.columns) > 1 for x, cut in zip(xs, cuts, strict=True)):
         return False
     counts = [math.prod(x.shape[axis] for axis in cut.columns) for x, cut in zip(xs, cuts, strict=True)]
-    if sum(counts) == 1 or (len(xs) == 1 and counts[0] <= _COLUMNS) or set(counts) == {1}:
+    if sum(counts) == 1 or (len(xs) == 1 and counts[0] <= costs().series_columns) or set(counts) == {1}:
         return True
     (x,), (cut,) = xs[:1], cuts[:1]
     rows = x.shape[:-1]
@@ -159,7 +157,7 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
     for equation in live:
         if equation.primitive.jvp is None or dependents.isdisjoint(equation.inputs):
             continue
-        is_control = equation.primitive.kind == "control" and equation.primitive is not taylor_coefficients
+        is_control = equation.primitive.kind == "control" and not equation.primitive.closed
         if is_control or equation.has_effect or equation.primitive.communicates:
             return None
         dependents.update(equation.outputs)
@@ -185,7 +183,7 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
         if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
             tail[y.made_by] = None
             waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
-        elif count <= MOST:
+        elif count <= costs().gradient_columns:
             values[y] = places[y]
         else:
             return None
@@ -347,7 +345,7 @@ def _behind(builder: Builder, xs: Sequence[Any], values: Sequence[Any]) -> tuple
     where control flow or an effect, which must run once, is among them.
     """
     live = live_equations([e for e in builder.equations if not e.is_only_effect], values)
-    if any(each.primitive.kind == "control" and each.primitive is not taylor_coefficients for each in live):
+    if any(each.primitive.kind == "control" and not each.primitive.closed for each in live):
         return dependent(builder, list(xs), values)
     made = {y for equation in live for y in equation.outputs}
     read = [x for equation in live for x in equation.inputs] + list(values)
@@ -377,10 +375,7 @@ class _Line:
     def tangents(self, x: Any, direction: Any) -> dict[Any, Any]:
         """The derivatives along ``direction`` of the values that depend on ``x``."""
         tangents: dict[Any, Any] = {x: direction}
-        if all(
-            each.primitive is taylor_coefficients or _is_linear(each, self._reached)
-            for each in self._equations
-        ):
+        if all(each.primitive.closed or _is_linear(each, self._reached) for each in self._equations):
             push_tangents(self._equations, tangents)  # series that get longer, and sums of them
         elif x in self._inputs:
             program, operands, argnum = self.program_of(x)

@@ -10,7 +10,7 @@ are pointwise, so that XLA fuses all of them with the equations before them, in 
 sum over the first axis is a pass of its own over a copy of its operand, or a call of a library whose kernels
 are slow where the result is wide. From 16 to 128 terms halves are the fastest; for fewer terms it suffices to
 compile without the library (``backend.options``). Where other axes stand in front, halves pay for small
-operands, such as the stacks in ``optimize.blocks``.
+operands, such as the stacks in ``optimize.tiling``.
 
 Limits: nothing is done on other devices. Sums of half precision are left alone: they are accumulated in
 single precision, which halves would not be.
@@ -22,6 +22,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph
 from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
@@ -37,11 +38,6 @@ HALVES = Rewrite(
     "Σ_k x_k = Σ_k (x_k + x_{k + K/2}) over half as many k, for sums over axes in front of others",
     "long sums were added up in halves",
 )
-
-#: terms of a sum, and results side by side
-_FEWEST, _MOST, _WIDE = 16, 128, 1024
-#: where axes stand in front: the least terms and results side by side, and the number of all elements
-_INNER, _LEAST, _LARGEST = 64, 1 << 16, 1 << 17
 
 
 def halved(graph: Graph) -> Graph:
@@ -60,8 +56,9 @@ def _pays(equation: Equation) -> bool:
         return False
     outer, terms, inner = _sizes(x.shape, axes)
     if outer == 1:
-        return _FEWEST <= terms <= _MOST and inner >= _WIDE
-    return _INNER <= terms <= _MOST and inner >= _INNER and _LEAST <= x.type.size <= _LARGEST
+        return terms in costs().halved_terms and inner >= costs().halved_width
+    is_long = costs().halved_inner <= terms < costs().halved_terms.stop
+    return is_long and inner >= costs().halved_inner and x.type.size in costs().halved_elements
 
 
 def _sizes(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, int, int]:

@@ -13,14 +13,13 @@ from collections.abc import Callable
 
 from mindgrad.ir.graph import Graph, communicates
 from mindgrad.ir.rewriting import is_rewriting
-from mindgrad.optimize.blocks import in_blocks
 from mindgrad.optimize.collective_fusion import with_joined_sums
 from mindgrad.optimize.derivative_fusion import joined
 from mindgrad.optimize.distribution import distributed
 from mindgrad.optimize.layout import narrow_products_turned, transposes_carried
 from mindgrad.optimize.matmul_order import products_ordered
 from mindgrad.optimize.pairwise_sum import halved
-from mindgrad.optimize.tiles import tiled
+from mindgrad.optimize.tiling import tiled
 
 __all__ = ["before_compilation", "before_derivative"]
 
@@ -30,7 +29,6 @@ _BEFORE_COMPILATION: list[Callable[[Graph], Graph]] = [
     distributed,
     products_ordered,
     transposes_carried,
-    in_blocks,
     tiled,
     narrow_products_turned,
     halved,

@@ -15,6 +15,7 @@ from mindgrad.ir.primitive import Primitive, lift
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import ARITHMETIC, QUOTIENT, VIEW
 from mindgrad.rows.kinds import (
+    accumulate,
     linear,
     multilinear,
     pointwise_constant,
@@ -22,6 +23,7 @@ from mindgrad.rows.kinds import (
     same_type,
     zeros,
 )
+from mindgrad.rows.patterns import multiplied, selected
 from mindgrad.rows.roots import product_of_roots
 from mindgrad.rows.samples import booleans, case, reals
 
@@ -138,6 +140,7 @@ def _with_bools(name: str, of_bools: str) -> Any:
 
 add = pointwise_linear(
     "add",
+    symbol="+",
     numpy=np.add,
     xla=_with_bools("add", "bitwise_or"),
     jvp=_add_jvp,
@@ -151,6 +154,7 @@ add = pointwise_linear(
 
 neg = pointwise_linear(
     "neg",
+    symbol="-",
     numpy=np.negative,
     xla="neg",
     transpose=lambda ct, x: -ct,
@@ -160,6 +164,7 @@ neg = pointwise_linear(
 
 sub = pointwise_linear(
     "sub",
+    symbol="-",
     numpy=np.subtract,
     xla="sub",
     jvp=_sub_jvp,
@@ -197,10 +202,12 @@ def _mul_transpose(ct: Any, other: Any) -> Any:
 
 mul = multilinear(
     "mul",
+    symbol="*",
     numpy=np.multiply,
     xla=_with_bools("mul", "bitwise_and"),
     pointwise=True,
     accepts="any",
+    pattern=multiplied,
     transpose=[
         lambda ct, a, b: _mul_transpose(ct, b),
         lambda ct, a, b: _mul_transpose(ct, a),
@@ -241,6 +248,7 @@ def _simplify_absorb(a: Any, b: Any) -> Any:
 absorb = multilinear(
     "absorb",
     work=ARITHMETIC._replace(products=6.0),
+    pattern=multiplied,
     numpy=_absorb_numpy,
     xla=_absorb_xla,
     pointwise=True,
@@ -292,9 +300,34 @@ def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return _sub_jvp(None, None, (first, second))
 
 
+def _quotient(equation: Any, coefficient: Any, k: int) -> Any:
+    """``y b = a``, solved for the last coefficient of y: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.
+
+    At b = 0 both quotients absorb, as in the forward rule: a coefficient that is zero stays zero.
+    """
+    a, b = equation.inputs
+    top, terms = coefficient(a, k), []
+    for j in range(k):
+        left, right = coefficient(equation.outputs[0], j), coefficient(b, k - j)
+        if left is not None and right is not None:
+            terms.append(absorb(left, right))
+    if terms:
+        total = accumulate(terms)
+        top = -total if top is None else top - total
+    if top is None:
+        return None
+    below = coefficient(b, 0)
+    if type(below) is Constant and below.is_splat and not below.is_all(0):
+        return top / below
+    return absorb(1 / (zeros(b.type) if below is None else below), top)
+
+
 div = Primitive(
     "div",
     "pointwise multilinear",
+    symbol="/",
+    linear_in=(0,),
+    recurrence=_quotient,
     work=QUOTIENT,
     type_rule=same_type("div", "number"),
     numpy=_divide,
@@ -307,9 +340,10 @@ div = Primitive(
 )
 
 
-def _comparison(name: str, numpy: Any, xla: str, accepts: str = "any") -> Primitive:
+def _comparison(name: str, symbol: str, numpy: Any, xla: str, accepts: str = "any") -> Primitive:
     return pointwise_constant(
         name,
+        symbol=symbol,
         numpy=numpy,
         xla=xla,
         operands=2,
@@ -319,12 +353,12 @@ def _comparison(name: str, numpy: Any, xla: str, accepts: str = "any") -> Primit
     )
 
 
-equal = _comparison("equal", np.equal, "eq")
-not_equal = _comparison("not_equal", np.not_equal, "ne")
-less = _comparison("less", np.less, "lt", "ordered")
-less_equal = _comparison("less_equal", np.less_equal, "le", "ordered")
-greater = _comparison("greater", np.greater, "gt", "ordered")
-greater_equal = _comparison("greater_equal", np.greater_equal, "ge", "ordered")
+equal = _comparison("equal", "==", np.equal, "eq")
+not_equal = _comparison("not_equal", "!=", np.not_equal, "ne")
+less = _comparison("less", "<", np.less, "lt", "ordered")
+less_equal = _comparison("less_equal", "<=", np.less_equal, "le", "ordered")
+greater = _comparison("greater", ">", np.greater, "gt", "ordered")
+greater_equal = _comparison("greater_equal", ">=", np.greater_equal, "ge", "ordered")
 
 
 def _select_type(condition: TensorType, a: TensorType, b: TensorType) -> TensorType:
@@ -361,6 +395,7 @@ select = linear(
     type_rule=_select_type,
     numpy=np.where,
     xla="select",
+    pattern=selected,
     linear_in=(1, 2),
     transpose=lambda ct, c, a, b: [
         None,

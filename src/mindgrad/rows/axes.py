@@ -30,10 +30,12 @@ class Along(Axes):
         parameter: its name; an axis, or a tuple of axes.
         kind: how elements meet along them.
         keeps: whether they stay in the result.
+        stays_last: whether they stay behind the others if they are: a library that would move them there, and
+            back, does not save the transposition.
     """
 
-    def __init__(self, parameter: str, kind: str, keeps: bool) -> None:
-        self._parameter, self._kind, self._keeps = parameter, kind, keeps
+    def __init__(self, parameter: str, kind: str, keeps: bool, stays_last: bool = False) -> None:
+        self._parameter, self._kind, self._keeps, self._stays_last = parameter, kind, keeps, stays_last
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         labels = tuple(range(len(shapes[0])))
@@ -44,6 +46,10 @@ class Along(Axes):
 
     def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
         (labels,) = new.operands
+        count = len(old.kinds)
+        is_last = set(old.operands[0][-count:]) == old.kinds.keys()
+        if self._stays_last and is_last and set(labels[-count:]) != old.kinds.keys():
+            return None
         axes = tuple(sorted([labels.index(label) for label in old.kinds]))
         rest = labels if self._keeps else tuple([label for label in labels if label not in old.kinds])
         is_number = isinstance(new.parameters[self._parameter], int)

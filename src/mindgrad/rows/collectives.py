@@ -320,6 +320,7 @@ rank_mask = linear(
     transpose=lambda ct, x, root, ranks: rank_mask(ct, root=root, ranks=ranks),
     batch=lambda size, xs, at, root, ranks: (rank_mask(xs[0], root=root, ranks=ranks), at[0]),
     communicates=True,
+    sends=False,
     samples=[case(_VECTOR, root=0, ranks=_ALONE)],
 )
 

@@ -13,7 +13,9 @@ from mindgrad.ir.index_map import REDUCED, Arrangement, Axes, IndexMap, Relabell
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.ir.work import by
 from mindgrad.rows.accumulation_type import is_half
+from mindgrad.rows.batching import past
 from mindgrad.rows.kinds import accumulate, full, multilinear
+from mindgrad.rows.patterns import contracted
 from mindgrad.rows.reduction import reduce_sum
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.structural import broadcast_in_dim, transpose
@@ -244,6 +246,13 @@ class _DotAxes(Axes):
 
 #: ``dot(a, b, contract, batch)``: sums over the contracted axes; axes of the result are the batch
 #: axes, the free axes of ``a``, the free axes of ``b``
+def _sum_of_products(xs: Sequence[Any], along: Sequence[int], contract: Pair, batch: Pair) -> Any:
+    """The slices are one axis more that is contracted."""
+    left, right = [(*past(axes, at), at) for axes, at in zip(contract, along, strict=True)]
+    a, b = [past(axes, at) for axes, at in zip(batch, along, strict=True)]
+    return dot(*xs, contract=(left, right), batch=(a, b))
+
+
 dot = multilinear(
     "dot",
     work=by(_dot_flops),
@@ -253,6 +262,9 @@ dot = multilinear(
     jvp=_dot_jvp,
     transpose=[_cotangent_left, _cotangent_right],
     axes=_DotAxes(),
+    pattern=contracted,
+    contracted=_sum_of_products,
+    symbol="@",
     simplify=_dot_simplify,
     samples=[
         case(reals()[2, 3], reals()[3, 4], contract=((1,), (0,)), batch=((), ())),

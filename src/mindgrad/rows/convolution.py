@@ -5,6 +5,7 @@
 ``x̃`` is the left operand with ``lhs_dilation − 1`` zeros between neighbours and ``padding`` zeros around
 them (a negative padding crops). The kernel is not reversed, as everywhere in machine learning. In
 groups, the channels of both sides are split and group ``j`` of the output sees group ``j`` of the input.
+There may be several axes of samples, in front: a batch is one more of them.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.index_map import OPAQUE, REDUCED, WINDOWED, Axes, IndexMap
+from mindgrad.ir.index_map import OPAQUE, REDUCED, WINDOWED, Arrangement, Axes, IndexMap, Relabelling
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.ir.work import by
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.batching import moved
 from mindgrad.rows.kinds import multilinear, zeros
+from mindgrad.rows.patterns import convolved
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.static_slices import pad, reverse
 from mindgrad.rows.structural import reshape, transpose
@@ -37,7 +39,8 @@ def _dilated(sizes: Shape, dilation: Shape) -> Shape:
 def _output_sizes(
     x: Shape, w: Shape, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
 ) -> Shape:
-    padded = (n + low + high for n, (low, high) in zip(_dilated(x[2:], lhs_dilation), padding, strict=True))
+    spatial = x[len(x) - len(padding) :]
+    padded = (n + low + high for n, (low, high) in zip(_dilated(spatial, lhs_dilation), padding, strict=True))
     windows = _dilated(w[2:], rhs_dilation)
     return tuple(max((n - k) // s + 1, 0) for n, k, s in zip(padded, windows, strides, strict=True))
 
@@ -55,12 +58,13 @@ def _conv_type(
         raise TypeError(
             f"For 'conv', input and kernel must have one element type and be numbers, but got {x} and {w}."
         )
-    spatial = x.rank - 2
-    if x.rank != w.rank or spatial < 0:
+    spatial = w.rank - 2
+    if x.rank < w.rank or spatial < 0:
         raise ValueError(
             f"For 'conv', the input (N, C, …) and the kernel (O, C / groups, …) must have one rank "
             f"of at least 2, but got the shapes {x.shape} and {w.shape}."
         )
+    samples, channels = x.shape[: x.rank - w.rank + 1], x.shape[x.rank - w.rank + 1]
     sizes = {"strides": strides, "lhs_dilation": lhs_dilation, "rhs_dilation": rhs_dilation}
     for parameter, numbers in sizes.items():
         if len(numbers) != spatial or any(n < 1 for n in numbers):
@@ -73,16 +77,22 @@ def _conv_type(
             f"For 'conv', 'padding' must have {spatial} pairs for an input of shape {x.shape}, "
             f"but got {padding}."
         )
-    if groups < 1 or x.shape[1] != w.shape[1] * groups or w.shape[0] % groups:
+    if groups < 1 or channels != w.shape[1] * groups or w.shape[0] % groups:
         raise ValueError(
-            f"For 'conv', the input has {x.shape[1]} channels, which must be 'groups' times the "
+            f"For 'conv', the input has {channels} channels, which must be 'groups' times the "
             f"{w.shape[1]} of the kernel, and the kernel's {w.shape[0]} outputs must be a multiple "
             f"of 'groups', but got groups = {groups}."
         )
     if 0 in w.shape[2:]:
         raise ValueError(f"For 'conv', the kernel must not be empty, but got shape {w.shape}.")
     output = _output_sizes(x.shape, w.shape, strides, padding, lhs_dilation, rhs_dilation)
-    return x.with_shape((x.shape[0], w.shape[0], *output))
+    return x.with_shape((*samples, w.shape[0], *output))
+
+
+def _joined(x: Any, w: Any, reshaped: Any) -> Any:
+    """``x`` with one axis of samples."""
+    more = len(x.shape) - len(w.shape)
+    return reshaped(x, (math.prod(x.shape[: more + 1]), *x.shape[more + 1 :])) if more else x
 
 
 def _conv_numpy(
@@ -94,7 +104,8 @@ def _conv_numpy(
     rhs_dilation: Shape,
     groups: int,
 ) -> Any:
-    kind = x.dtype
+    kind, lead = x.dtype, x.shape[: x.ndim - w.ndim + 1]
+    x = _joined(x, w, np.reshape)
     if is_half(kind):
         # half precision is summed in single precision, as XLA does
         x, w = x.astype(np.float32), w.astype(np.float32)
@@ -102,7 +113,7 @@ def _conv_numpy(
     sizes = _output_sizes(x.shape, w.shape, strides, padding, lhs_dilation, rhs_dilation)
     rows, inner = math.prod(sizes), math.prod(w.shape[1:])
     if not (count * rows * outputs * inner):
-        return np.zeros((count, outputs, *sizes), kind)
+        return np.zeros((*lead, outputs, *sizes), kind)
     x = pad.numpy(
         x,
         low=(0, 0, *(low for low, _ in padding)),
@@ -127,7 +138,7 @@ def _conv_numpy(
     weights = w.reshape((groups, outputs // groups, inner))
     y = np.matmul(columns, weights.transpose((0, 2, 1)))
     y = y.reshape((groups, count, rows, outputs // groups)).transpose((1, 0, 3, 2))
-    return y.reshape((count, outputs, *sizes)).astype(kind, copy=False)
+    return y.reshape((*lead, outputs, *sizes)).astype(kind, copy=False)
 
 
 def _conv_xla(
@@ -140,8 +151,8 @@ def _conv_xla(
     rhs_dilation: Shape,
     groups: int,
 ) -> Any:
-    return jax.lax.conv_general_dilated(
-        x,
+    y = jax.lax.conv_general_dilated(
+        _joined(x, w, jax.numpy.reshape),
         w,
         window_strides=strides,
         padding=padding,
@@ -150,6 +161,7 @@ def _conv_xla(
         feature_group_count=groups,
         precision="highest",
     )
+    return y.reshape((*x.shape[: x.ndim - w.ndim + 1], *y.shape[1:]))
 
 
 def _channels_exchanged(w: Any, groups: int) -> Any:
@@ -174,8 +186,8 @@ def _cotangent_input(
     if not ct.type.size:
         return zeros(x.type)
     window = _dilated(w.shape[2:], rhs_dilation)
-    spread = _dilated(ct.shape[2:], strides)
-    full = _dilated(x.shape[2:], lhs_dilation)
+    spread = _dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
+    full = _dilated(x.shape[len(x.shape) - len(strides) :], lhs_dilation)
     low = [k - 1 - before for k, (before, _) in zip(window, padding, strict=True)]
     # as much behind as makes the result as long as the dilated input
     high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
@@ -203,6 +215,7 @@ def _cotangent_kernel(
     """The input convolved with ``ct`` as the kernel, the batch in the place of the channels."""
     if not ct.type.size or not x.type.size:
         return zeros(w.type)
+    x, ct = [_joined(each, w, lambda x, shape: reshape(x, shape=shape)) for each in (x, ct)]
     count, channels, *sizes = x.shape
     rest = range(3, len(x.shape) + 1)
     x = reshape(x, shape=(count, groups, channels // groups, *sizes))
@@ -228,12 +241,19 @@ def _cotangent_kernel(
 
 
 def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tuple[Any, int]:
-    """The batch joins the samples, the output channels, or (where both have it) the groups."""
+    """The batch is an axis of samples, or joins the output channels, or (where both have it) the groups."""
     x, w = xs
     if at[1] is None:
-        x = moved(x, at[0], 0)
-        y = conv(reshape(x, shape=(size * x.shape[1], *x.shape[2:])), w, groups=groups, **window)
-        return reshape(y, shape=(size, y.shape[0] // max(size, 1), *y.shape[1:])), 0
+        return conv(moved(x, at[0], 0), w, groups=groups, **window), 0
+    lead = len(x.shape) - (at[0] is not None) - (len(w.shape) - 2)
+    if lead > 1:  # of several axes of samples, which are no axis of the kernel
+        x = x if at[0] is None else moved(x, at[0], 0)
+        first = () if at[0] is None else (size,)
+        samples = x.shape[len(first) : len(first) + lead]
+        x = reshape(x, shape=(*first, math.prod(samples), *x.shape[len(first) + lead :]))
+        y, axis = _conv_batch(size, (x, w), (None if at[0] is None else 0, at[1]), groups, **window)
+        y = moved(y, axis, 0)
+        return reshape(y, shape=(size, *samples, *y.shape[2:])), 0
     if at[0] is None:
         # output channels are ordered by group first
         w = moved(w, at[1], 0)
@@ -260,10 +280,13 @@ def _conv_flops(equation: Any) -> int:
 
 
 class _ConvAxes(Axes):
-    """Samples and output channels are parallel, and positions under a kernel of size 1 that skips none."""
+    """Samples and output channels are parallel, and positions under a kernel of size 1 that skips none.
+
+    Axes of samples stand in any order, and there may be more of them.
+    """
 
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
-        spatial, groups = len(shapes[0]) - 2, parameters["groups"]
+        spatial, groups = len(shapes[1]) - 2, parameters["groups"]
         samples, channels, outputs, positions = 0, 1, 2, tuple(range(3, 3 + spatial))
         kernel = tuple(range(3 + spatial, 3 + 2 * spatial))
         # in groups, an output sees some channels only
@@ -275,8 +298,20 @@ class _ConvAxes(Axes):
             plain = shapes[1][2 + k] == parameters["strides"][k] == parameters["lhs_dilation"][k] == 1
             if not plain or parameters["padding"][k] != (0, 0):
                 kinds[position] = WINDOWED
-        x, w = (samples, channels, *positions), (outputs, of_kernel, *kernel)
-        return IndexMap((x, w), ((samples, outputs, *positions),), kinds)
+        more = range(4 + 2 * spatial, 4 + 2 * spatial + len(shapes[0]) - len(shapes[1]))
+        x, w = (*more, samples, channels, *positions), (outputs, of_kernel, *kernel)
+        return IndexMap((x, w), ((*more, samples, outputs, *positions),), kinds)
+
+    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
+        (x, w), behind = old.operands, len(new.parameters["strides"]) + 1
+        labels = new.operands[0]
+        known = {*w, *x[len(x) - behind :]}
+        if new.operands[1] != w or labels[-behind:] != x[-behind:] or not known.isdisjoint(labels[:-behind]):
+            return None
+        if len(labels) == behind:
+            return None
+        result = (*labels[:-behind], *old.results[0][-behind:])
+        return Relabelling(dict(new.parameters), (result,))
 
 
 def _window(rank: int, groups: int = 1, **changes: Any) -> dict[str, Any]:
@@ -299,6 +334,7 @@ conv = multilinear(
     xla=_conv_xla,
     transpose=[_cotangent_input, _cotangent_kernel],
     axes=_ConvAxes(),
+    pattern=convolved,
     batch=_conv_batch,
     samples=[
         case(_SIGNAL, reals()[4, 3, 3], **_window(1)),
@@ -328,6 +364,7 @@ conv = multilinear(
             ),
         ),
         case(_VOLUME, reals()[2, 2, 2, 2, 2], **_window(3, strides=(1, 2, 1))),
+        case(reals()[2, 3, 2, 5], reals()[4, 1, 2], **_window(1, groups=2, strides=(2,), padding=((1, 0),))),
         case(reals()[0, 2, 4], reals()[3, 2, 2], **_window(1)),
         case(reals()[2, 2, 1], reals()[3, 2, 2], **_window(1)),
     ],

@@ -360,6 +360,7 @@ _MULTIPLIED = 16  # constant integer exponents up to this one become multiplicat
 #: ``pow(x, n)`` with a tensor exponent
 pow = elementwise(
     "pow",
+    symbol="**",
     work=SHARED_FUNCTION,
     numpy=_pow_numpy,
     xla=_pow_xla,

@@ -1,7 +1,12 @@
-"""The ``fft`` primitive is the discrete Fourier transform: one row for both directions.
+"""The ``fft`` primitive is the discrete Fourier transform; ``rfft`` and ``irfft`` are those of real numbers.
 
 The matrix exp(±2πi jk / n) is symmetric, and cotangents pair with tangents without conjugation (see
-``rows.complexes``), so the transform is its own transpose, whatever its direction and factor.
+``rows.complexes``), so the transform is its own transpose, whatever its direction and factor. Of real numbers
+half a spectrum is computed, which costs half; each of these two is the other's transpose, with weights:
+
+    rfftᵀ ct = n irfft(s ∘ conj ct)        irfftᵀ ct = conj rfft(ct) / (n s)        s = (1, ½, …, ½, 1)
+
+where the last one is ½, too, if n is odd.
 """
 
 from __future__ import annotations
@@ -11,14 +16,18 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.dtype import complex64, complex128, float32, float64
+from mindgrad.ir.graph import Constant
 from mindgrad.ir.index_map import OPAQUE
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import by
 from mindgrad.rows.axes import Along
+from mindgrad.rows.complexes import conj
 from mindgrad.rows.kinds import linear
 from mindgrad.rows.samples import case, reals
+from mindgrad.rows.structural import broadcast_in_dim
 
-__all__ = ["fft"]
+__all__ = ["fft", "irfft", "rfft"]
 
 
 def _type_rule(x: TensorType, axes: tuple[int, ...], inverse: bool) -> TensorType:
@@ -53,10 +62,88 @@ fft = linear(
     numpy=_numpy,
     xla=_xla,
     transpose=lambda ct, x, axes, inverse: fft(ct, axes=axes, inverse=inverse),
-    axes=Along("axes", OPAQUE, keeps=True),
+    axes=Along("axes", OPAQUE, keeps=True, stays_last=True),
     samples=[
         case(reals()[2, 5, 3], axes=(1,), inverse=False, accepts="complex"),
         case(reals()[4, 2, 3], axes=(0, 2), inverse=True, accepts="complex"),
         case(reals()[1], axes=(0,), inverse=False, accepts="complex"),
+    ],
+)
+
+
+# --- real numbers ----------------------------------------------------------------------------------
+
+_SPECTRUM = {float32: complex64, float64: complex128}
+_SIGNAL = {spectrum: signal for signal, spectrum in _SPECTRUM.items()}
+
+
+def _real_type(x: TensorType, axis: int) -> TensorType:
+    if x.dtype not in _SPECTRUM:
+        raise TypeError(f"For 'rfft', the input must be of type Float32 or Float64, but got {x.dtype}.")
+    if not 0 <= axis < x.rank or not x.shape[axis]:
+        raise ValueError(f"For 'rfft', the axis {axis} does not fit an input of shape {x.shape}.")
+    return _sized(x.with_dtype(_SPECTRUM[x.dtype]), axis, x.shape[axis] // 2 + 1)
+
+
+def _half_type(x: TensorType, axis: int, length: int) -> TensorType:
+    if x.dtype not in _SIGNAL:
+        raise TypeError(f"For 'irfft', the input must be a complex tensor, but got {x.dtype}.")
+    if not 0 <= axis < x.rank or length < 1 or x.shape[axis] != length // 2 + 1:
+        raise ValueError(
+            f"For 'irfft', {length} numbers along the axis {axis} have {length // 2 + 1} frequencies, "
+            f"but got an input of shape {x.shape}."
+        )
+    return _sized(x.with_dtype(_SIGNAL[x.dtype]), axis, length)
+
+
+def _sized(type: TensorType, axis: int, size: int) -> TensorType:
+    return type.with_shape((*type.shape[:axis], size, *type.shape[axis + 1 :]))
+
+
+def _weighted(spectrum: Any, axis: int, length: int, inverse: bool) -> Any:
+    """``n s`` times half a spectrum, or divided by that."""
+    weights = np.full(length // 2 + 1, length / 2)
+    weights[0] = length
+    if length % 2 == 0:
+        weights[-1] = length
+    weights = (1 / weights if inverse else weights).astype(spectrum.dtype.numpy)
+    return spectrum * broadcast_in_dim(Constant(weights), shape=spectrum.shape, dims=(axis,))
+
+
+def _half_flops(equation: Any) -> float:
+    x, y, axis = equation.inputs[0].type, equation.outputs[0].type, equation.parameters["axis"]
+    return 2.5 * max(x.size, y.size) * math.log2(max(x.shape[axis], y.shape[axis]))
+
+
+#: ``rfft(x, axis)``: the first n // 2 + 1 elements of the transform of real numbers
+rfft = linear(
+    "rfft",
+    work=by(_half_flops),
+    type_rule=_real_type,
+    numpy=lambda x, axis: np.fft.rfft(x, axis=axis).astype(np.result_type(x.dtype, np.complex64), copy=False),
+    xla=lambda jax, x, axis: jax.numpy.fft.rfft(x, axis=axis),
+    transpose=lambda ct, x, axis: irfft(
+        _weighted(conj(ct), axis, x.shape[axis], False), axis=axis, length=x.shape[axis]
+    ),
+    axes=Along("axis", OPAQUE, keeps=True, stays_last=True),
+    samples=[
+        case(reals()[shape], axis=axis, accepts="float")
+        for shape, axis in (((2, 5, 3), 1), ((3, 4), 1), ((1,), 0))
+    ],
+)
+
+#: ``irfft(y, axis, length)``: the real numbers, ``length`` of them, of which ``rfft`` gives y
+irfft = linear(
+    "irfft",
+    work=by(_half_flops),
+    type_rule=_half_type,
+    numpy=lambda y, axis, length: np.fft.irfft(y, n=length, axis=axis).astype(y.real.dtype, copy=False),
+    xla=lambda jax, y, axis, length: jax.numpy.fft.irfft(y, n=length, axis=axis),
+    transpose=lambda ct, y, axis, length: conj(_weighted(rfft(ct, axis=axis), axis, length, True)),
+    axes=Along("axis", OPAQUE, keeps=True, stays_last=True),
+    samples=[
+        case(reals()[2, 3, 3], axis=1, length=5, accepts="complex"),
+        case(reals()[3, 3], axis=1, length=4, accepts="complex"),
+        case(reals()[1], axis=0, length=1, accepts="complex"),
     ],
 )

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.dtype import bool_
-from mindgrad.ir.graph import Constant
+from mindgrad.ir.graph import Constant, Equation
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.ir.work import MOVE, by
 from mindgrad.rows.accumulation_type import is_half
@@ -29,6 +29,7 @@ from mindgrad.rows.arithmetic import select
 from mindgrad.rows.batching import at_front, moved, past, placed
 from mindgrad.rows.kinds import constant, linear, zeros
 from mindgrad.rows.lookup_axes import GatherAxes, ScatterAxes, window_axes
+from mindgrad.rows.patterns import read_anywhere, written_anywhere
 from mindgrad.rows.samples import case, fixed, integers, reals
 from mindgrad.rows.structural import broadcast_in_dim
 
@@ -188,6 +189,7 @@ gather = linear(
         None,
     ],
     axes=GatherAxes(),
+    pattern=read_anywhere,
     samples=[
         case(reals()[4, 3], integers(0, 4)[5, 1], axes=(0,)),
         case(reals()[4, 3, 2], integers(0, 2)[2, 3, 2], axes=(2, 0)),
@@ -289,6 +291,26 @@ _SCATTERS: list[tuple[Any, Any, Any, dict[str, Any]]] = [
     (reals()[3], integers(0, 3)[0, 1], reals()[0], {"axes": (0,)}),
 ]
 
+
+def _scatter_add_pattern(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    x, indices, updates = equation.inputs
+    positions = run.value(indices)
+    if patterns[2] is None:
+        return [patterns[0]]
+    if positions is None:
+        return written_anywhere(run, equation, patterns)
+    numbers = np.arange(1, x.type.size + 1).reshape(x.shape)
+    parameters = equation.parameters
+    # reading the element numbers of x at the same positions tells the target of each update
+    read = gather.numpy(numbers, positions, parameters["axes"], parameters.get("batch", ()), "zero")
+    target = np.ravel(read) - 1
+    inside = np.flatnonzero(target >= 0)
+    incidence = run.sparse.csr_array(
+        (np.ones(len(inside), bool), (target[inside], inside)), (x.type.size, updates.type.size)
+    )
+    return [run.union([patterns[0], run.product(incidence, patterns[2])])]
+
+
 #: ``scatter_add(x, indices, updates, axes, batch=())``: x with the updates added at ``indices``
 scatter_add = linear(
     "scatter_add",
@@ -303,6 +325,7 @@ scatter_add = linear(
         gather(ct, indices, axes=axes, batch=batch, fill="zero") if updates.linear else None,
     ],
     axes=ScatterAxes(),
+    pattern=_scatter_add_pattern,
     batch=_scatter_batch(lambda: scatter_add),
     simplify=lambda x, indices, updates, axes, batch=(): x if _is_zero(updates) else None,
     samples=[case(x, i, u, accepts="number", **given) for x, i, u, given in _SCATTERS],
@@ -396,6 +419,7 @@ scatter_set = linear(
     linear_in=(0, 2),
     transpose=_scatter_set_transpose,
     axes=ScatterAxes(),
+    pattern=written_anywhere,
     batch=_scatter_batch(lambda: scatter_set),
     samples=[
         *(case(x, i, u, **given) for x, i, u, given in _SCATTERS),

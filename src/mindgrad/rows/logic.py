@@ -35,27 +35,33 @@ isinf = _question("isinf", np.isinf)
 isfinite = _question("isfinite", np.isfinite)
 
 
-def _logical(name: str, numpy: Any, xla: str, operands: int = 2) -> Primitive:
+def _logical(name: str, numpy: Any, xla: str, symbol: str | None = None, operands: int = 2) -> Primitive:
     return pointwise_constant(
-        name, numpy=numpy, xla=xla, operands=operands, accepts="bool", samples=booleans()
+        name, numpy=numpy, xla=xla, operands=operands, symbol=symbol, accepts="bool", samples=booleans()
     )
 
 
-logical_and = _logical("logical_and", np.logical_and, "bitwise_and")
-logical_or = _logical("logical_or", np.logical_or, "bitwise_or")
-logical_xor = _logical("logical_xor", np.logical_xor, "bitwise_xor")
+logical_and = _logical("logical_and", np.logical_and, "bitwise_and", "&")
+logical_or = _logical("logical_or", np.logical_or, "bitwise_or", "|")
+logical_xor = _logical("logical_xor", np.logical_xor, "bitwise_xor", "^")
 logical_not = _logical("logical_not", np.logical_not, "bitwise_not", operands=1)
 
 
-def _bitwise(name: str, numpy: Any, operands: int = 2) -> Primitive:
+def _bitwise(name: str, numpy: Any, symbol: str | None = None, operands: int = 2) -> Primitive:
     return pointwise_constant(
-        name, numpy=numpy, xla=name, operands=operands, accepts="bits", samples=reals(0, 100)
+        name,
+        numpy=numpy,
+        xla=name,
+        operands=operands,
+        symbol=symbol,
+        accepts="bits",
+        samples=reals(0, 100),
     )
 
 
-bitwise_and = _bitwise("bitwise_and", np.bitwise_and)
-bitwise_or = _bitwise("bitwise_or", np.bitwise_or)
-bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor)
+bitwise_and = _bitwise("bitwise_and", np.bitwise_and, "&")
+bitwise_or = _bitwise("bitwise_or", np.bitwise_or, "|")
+bitwise_xor = _bitwise("bitwise_xor", np.bitwise_xor, "^")
 bitwise_not = _bitwise("bitwise_not", np.bitwise_not, operands=1)
 
 #: ``shift_left(x, n)``: x · 2ⁿ without the bits that leave the type; 0 where n reaches its width
@@ -63,6 +69,7 @@ shift_left = pointwise_constant(
     "shift_left",
     numpy=np.left_shift,
     xla="shift_left",
+    symbol="<<",
     operands=2,
     accepts="integer",
     samples=(reals(0, 100), reals(0, 9)),

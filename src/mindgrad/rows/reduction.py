@@ -21,6 +21,7 @@ from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.rows.arithmetic import equal, select
 from mindgrad.rows.axes import Along
+from mindgrad.rows.batching import past
 from mindgrad.rows.elementwise import exp, safe_reciprocal
 from mindgrad.rows.kinds import (
     constant,
@@ -119,6 +120,7 @@ reduce_sum = linear(
     xla=in_single_xla(lambda jax, x, axes: jax.numpy.sum(x, axis=axes, dtype=x.dtype)),
     transpose=lambda ct, x, axes: _spread(ct, x, axes),
     axes=Along("axes", REDUCED, keeps=False),
+    contracted=lambda xs, along, axes: reduce_sum(xs[0], axes=(*along, *past(axes, *along))),
     simplify=_sum_simplify,
     samples=[
         case(reals()[2, 3, 4], axes=(0, 2), accepts="number"),

@@ -25,6 +25,7 @@ from mindgrad.rows.axes import SIZE, Entries
 from mindgrad.rows.batching import at_front, inserted, moved, placed
 from mindgrad.rows.indexing import gather, scatter_set
 from mindgrad.rows.kinds import full, linear, zeros
+from mindgrad.rows.patterns import sliced_anywhere, updated_anywhere
 from mindgrad.rows.samples import case, fixed, reals
 from mindgrad.rows.static_slices import concatenate
 from mindgrad.rows.structural import broadcast_in_dim, convert, iota, transpose
@@ -126,6 +127,7 @@ dynamic_slice = linear(
         *[None] * len(starts),
     ],
     axes=Entries({"sizes": SIZE}, moves=False),
+    pattern=sliced_anywhere,
     batch=_slice_batch,
     simplify=lambda x, *starts, sizes: x if sizes == x.shape else _splat(x, sizes),
     samples=[
@@ -203,6 +205,7 @@ dynamic_update_slice = linear(
         dynamic_slice(ct, *starts, sizes=update.shape) if update.linear else None,
         *[None] * len(starts),
     ],
+    pattern=updated_anywhere,
     axes=_UpdateAxes(),
     batch=_update_batch,
     simplify=lambda x, update, *starts: update if update.type is x.type else None,

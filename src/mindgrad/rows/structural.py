@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.dtype import DType, bool_, float32, float64, int32
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.index_map import OPAQUE, UNIFORM, Arrangement, Axes, IndexMap, Labels, Relabelling
@@ -30,7 +31,7 @@ __all__ = [
 #: the size up to which an iota is a constant, which folds into the equations that use it
 _SMALL = 64
 #: elements that are copied in the time in which NumPy makes a view
-_COPIED = 4096
+_COPIED = HOST.copied_elements
 
 
 def splat(x: Any, type: TensorType) -> Constant | None:
@@ -93,6 +94,7 @@ convert = linear(
     jvp=_convert_jvp,
     transpose=lambda ct, x, dtype: convert(ct, dtype=x.type.dtype),
     axes=UNIFORM,
+    pattern=lambda run, equation, patterns: patterns,
     simplify=_convert_simplify,
     samples=[case(reals()[3, 2], dtype=float64), case(reals()[2], dtype=float32)],
 )
@@ -343,6 +345,7 @@ stop_gradient = linear(
     numpy=lambda x: x,
     xla=lambda jax, x: x,
     jvp=lambda y, xs, ts: None,
+    stops=True,
     transpose=lambda ct, x: [zeros(x.type)],
     samples=(reals(), 1, "any"),
 )

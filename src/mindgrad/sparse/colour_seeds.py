@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.build import Builder, building
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.dtype import int32
 from mindgrad.ir.graph import Constant, Graph, Variable
 from mindgrad.ir.types import TensorType
@@ -23,11 +24,6 @@ from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.linearize import dependent
 
 __all__ = ["at_once", "computed_once", "is_scattered", "seed_of"]
-
-#: constants of more elements are data to the compiler
-_DATA = 2048
-#: products from which on a value with several uses is kept
-_HELD = 6
 
 
 def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
@@ -59,7 +55,7 @@ def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
             if not primitive.pointwise or work.is_shared:
                 continue
             cost[first] = work.products + sum(cost.get(x, 0) for x in set(equation.inputs))
-            if used[first] > 1 and cost[first] >= _HELD:
+            if used[first] > 1 and cost[first] >= costs().shared_products:
                 values[first] = _made(results)
                 cost[first] = 0
         return builder.close([values.get(y, y) for y in graph.outputs], inputs)
@@ -67,7 +63,7 @@ def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
 
 def _made(x: Any) -> Any:
     """x computed into an array of its own; x itself where it is small."""
-    if x.type.size <= _DATA or x.dtype.kind != "float":
+    if x.type.size <= costs().seed_elements or x.dtype.kind != "float":
         return x
     return x / Constant(np.ones(x.shape, x.dtype.numpy))
 

@@ -18,11 +18,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["columns", "star"]
+from mindgrad.ir.cost_model import costs
 
-#: the most steps between columns that count as repeating, and the most products that a search may take
-_STEPS = 2048
-_SEARCH = 40_000_000
+__all__ = ["columns", "star"]
 
 
 def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
@@ -48,7 +46,7 @@ def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
 def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
     """The differences between positions in ``shape`` of columns that share a row; ``None`` if too many."""
     indices, ends = pattern.indices, pattern.indptr
-    if len(indices) * most > _SEARCH:
+    if len(indices) * most > costs().colouring_products:
         return None
     position = np.unravel_index(indices, shape)
     wide = [2 * n for n in shape]
@@ -60,7 +58,7 @@ def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
     for k in range(1, most):
         together = row[k:] == row[:-k]
         steps = np.union1d(steps, (code[k:] - code[:-k])[together])
-        if len(steps) > _STEPS:
+        if len(steps) > costs().colouring_steps:
             return None
     # back from codes to vectors: every part is between -n and n
     vectors = []
@@ -78,7 +76,7 @@ def _lattice(pattern: Any, shape: tuple[int, ...], least: int) -> tuple[Any, int
     if steps is None:
         return None
     for p in range(least, 2 * least + 1):
-        if p ** len(shape) * len(steps) > _SEARCH:
+        if p ** len(shape) * len(steps) > costs().colouring_products:
             return None
         tried = np.stack(np.meshgrid(*[np.arange(p)] * len(shape), indexing="ij"), -1).reshape(-1, len(shape))
         fits = np.ones(len(tried), bool)

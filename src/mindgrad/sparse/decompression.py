@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.build import Builder
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Graph, live_equations, without_effects
 from mindgrad.ir.types import TensorType, tensor_type
 from mindgrad.rows.indexing import gather, scatter_add
@@ -26,9 +27,6 @@ from mindgrad.sparse.strategies import best_way
 from mindgrad.sparse.strategy import Way
 
 __all__ = ["Structure", "compressed"]
-
-#: contributions to one entry that are read side by side; more are added up
-_SIDE_BY_SIDE = 4
 
 
 class Structure:
@@ -156,7 +154,7 @@ def _arranged(
     first_contribution = np.flatnonzero(is_new)
     most = int(np.diff(np.append(first_contribution, len(entry))).max(initial=0))
     targets = None
-    if most <= _SIDE_BY_SIDE:
+    if most <= costs().parallel_entries:
         rank = np.arange(len(entry)) - first_contribution[entry]
         positions = []
         for k in range(max(most, 1)):

@@ -14,12 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Variable
 
-__all__ = ["MOST", "Patterns", "TooDense", "check"]
-
-#: the most entries that a pattern may have
-MOST = 50_000_000
+__all__ = ["Patterns", "TooDense", "check"]
 
 
 class TooDense(Exception):
@@ -28,7 +26,7 @@ class TooDense(Exception):
 
 def check(count: int) -> None:
     """Raise :class:`TooDense` if a pattern of ``count`` entries, which is about to be made, has too many."""
-    if count > MOST:
+    if count > costs().pattern_entries:
         raise TooDense
 
 
@@ -43,6 +41,8 @@ class Patterns:
     def __init__(self, sparse: Any, width: int) -> None:
         self.sparse = sparse
         self.width = width
+
+    check = staticmethod(check)
 
     def union(self, patterns: Sequence[Any]) -> Any:
         """The union of ``patterns``; ``None`` if all are empty."""

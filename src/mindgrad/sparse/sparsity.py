@@ -25,9 +25,8 @@ import numpy as np
 
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
 from mindgrad.ir.index_map import index_map
-from mindgrad.sparse import loop_patterns, row_patterns
 from mindgrad.sparse.patterns import Patterns
-from mindgrad.sparse.row_patterns import from_anywhere
+from mindgrad.sparse.row_patterns import along_axes
 
 __all__ = ["Known", "Propagation", "dependence", "holding", "known_values"]
 
@@ -152,7 +151,7 @@ class Propagation(Patterns):
             primitive = equation.primitive
             self.note(equation)
             patterns = [self.pattern(x) for x in equation.inputs]
-            if primitive.jvp is None or all(p is None for p in patterns):
+            if primitive.jvp is None or primitive.stops or all(p is None for p in patterns):
                 continue
             outputs = self._rule(equation, patterns)
             self._patterns.update(
@@ -203,50 +202,26 @@ class Propagation(Patterns):
         return self._values.get(atom)
 
     def _rule(self, equation: Equation, patterns: list[Any]) -> list[Any]:
-        primitive, name = equation.primitive, equation.primitive.name
-        if name == "stop_gradient":
-            return [None]
-        if primitive.pointwise:
-            return [self._pointwise(equation, patterns)]
-        if name == "convert":
-            return patterns
+        primitive = equation.primitive
         if primitive.moves:
             flags = holding(equation, [p is not None for p in patterns])
             if not any(flags):
                 return [None] * len(equation.outputs)
             patterns = [p if flag else None for p, flag in zip(patterns, flags, strict=True)]
             sources = self.moved(equation, flags)
-            if sources is None:
-                return [from_anywhere(self, equation, patterns)]
-            stacked = [p for p in patterns if p is not None]
-            rows = stacked[0] if len(stacked) == 1 else self.sparse.vstack(stacked, format="csr")
-            return [self.rows(rows, source) for source in sources]
-        rule = row_patterns.RULES.get(name) or loop_patterns.RULES.get(name)
-        if rule is not None:
-            return rule(self, equation, patterns)
+            if sources is not None:
+                stacked = [p for p in patterns if p is not None]
+                rows = stacked[0] if len(stacked) == 1 else self.sparse.vstack(stacked, format="csr")
+                return [self.rows(rows, source) for source in sources]
+        by_row = None if primitive.pattern is None else primitive.pattern(self, equation, patterns)
+        if by_row is not None:
+            return by_row
+        if primitive.pointwise:
+            return [self.union(patterns)]
         axes = index_map(equation)
         if axes is None:
             return self.mixed(patterns, equation.outputs)
-        return row_patterns.along_axes(self, equation, patterns, axes)
-
-    def _pointwise(self, equation: Equation, patterns: list[Any]) -> Any:
-        name, xs = equation.primitive.name, equation.inputs
-        if name == "select":
-            predicate = self.constant(xs[0])
-            if predicate is not None:
-                _, a, b = patterns
-                stacked = [self.or_empty(p, xs[0].type.size) for p in (a, b)]
-                number = np.arange(xs[0].type.size)
-                source = np.where(np.ravel(predicate), number, number + len(number))
-                return self.rows(self.sparse.vstack(stacked, format="csr"), source)
-        if name in ("mul", "absorb"):
-            for x, other in ((0, 1), (1, 0)):
-                if patterns[x] is not None and patterns[other] is None:
-                    factor = self.constant(xs[other])
-                    if factor is not None and not np.all(factor):
-                        number = np.arange(factor.size)
-                        return self.rows(patterns[x], np.where(np.ravel(factor) == 0, -1, number))
-        return self.union(patterns)
+        return along_axes(self, equation, patterns, axes)
 
     def moved(self, equation: Equation, flags: Sequence[bool]) -> list[Any] | None:
         """The source index of each element of each output; ``None`` if it is not known.

@@ -18,6 +18,7 @@ import numpy as np
 
 from mindgrad.execution.pullback import forward_rule, reverse_rule
 from mindgrad.ir.build import Builder
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.structural import reshape
@@ -34,15 +35,6 @@ from mindgrad.transforms.transpose import pull_cotangents
 
 __all__ = ["best_way"]
 
-#: equations of all colours together that are still unrolled
-_UNROLLED = 3000
-#: parts of z, and entries of its pattern, that are worth looking at one by one
-_PARTS = 100
-_ENTRIES = 10_000_000
-#: the most entries of a dense matrix that is computed all the same
-_DENSE = 100_000_000
-#: the most colours with which no other strategy is tried, if no row allows fewer
-_FEW = 8
 
 #: the fraction of entries, or of columns, from which on a matrix larger than ``_SMALL`` counts as dense
 _NEARLY, _SMALL = 0.75, 4
@@ -72,7 +64,10 @@ def best_way(
 def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, second: bool) -> Way:
     plain = cut(graph, active, environment, at_inputs=True, at_outputs=second)
     split = cut(graph, active, environment, at_outputs=second)
-    if len(split.parts) > _PARTS or sum(z.type.size for z in split.parts) > _ENTRIES:
+    if (
+        len(split.parts) > costs().single_parts
+        or sum(z.type.size for z in split.parts) > costs().single_entries
+    ):
         split = plain
     levels: list[_Level] = []
     for option in [split] if split.parts == plain.parts else [split, plain]:
@@ -86,7 +81,7 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, 
     if last.is_dense:
         return last.dense()
     singly = first.forwards_singly()
-    if singly is not None and singly.count <= min(_FEW, first.widest):
+    if singly is not None and singly.count <= min(costs().few_colours, first.widest):
         return singly
     ways = [singly]
     if not second:
@@ -134,7 +129,7 @@ class _Level:
         self.is_symmetric = second and not _has_own_derivative(split.graph)
         shape = sum(y.size for y in self._results), len(self._source)
         if is_full:
-            if math.prod(shape) > _DENSE:
+            if math.prod(shape) > costs().dense_entries:
                 raise ValueError(
                     f"the matrix has {shape[0]} rows and {shape[1]} columns, and most of its entries are not "
                     f"known to be zero: it is not made. Take its products with vectors: jvp, vjp, hvp."
@@ -182,7 +177,7 @@ class _Level:
         if not self._is_straight():
             return None
         colours, count = self._coloured(self.pattern, self._parts)
-        if count * len(self.graph.equations) > _UNROLLED:
+        if count * len(self.graph.equations) > costs().unrolled_equations:
             return None
         entries = self._forward_entries(_spread(colours, self._parts))
 
@@ -211,7 +206,7 @@ class _Level:
 
     def by_star(self) -> Way | None:
         """All tangents of a star colouring at once."""
-        if self.pattern.nnz > _ENTRIES:
+        if self.pattern.nnz > costs().single_entries:
             return None
         by_element, count = star(self.pattern)
         return self._forward_batch(_divided(by_element, self._parts), count, by_element)
@@ -257,10 +252,10 @@ class _Level:
 
     def backwards_singly(self) -> Way | None:
         """A cotangent for each colour of rows, each pulled by itself."""
-        if not self._is_straight() or self.pattern.nnz > _ENTRIES:
+        if not self._is_straight() or self.pattern.nnz > costs().single_entries:
             return None
         colours, count = self._coloured(self.pattern.T.tocsr(), self._results)
-        if count * len(self.graph.equations) > _UNROLLED:
+        if count * len(self.graph.equations) > costs().unrolled_equations:
             return None
 
         def pull(
@@ -281,7 +276,7 @@ class _Level:
 
     def backwards(self) -> Way | None:
         """All cotangents at once, of rows that share no column."""
-        if self.pattern.nnz > _ENTRIES:
+        if self.pattern.nnz > costs().single_entries:
             return None
         colours, count = self._coloured(self.pattern.T.tocsr(), self._results)
         return self._backward_batch(colours, count, _spread(colours, self._results))
@@ -301,8 +296,8 @@ class _Level:
     def _is_straight(self) -> bool:
         """Whether there are neither branches nor loops, nor very many parts."""
         return (
-            len(self._parts) <= _PARTS
-            and len(self._results) <= _PARTS
+            len(self._parts) <= costs().single_parts
+            and len(self._results) <= costs().single_parts
             and not any(equation.primitive.kind == "control" for equation in self.graph.equations)
         )
 
@@ -405,7 +400,7 @@ def _divided(by_element: Any, types: Sequence[TensorType]) -> list[Any]:
 def _has_own_derivative(graph: Graph) -> bool:
     """Whether some derivative may be the user's own, so that second derivatives need not be symmetric."""
     return any(
-        e.primitive.name in ("custom", "custom_tangent", "hook")
+        e.primitive.by_user
         or any(isinstance(v, Graph) and _has_own_derivative(v) for v in e.parameters.values())
         for e in graph.equations
     )

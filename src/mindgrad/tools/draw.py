@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindgrad.api.arguments import check_callable
-from mindgrad.emit.python_control import reverse_trip
 from mindgrad.ir.graph import DerivativeOf, Equation, Graph
+from mindgrad.ir.inner_programs import inner_programs
+from mindgrad.rows.structural import broadcast_in_dim
 from mindgrad.tools.line_labels import OWN, described, function_of
 from mindgrad.tools.traced_program import traced_derivative
 
@@ -32,10 +33,8 @@ __all__ = ["Drawing", "draw"]
 _MOST_ROWS = 40
 _SUFFIXES = (".svg", ".png", ".pdf")
 
-#: rows that are derivatives of the line that they belong to
-_DERIVATIVES = {"while_pullback"}
 #: what operators between arrays do without a word
-_UNSAID = {"broadcast_in_dim"}
+_UNSAID = broadcast_in_dim.name
 
 Source = tuple[str, int]
 
@@ -201,7 +200,8 @@ class Drawing:
 
     def _box(self, equation: Equation) -> _Box:
         source = equation.source
-        is_derivative = type(source) is DerivativeOf or equation.primitive.name in _DERIVATIVES
+        is_pullback = equation.primitive.trip is not None
+        is_derivative = type(source) is DerivativeOf or is_pullback
         line: Source = ("", 0) if source is None else tuple(source)  # type: ignore[assignment]
         key, label, group = described(line, self.folding)
         cell = getattr(source, "cell", "")
@@ -305,7 +305,7 @@ class _Picture:
         self._text(x + 0.08, y - 0.31, _shortened(self._detail(number, row, side), 88), 6.5, colour, None)
 
     def _detail(self, number: int, row: _Row, side: int) -> str:
-        counts = {name: count for name, count in row.operators[side].items() if name not in _UNSAID}
+        counts = {name: count for name, count in row.operators[side].items() if name != _UNSAID}
         operators = ", ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
         parts = [operators]
         if row.reads[side]:
@@ -363,18 +363,10 @@ def _patches() -> Any:
 
 def _inner(equation: Equation) -> Iterator[tuple[Graph, Sequence[Any]]]:
     """The graphs that an equation runs, with what their inputs come from."""
-    parameters = equation.parameters
-    if equation.primitive.name == "while_pullback":
-        body, moving = parameters["body"], parameters["moving"]
-        count = len(body.inputs)
-        cotangents = equation.inputs[count + 2 + len(body.outputs) :]
-        trip = reverse_trip(body, parameters["consts"], parameters["active_consts"], moving)
-        yield trip, [*equation.inputs[:count], *cotangents]
-    elif equation.primitive.runs_graphs:
-        skipped = 1 if equation.primitive.name == "cond" else 0
-        for value in parameters.values():
-            if isinstance(value, Graph):
-                yield value, equation.inputs[skipped:]
+    if equation.primitive.trip is not None:
+        yield equation.primitive.trip(equation)
+    else:
+        yield from ((inner.graph, inner.operands) for inner in inner_programs(equation))
 
 
 def draw(fn: Callable[..., Any], *args: Any, order: int = 0, rewrites: bool = True, **kwargs: Any) -> Drawing:

@@ -227,8 +227,10 @@ def _convention_table() -> list[list[str]]:
 
 def conventions(name: str) -> list[list[str]]:
     """The documented derivatives of an operator at corners: expression, point, first, second, why."""
-    spelled = {"reduce_max": "max", "reduce_min": "min", "div": "/", "reduce_sum": "sum"}.get(name, name)
-    pattern = re.escape(spelled) if spelled == "/" else rf"(?<![\w.]){re.escape(spelled)}\("
+    row = REGISTRY[name]
+    pattern = rf"(?<![\w.]){re.escape(name.removeprefix('reduce_'))}\("
+    if row.symbol is not None and row.taint != "passes":
+        pattern += rf"| {re.escape(row.symbol)} "
     return [row for row in _convention_table() if re.search(pattern, row[0])]
 
 

@@ -25,8 +25,8 @@ from mindgrad.rows.samples import draw
 
 __all__ = ["cotangent_rule", "expressions", "tangent_rule"]
 
-#: operators of Python and how tightly they bind
-_INFIX = {"add": ("+", 1), "sub": ("-", 1), "mul": ("*", 2), "div": ("/", 2), "pow": ("**", 4)}
+#: how tightly operators of Python bind
+_BINDS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4}
 _CALL, _NEGATION = 9, 3
 _LETTERS = "abcefghijklmnopqrstuvw"
 #: parameters that say nothing
@@ -179,18 +179,18 @@ def _operand(atom: Any, text: Mapping[Any, tuple[str, int]]) -> tuple[str, int]:
 
 def _expression(equation: Equation, text: Mapping[Any, tuple[str, int]]) -> tuple[str, int]:
     operands = [_operand(x, text) for x in equation.inputs]
-    name = equation.primitive.name
-    if name in _INFIX and len(operands) == 2:
-        sign, binds = _INFIX[name]
+    sign = equation.primitive.symbol
+    if sign in _BINDS and len(operands) == 2:
+        binds = _BINDS[sign]
         (left, tight), (right, behind) = operands
         left = left if tight >= binds else f"({left})"
         right = right if behind > binds or (sign in "+*" and behind == binds) else f"({right})"
         return f"{left} {sign} {right}", binds
-    if name == "neg":
+    if sign is not None and len(operands) == 1:
         inner, binds = operands[0]
-        return f"-{inner if binds >= _NEGATION else f'({inner})'}", _NEGATION
+        return f"{sign}{inner if binds >= _NEGATION else f'({inner})'}", _NEGATION
     parameters = [f"{k}={_parameter(v)}" for k, v in equation.parameters.items() if v not in _EMPTY]
-    return f"{name}({', '.join([inner for inner, _ in operands] + parameters)})", _CALL
+    return f"{equation.primitive.name}({', '.join([inner for inner, _ in operands] + parameters)})", _CALL
 
 
 def _parameter(value: Any) -> str:

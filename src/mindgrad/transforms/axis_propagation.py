@@ -12,11 +12,9 @@ a map is taken to mix all its elements, which is always safe. Cost: one visit of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
-from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.graph import Equation, Variable
 from mindgrad.ir.index_map import index_map
-from mindgrad.ir.memo import memoized
 
 __all__ = ["Carried", "alignment", "passage"]
 
@@ -67,24 +65,11 @@ def alignment(equations: Sequence[Equation], x: Variable) -> dict[Variable, Carr
 
 def passage(equation: Equation) -> Callable[[int, int, int | None], int | None]:
     """The function from operand, result and axis of the operand to the axis of the result that carries it."""
-    if equation.primitive.name == "taylor_coefficients":
-        return lambda operand, index, axis: (
-            None if axis is None else _along(axis, operand, index, **equation.parameters)
-        )
-    axes = index_map(equation)
-    if axes is None:
-        return lambda operand, index, axis: None
-    through = axes.through
+    if equation.primitive.passage is not None:
+        through = equation.primitive.passage(equation)
+    else:
+        axes = index_map(equation)
+        if axes is None:
+            return lambda operand, index, axis: None
+        through = axes.through
     return lambda operand, index, axis: None if axis is None else through(operand, index, axis)
-
-
-def _along(axis: int, operand: int, index: int, program: Graph, argnum: int, order: int) -> int | None:
-    """The axis of a Taylor coefficient, which carries axes as the value does; the direction as its input."""
-    y: Any = program.outputs[index // order]
-    carried = _of_input(program, argnum if operand == len(program.inputs) else operand).get(y)
-    return None if carried is None else carried[axis]
-
-
-@memoized
-def _of_input(program: Graph, argnum: int) -> dict[Variable, Carried]:
-    return alignment(program.equations, program.inputs[argnum])

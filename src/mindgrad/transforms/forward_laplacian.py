@@ -32,8 +32,8 @@ from typing import Any, NamedTuple
 
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, derivative_of
-from mindgrad.rows.batching import aligned, past, placed
-from mindgrad.rows.contraction import dot
+from mindgrad.ir.index_map import repetition
+from mindgrad.rows.batching import aligned, placed
 from mindgrad.rows.kinds import accumulate, product, zeros
 from mindgrad.rows.reduction import reduce_sum
 from mindgrad.rows.structural import broadcast_in_dim
@@ -255,14 +255,11 @@ class Collapse:
         """Σ_d D²f[p_d, q_d] of each output; ``None`` where it is zero."""
         primitive = equation.primitive
         nothing: list[Any] = [None] * len(equation.outputs)
-        if not moved or primitive.kind in ("linear", "pointwise linear"):
-            return nothing
-        is_product = primitive.kind in ("multilinear", "pointwise multilinear") and primitive.name != "div"
-        if is_product and len(moved) < 2:
+        if not moved or primitive.is_linear or (primitive.is_product and len(moved) < 2):
             return nothing
         if primitive.pointwise and not primitive.multiple:
             return [self._pointwise(equation, xs, ys[0], moved)]
-        if primitive is dot and not any(x.tainted for x in xs):
+        if primitive.contracted is not None and not any(x.tainted for x in xs):
             return [self._contraction(equation)]
         sides = [[self.left[x], self._weighted(x)] for x in (equation.inputs[k] for k in moved)]
         stacks = [side[k] for k in (0, 1) for side in sides]
@@ -282,9 +279,9 @@ class Collapse:
     def _summed(self, a: Stack, b: Stack) -> Any:
         """Σ_d a_d b_d; where both are the same for all points, made for one of them."""
         (left, right), at = aligned(self.size, [a.atom, b.atom], [a.at, b.at])
-        sides = [_repeated(left), _repeated(right)]
-        if None not in sides and sides[0][1] == sides[1][1] and at in sides[0][1]:
-            (small, dims), (other, _) = sides
+        repeated, others = repetition(left), repetition(right)
+        if repeated and others and repeated[1] == others[1] and at in repeated[1]:
+            (small, dims), (other, _) = repeated, others
             total = self._total(product(small, other), dims.index(at))
             shape = (*left.shape[:at], *left.shape[at + 1 :])
             kept = tuple(d - (d > at) for d in dims if d != at)
@@ -309,15 +306,14 @@ class Collapse:
     def _contraction(self, equation: Equation) -> Any:
         """The directions are one axis more that is contracted."""
         a, b = equation.inputs
-        first = self._contracted(self.left[a], self._weighted(b), **equation.parameters)
+        first = self._contracted(equation, self.left[a], self._weighted(b))
         if self.right is self.left:
             return first + first
-        return first + self._contracted(self.right[a], self.left[b], **equation.parameters)
+        return first + self._contracted(equation, self.right[a], self.left[b])
 
-    def _contracted(self, a: Stack, b: Stack, contract: Any, batch: Any) -> Any:
-        contract = tuple([(*past(axes, s.at), s.at) for axes, s in zip(contract, (a, b), strict=True)])
-        batch = tuple([past(axes, s.at) for axes, s in zip(batch, (a, b), strict=True)])
-        return self._whole(dot(a.atom, b.atom, contract=contract, batch=batch))
+    def _contracted(self, equation: Equation, a: Stack, b: Stack) -> Any:
+        total: Any = equation.primitive.contracted
+        return self._whole(total([a.atom, b.atom], (a.at, b.at), **equation.parameters))
 
     # -- branches and loops -----------------------------------------------------------------------
 
@@ -368,15 +364,6 @@ class Collapse:
             if not _is_zero(second[0]):
                 total = self._total(*second)
                 self.second[y] = total + total if is_series else total
-
-
-def _repeated(stack: Any) -> Any:
-    """The value that ``stack`` repeats, of which no axis grows, and the axes that it has there."""
-    made_by = stack.made_by if type(stack) is Variable else None
-    if made_by is None or made_by.primitive is not broadcast_in_dim:
-        return None
-    (value,), dims = made_by.inputs, made_by.parameters["dims"]
-    return (value, dims) if value.shape == tuple(stack.shape[d] for d in dims) else None
 
 
 def _is_zero(atom: Any) -> bool:

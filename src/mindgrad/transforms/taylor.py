@@ -22,9 +22,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable, derivative_of, silent
-from mindgrad.rows.arithmetic import absorb, div, mul
-from mindgrad.rows.kinds import accumulate, product, zeros
+from mindgrad.ir.graph import Equation, Graph, Variable, derivative_of, silent
+from mindgrad.rows.kinds import accumulate, zeros
 
 __all__ = ["taylor"]
 
@@ -172,12 +171,11 @@ class _Series:
             return results[equation.outputs.index(atom)] if primitive.multiple else results
         if primitive.jvp is None:
             return None
-        kind = primitive.kind
-        if kind in ("linear", "pointwise linear"):
+        if primitive.is_linear:
             return self._linear(equation, k)
-        if primitive is div:
-            return self._quotient(equation, k)
-        if kind in ("multilinear", "pointwise multilinear"):
+        if primitive.recurrence is not None:
+            return primitive.recurrence(equation, self.coefficient, k)
+        if primitive.is_product:
             return self._product(equation, k)
         rate = self._rate(equation, atom)
         coefficient = None if rate is None else self.coefficient(rate, k - 1)
@@ -244,27 +242,6 @@ class _Series:
             return total
         return accumulate([total, _term(equation, middle, middle)])
 
-    def _quotient(self, equation: Equation, k: int) -> Any:
-        """``y b = a``, solved for the last coefficient of y: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.
-
-        At b = 0 both quotients absorb, as in the forward rule: a coefficient that is zero stays zero.
-        """
-        a, b = equation.inputs
-        top, terms = self.coefficient(a, k), []
-        for j in range(k):
-            left, right = self.coefficient(equation.outputs[0], j), self.coefficient(b, k - j)
-            if left is not None and right is not None:
-                terms.append(absorb(left, right))
-        if terms:
-            total = accumulate(terms)
-            top = -total if top is None else top - total
-        if top is None:
-            return None
-        below = self.coefficient(b, 0)
-        if type(below) is Constant and below.is_splat and not below.is_all(0):
-            return top / below
-        return absorb(1 / (zeros(b.type) if below is None else below), top)
-
     def _rate(self, equation: Equation, atom: Variable) -> Any:
         """ẏ as an expression of y, x and variables that stand for ẋ."""
         if atom not in self._rates:
@@ -285,7 +262,6 @@ class _Series:
 
 
 def _term(equation: Equation, left: Any, right: Any) -> Any:
-    """One term of a Cauchy product, in which a zero coefficient absorbs as in the forward rule."""
-    if equation.primitive is mul:
-        return product(left, right)
-    return equation.primitive(left, right, **equation.parameters)
+    """One term of a Cauchy product, by the forward rule, in which a zero coefficient absorbs."""
+    jvp: Any = equation.primitive.jvp
+    return jvp(equation.outputs[0], (left, right), (None, right), **equation.parameters)

@@ -16,9 +16,11 @@ import numpy as np
 
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.scope import apply, as_it_is
 from mindgrad.ir.tensor import Number, Tensor, make_number
+from mindgrad.rows.logic import logical_and, logical_or
+from mindgrad.rows.static_slices import concatenate
+from mindgrad.rows.structural import convert, reshape, stop_gradient
 from mindgrad.trace import aliases, mutation_policy, state
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.control.choices import choice, functions_in
@@ -59,8 +61,8 @@ class TensorRange:
             return index < self.stop if self.step > 0 else index > self.stop
         conditions = (self.step > 0, index < self.stop, self.step < 0, index > self.stop)
         is_up, before, is_down, behind = map(predicate, conditions)  # some may be known
-        up = apply(REGISTRY["logical_and"], is_up, before)
-        return apply(REGISTRY["logical_or"], up, apply(REGISTRY["logical_and"], is_down, behind))
+        up = apply(logical_and, is_up, before)
+        return apply(logical_or, up, apply(logical_and, is_down, behind))
 
     def __reversed__(self) -> TensorRange:
         if not isinstance(self.step, int):
@@ -85,8 +87,8 @@ def _number(bound: Any) -> Any:
         return int(tensor)
     tensor = as_it_is(tensor)
     if tensor.shape:
-        tensor = apply(REGISTRY["reshape"], tensor, shape=())
-    return make_number(apply(REGISTRY["convert"], tensor, dtype=Tensor(0).dtype))
+        tensor = apply(reshape, tensor, shape=())
+    return make_number(apply(convert, tensor, dtype=Tensor(0).dtype))
 
 
 def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
@@ -140,8 +142,8 @@ def _picked(items: list[Any], key: Tensor) -> Any:
     if all(isinstance(item, (int, float)) for item in items):
         made = Tensor(np.asarray(items))
         return make_number(made[key])  # type: ignore[index]
-    rows = [apply(REGISTRY["reshape"], state.read(item), shape=(1, *item.shape)) for item in items]
-    return apply(REGISTRY["concatenate"], *rows, axis=0)[key]
+    rows = [apply(reshape, state.read(item), shape=(1, *item.shape)) for item in items]
+    return apply(concatenate, *rows, axis=0)[key]
 
 
 # -- attributes ----------------------------------------------------------------------------------
@@ -245,8 +247,8 @@ def _unread(name: str) -> Callable[..., Any]:
                 return number
             value = as_it_is(number)
             if name == "int" and number.dtype.is_float:
-                value = apply(REGISTRY["stop_gradient"], value)  # steps, as of int() in eager mode
-            return make_number(apply(REGISTRY["convert"], value, dtype=Tensor(kind()).dtype))
+                value = apply(stop_gradient, value)  # steps, as of int() in eager mode
+            return make_number(apply(convert, value, dtype=Tensor(kind()).dtype))
         if args and isinstance(args[0], UnknownText):
             args[0].refuse()
         if args and is_symbolic(args[0]):

@@ -17,11 +17,12 @@ from types import FunctionType
 from typing import Any
 
 from mindgrad._base.refusal import refuse
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.dtype import bool_
 from mindgrad.ir.graph import Equation
-from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.ir.tensor import Number, Tensor
+from mindgrad.rows.logic import logical_not
 from mindgrad.trace import aliases, effect_log, frozen, mutation_policy, state
 from mindgrad.trace.control import builtins, snapshots, texts
 from mindgrad.trace.control.branches import VALUE, branch
@@ -35,13 +36,6 @@ from mindgrad.trace.unseen_reads import noting_reads
 
 __all__ = ["RUNTIME", "Runtime", "call"]
 
-#: a loop of a known number of trips becomes a ``scan`` if unrolled it would have more operators than this
-#: (measured, docs/decisions/0003): below, XLA compiles it about as fast unrolled, and runs it faster
-SCAN_EQUATIONS = 128
-#: … and if it has at least so many trips
-SCAN_TRIPS = 8
-#: the weight of an operator that calls a library: XLA's CPU back end compiles many of them slowly
-_LIBRARY_CALL = 8
 
 _AUGMENT = {
     "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv,
@@ -102,7 +96,7 @@ class Runtime(Exceptions):
                 return
             if not first:
                 return
-            if equations() - before > SCAN_EQUATIONS and self._rest_as_loop(
+            if equations() - before > costs().scan_equations and self._rest_as_loop(
                 test, body, getter, setter, names
             ):
                 return
@@ -182,7 +176,7 @@ class Runtime(Exceptions):
             length = items.shape[0]
         else:
             return False
-        if length < SCAN_TRIPS or not isinstance(innermost(), GraphScope):
+        if length < costs().scan_trips or not isinstance(innermost(), GraphScope):
             return False
         if isinstance(items, range):
             stack, is_number = Tensor(list(items)), True
@@ -191,8 +185,10 @@ class Runtime(Exceptions):
         worth: list[bool] = []
 
         def is_worth(equations: Sequence[Equation]) -> bool:
-            size = sum(_LIBRARY_CALL if e.primitive.kind == "multilinear" else 1 for e in equations)
-            worth.append(size * length > SCAN_EQUATIONS)
+            size = sum(
+                costs().library_call_equations if e.primitive.kind == "multilinear" else 1 for e in equations
+            )
+            worth.append(size * length > costs().scan_equations)
             return worth[0]
 
         variables = State(getter, setter, names)
@@ -291,7 +287,7 @@ class Runtime(Exceptions):
     def not_(self, x: Any) -> Any:
         """``not x``."""
         known = plain_truth(x)
-        return apply(REGISTRY["logical_not"], known) if isinstance(known, Tensor) else not known
+        return apply(logical_not, known) if isinstance(known, Tensor) else not known
 
     def in_(self, x: Any, items: Any) -> Any:
         """``x in items``."""
@@ -412,7 +408,9 @@ def _nothing() -> None:
 
 def _is_long(before: int, trips: int, rest: int) -> bool:
     """Whether ``rest`` trips more are too many to be unrolled, after so many that made equations."""
-    return rest >= SCAN_TRIPS and (equations() - before) * rest > SCAN_EQUATIONS * max(trips, 1)
+    return rest >= costs().scan_trips and (equations() - before) * rest > costs().scan_equations * max(
+        trips, 1
+    )
 
 
 RUNTIME = Runtime()

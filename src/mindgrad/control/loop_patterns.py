@@ -12,17 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph
 
-__all__ = ["RULES"]
-
-#: the most trips of a scan that are followed one by one, times the equations of its body
-_FOLLOWED = 20_000
-#: trips after which a loop whose pattern still grows is taken to mix everything
-_TRIPS = 64
+__all__ = ["branched", "customised", "looped", "scanned"]
 
 
-def _branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """The union of the patterns of both branches."""
     values = [run.known(x) for x in equation.inputs[1:]]
     runs = [
         (graph, run.inside(graph, patterns[1:], values))
@@ -34,11 +31,12 @@ def _branched(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     ]
 
 
-def _scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """The patterns trip by trip, where the trips are few; else as a while."""
     parameters = equation.parameters
     body, length = parameters["body"], parameters["length"]
     first, end = parameters["consts"], parameters["consts"] + parameters["carries"]
-    if length * max(len(body.equations), 1) > _FOLLOWED:
+    if length * max(len(body.equations), 1) > costs().pattern_equations:
         return _settled(run, equation, patterns, body, first, end)
     values = [run.known(x) for x in equation.inputs]
     carry, carry_values = list(patterns[first:end]), values[first:end]
@@ -62,7 +60,8 @@ def _scanned(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     return [*carry, *[run.stacked(p, y) for p, y in zip(ys, body.outputs[end - first :], strict=True)]]
 
 
-def _looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def looped(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+    """The patterns after any number of trips, and those of saved carries."""
     body, first = equation.parameters["body"], equation.parameters["consts"]
     outputs = _settled(run, equation, patterns, body, first, len(body.inputs))
     carries = len(body.outputs)
@@ -83,7 +82,7 @@ def _settled(
         slices.append(None if p is None else run.grouped(p, group, v.type.size))
     values = [run.known(x) for x in equation.inputs[:first]]
     carry = list(patterns[first:end])
-    for _ in range(_TRIPS):
+    for _ in range(costs().pattern_trips):
         nothing = [None] * (len(body.inputs) - first)
         inside = run.inside(body, [*patterns[:first], *carry, *slices], [*values, *nothing])
         outputs = [inside.pattern(y) for y in body.outputs]
@@ -98,7 +97,7 @@ def _settled(
     return run.mixed(patterns, equation.outputs)
 
 
-def _customised(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
+def customised(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     """The transpose of the pattern of the user's pullback by the cotangents."""
     pullback = equation.parameters["pullback"]
     outputs, inputs = equation.parameters["outputs"], equation.parameters["inputs"]
@@ -119,11 +118,3 @@ def _customised(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
 
 def _count(pattern: Any) -> int:
     return 0 if pattern is None else pattern.nnz
-
-
-RULES: dict[str, Any] = {
-    "cond": _branched,
-    "scan": _scanned,
-    "while": _looped,
-    "custom": _customised,
-}

@@ -1,0 +1,222 @@
+"""A tiled loop runs the part of a program that carries the rows of a batch for some rows at a time.
+
+    Σ_n g(x_n) = Σ_tiles Σ_{n in tile} g(x_n)          [g(x_n)]_n = the tiles of results, one after another
+
+Proof: rows that do not mix (``optimize.batch_region``) are functions of their own row of the data; sums over
+them are linear. Only the order in which rows are added changes.
+
+In a tile every value keeps its axes, or has the axis of the rows last. What a tile reads of values that do
+not depend on the rows is a constant of the loop, or an array of which each trip takes some rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad.control.scan import scan
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.index_map import Labels, index_map, relabelled, repetition
+from mindgrad.optimize.batch_region import Region, left_behind, row_label
+from mindgrad.rows.kinds import zeros
+from mindgrad.rows.static_slices import pad
+from mindgrad.rows.structural import broadcast_in_dim, reshape, transpose
+
+__all__ = ["TiledLoop", "accumulated"]
+
+
+def accumulated(
+    body: Graph,
+    constants: Sequence[Any],
+    arrays: Sequence[Any],
+    size: int,
+    sums: int,
+    axes: Sequence[int] = (),
+) -> list[Any]:
+    """Sums over the tiles of ``arrays``, and the tiles of further results, stacked.
+
+    Args:
+        body: from the constants and the tiles to the summands, then further results.
+        constants: what is the same for all tiles.
+        arrays: what is divided; the last tile is filled up with zeros.
+        size: the length of a tile.
+        sums: how many results are summands.
+        axes: for each array the axis that is divided; by default the first.
+    """
+    axes = axes or (0,) * len(arrays)
+    length = -(-arrays[0].shape[axes[0]] // size)
+    stacks = [_divided(x, axis, length, size) for x, axis in zip(arrays, axes, strict=True)]
+    summands = body.outputs[:sums]
+    builder = Builder()
+    with building(builder):
+        fixed = builder.inputs_like(body.inputs[: len(constants)])
+        carry = builder.inputs_like(summands)
+        tiles = builder.inputs_like(body.inputs[len(constants) :])
+        results = builder.inline(body, [*fixed, *tiles])
+        added = [total + part for total, part in zip(carry, results, strict=False)]
+        trip = builder.close([*added, *results[sums:]])
+    return list(
+        scan(
+            *constants, *[zeros(y.type) for y in summands], *stacks,
+            body=trip, length=length, consts=len(constants), carries=sums,
+        )
+    )  # fmt: skip
+
+
+def _divided(x: Any, axis: int, length: int, size: int) -> Any:
+    """``x`` with ``axis`` in tiles, which are counted along an axis in front."""
+    missing = length * size - x.shape[axis]
+    if missing:
+        none = (0,) * len(x.shape)
+        x = pad(x, low=none, high=(*none[:axis], missing, *none[axis + 1 :]), interior=none)
+    x = reshape(x, shape=(*x.shape[:axis], length, size, *x.shape[axis + 1 :]))
+    return transpose(x, permutation=(axis, *[k for k in range(len(x.shape)) if k != axis])) if axis else x
+
+
+def _joined(tiles: Any, axis: int) -> Any:
+    """Stacked tiles as one array, of which they divide ``axis``."""
+    if axis:
+        order = (*range(1, axis + 1), 0, *range(axis + 1, len(tiles.shape)))
+        tiles = transpose(tiles, permutation=order)
+    shape = tiles.shape
+    return reshape(tiles, shape=(*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
+
+
+class TiledLoop:
+    """The program of one tile while it is made, and the loop over the tiles.
+
+    Args:
+        graph: the program.
+        region: its parts.
+        size: the number of all rows.
+        rows: the number of rows of a tile; it divides ``size``.
+        rows_last: whether the axis of the rows is the last one of every value in a tile.
+    """
+
+    def __init__(self, graph: Graph, region: Region, size: int, rows: int, rows_last: bool) -> None:
+        self._graph, self._region = graph, region
+        self._size, self._rows, self._rows_last = size, rows, rows_last
+        self._body, self._outer = Builder(), Builder()
+        #: atoms of the new program: those in front of the loop and behind it, and those of a tile
+        self._outside: dict[Any, Any] = {}
+        self._inside: dict[Any, Any] = {}
+        #: inputs of the tile: whole values, and values of which it has some rows, by their axis
+        self._whole: dict[Any, Variable] = {}
+        self._sliced: dict[tuple[Any, int], Variable] = {}
+
+    def graph(self) -> Graph:
+        """The program that runs over the tiles."""
+        graph, region = self._graph, self._region
+        with building(self._outer):
+            for v in graph.inputs:
+                self._outside[v] = self._outer.input(v.type, tainted=v.tainted)
+            for equation in region.before:
+                self._emit_outside(equation)
+            left = left_behind(graph, region)
+            totals = [e.outputs[0] for e in region.sums]
+            for value, atom in zip([*totals, *left], self._loop(totals, left), strict=True):
+                self._outside[value] = atom
+            for equation in region.after:
+                self._emit_outside(equation)
+            return self._outer.close([self._read(y) for y in graph.outputs])
+
+    def _read(self, atom: Any) -> Any:
+        return self._outside[atom] if type(atom) is Variable else atom
+
+    def _emit_outside(self, equation: Equation) -> None:
+        made = self._outer.emit_again(equation, [self._read(x) for x in equation.inputs])
+        self._outside.update(zip(equation.outputs, made, strict=True))
+
+    def _loop(self, totals: Sequence[Variable], left: Sequence[Variable]) -> list[Any]:
+        """The sums over all tiles, and the values that are left behind, in full."""
+        region = self._region
+        inner = {*region.rows, *region.sums}
+        with building(self._body):
+            for equation in self._graph.equations:
+                if equation in inner:
+                    self._body.source = equation.source
+                    self._inside[equation.outputs[0]] = self._emit_tile(equation)
+            self._body.source = None
+            tiles = [self._in_place(self._inside[v], region.places[v]) for v in left]
+        sums = [self._inside[y] for y in totals]
+        body = self._body.close([*sums, *tiles], [*self._whole.values(), *self._sliced.values()])
+        constants = [self._outside[x] for x in self._whole]
+        arrays, axes = [self._read(x) for x, _ in self._sliced], [axis for _, axis in self._sliced]
+        if self._rows == self._size:
+            return list(self._outer.inline(body, [*constants, *arrays]))
+        results = accumulated(body, constants, arrays, self._rows, len(sums), axes)
+        stacks = zip(results[len(sums) :], left, strict=True)
+        return [*results[: len(sums)], *[_joined(y, region.places[v]) for y, v in stacks]]
+
+    # -- one tile ----------------------------------------------------------------------------------
+
+    def _order(self, labels: Labels, rows: int) -> Labels:
+        """The order in which the axes of a value stand in a tile."""
+        if not self._rows_last or rows not in labels:
+            return labels
+        return (*[label for label in labels if label != rows], rows)
+
+    def _in_place(self, tile: Any, axis: int) -> Any:
+        """A value of the tile with its axes as they are in the program, where the rows are ``axis``."""
+        last = len(tile.shape) - 1
+        if not self._rows_last:
+            return tile
+        return transpose(tile, permutation=(*range(axis), last, *range(axis, last)))
+
+    def _emit_tile(self, equation: Equation) -> Any:
+        """The equation for the rows of a tile."""
+        axes = index_map(equation)
+        assert axes is not None
+        rows = row_label(equation, axes, self._region)
+        operands = [
+            self._at(x, labels.index(rows)) if rows in labels else self._as_whole(x)
+            for x, labels in zip(equation.inputs, axes.operands, strict=True)
+        ]
+        old = [self._order(labels, rows) for labels in axes.operands]
+        result = self._order(axes.results[0], rows)
+        form = relabelled(equation, axes, old, (result,), {rows: self._rows})
+        if form is None:  # only in the order in which they were
+            operands = list(map(_transposed, operands, old, axes.operands))
+            form = relabelled(equation, axes, axes.operands, axes.results, {rows: self._rows})
+            assert form is not None
+        made = equation.primitive(*(operands[::-1] if form.swaps else operands), **form.parameters)
+        return _transposed(made, form.results[0], result)
+
+    def _as_whole(self, atom: Any) -> Any:
+        """A value that does not depend on the rows, as it is."""
+        if type(atom) is not Variable:
+            return atom
+        if atom not in self._whole:
+            self._whole[atom] = self._body.input(atom.type, tainted=atom.tainted)
+        return self._whole[atom]
+
+    def _at(self, atom: Any, axis: int) -> Any:
+        """The tile of ``atom``, whose ``axis`` runs over the rows."""
+        if type(atom) is Variable and atom in self._inside:
+            return self._inside[atom]
+        others = [k for k in range(len(atom.shape)) if k != axis]
+        order = [*others, axis] if self._rows_last else list(range(len(atom.shape)))
+        sizes = [self._rows if k == axis else n for k, n in enumerate(atom.shape)]
+        shape = tuple([sizes[k] for k in order])
+        if type(atom) is Constant:
+            if atom.is_splat:
+                return Constant(atom.value, atom.type.with_shape(shape))
+            if not atom.value.strides[axis]:  # the same for all rows
+                one = np.expand_dims(atom.value.take(0, axis), axis).transpose(order)
+                return Constant(np.broadcast_to(one, shape))
+        repeated = repetition(atom)
+        if repeated is not None and axis not in repeated[1]:
+            small, dims = repeated
+            return broadcast_in_dim(self._as_whole(small), shape=shape, dims=tuple(map(order.index, dims)))
+        if (atom, axis) not in self._sliced:
+            type_ = atom.type.with_shape(tuple(sizes))
+            self._sliced[atom, axis] = self._body.input(type_, tainted=atom.tainted)
+        return transpose(self._sliced[atom, axis], permutation=tuple(order))
+
+
+def _transposed(atom: Any, labels: Labels, order: Labels) -> Any:
+    """``atom``, whose axes are ``labels``, with its axes in another order."""
+    return transpose(atom, permutation=tuple([labels.index(label) for label in order]))

@@ -1,0 +1,274 @@
+"""Loop tiling runs a batch some rows at a time, so that what a program stores for each row stays in cache.
+
+It decides which loops (``optimize.tiled_loop``) a program gets, by the cost model (``ir.cost_model``):
+
+- *Stacks.* A forward Laplacian makes of few rows, for every value, the tangents along all directions: a stack
+  of D tangents of H features per row of D coordinates. A tile is large enough for two threads and small
+  enough for the cache; since sums over the rows are read and written in every tile, it is never smaller than
+  the sums. The data are one input or constant, or the result of a loop in front of the stacks; all of it may
+  stand in the body of a loop. Where most stacks are needed again behind a sum over the rows (the gradient of
+  the root of a mean), a first loop computes the sums, and a second one recomputes the stacks. With one or two
+  products a tile must be large; it then saves the memory that the allocator would return to the system.
+- *Batches.* A gradient stores every layer of every derivative, in fresh memory with each call; tiles of some
+  thousand rows that fit the cache halve the time. They have the rows last: XLA's vectors run along the last
+  axis, which so many rows fill better than 20 features. One tile of all rows serves that alone.
+- *Directions* (:func:`tile_of_directions`). A collapsed sweep is made for some directions at a time while it
+  is emitted, unless its program will be compiled in tiles of stacks.
+
+Measurements: ``docs/decisions/0019-thresholds-of-rewrites.md``. On other devices than a CPU programs are not
+tiled. Limits: the number of rows of a tile divides that of all rows; programs with effects are left alone;
+the order of additions is another one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.cost_model import costs
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.index_map import index_map, repetition
+from mindgrad.ir.partition import is_one_cpu
+from mindgrad.ir.rewriting import Rewrite
+from mindgrad.optimize.batch_region import Region, batch_region, left_behind, region_of, row_label
+from mindgrad.optimize.graph_rewriter import inside
+from mindgrad.optimize.tiled_loop import TiledLoop
+
+__all__ = ["keeps_rows_apart", "tile_of_directions", "tiled"]
+
+BLOCKS = Rewrite(
+    "blocks",
+    "Σ over all rows = Σ over blocks of Σ over the rows of a block, whose stacks are small",
+    "the sum over rows was computed in blocks that fit the cache",
+)
+TILES = Rewrite(
+    "tiles",
+    "Σ over all rows = Σ over tiles of Σ over the rows of a tile",
+    "the sum over rows was computed in tiles that fit the cache",
+)
+ROWS_LAST = Rewrite(
+    "rows last",
+    "a program of rows with the axis of the rows at the end of every value",
+    "rows were put last in every value",
+)
+
+#: loops of one program: the first makes sums that the other needs
+_LOOPS = 2
+
+
+def tiled(graph: Graph) -> Graph:
+    """``graph`` in tiles where that is cheaper; else ``graph`` itself."""
+    if graph.has_effect or not is_one_cpu():
+        return graph
+    return _with_rows_last(_in_stack_tiles(graph))
+
+
+def _bytes(values: Iterable[Any]) -> int:
+    return sum(v.type.size * v.dtype.itemsize for v in values)
+
+
+def _products(equations: Iterable[Equation]) -> list[Equation]:
+    """The equations that contract: operands and results are in memory, and the work is worth a loop."""
+    return [e for e in equations if e.primitive.kind == "multilinear"]
+
+
+# -- batches ---------------------------------------------------------------------------------------------
+
+
+def _with_rows_last(graph: Graph) -> Graph:
+    """``graph`` with the rows of a large batch last, in tiles if it stores much."""
+    sizes = {v.shape[0] for v in graph.inputs if v.shape and v.shape[0] >= costs().tiled_rows}
+    if not sizes or graph.has_effect:
+        return graph
+    regions = [batch_region(graph, size) for size in sorted(sizes)]
+    region = max(regions, key=lambda each: _bytes(_results(each)))
+    results = _results(region)
+    stored = _bytes(results)
+    if len(results) < costs().tiled_products or 4 * _bytes(left_behind(graph, region)) > stored:
+        return graph
+    width = stored / (region.size * sum(y.dtype.itemsize for y in results))
+    count = _count(region.size, stored)
+    if count == 1 and width > costs().tiled_features:
+        return graph
+    (TILES if count > 1 else ROWS_LAST).fired()
+    return TiledLoop(graph, region, region.size, region.size // count, rows_last=True).graph()
+
+
+def _results(region: Region) -> list[Any]:
+    """The results of all products that carry the rows."""
+    return [e.outputs[0] for e in _products(region.rows)]
+
+
+def _count(size: int, stored: int) -> int:
+    """The number of tiles: one, or a divisor of the number of rows near the target."""
+    if stored <= costs().whole_bytes:
+        return 1
+    target = math.ceil(stored / costs().tile_bytes)
+    near = [n for n in range(max(2, target // 2), 2 * target + 2) if size % n == 0]
+    return min(near, key=lambda n: abs(n - target), default=1)
+
+
+# -- stacks ----------------------------------------------------------------------------------------------
+
+
+def _in_stack_tiles(graph: Graph) -> Graph:
+    """``graph``, and the bodies of its loops, with stacks in tiles."""
+    if graph.has_effect:
+        return graph
+    graph = inside(graph, _in_stack_tiles)
+    large = [k for k, e in enumerate(graph.equations) if _is_stack(e)]
+    if not large:
+        return graph
+    # results of a loop or branch in front of the stacks can be data
+    start = 1 + max(
+        (k for k in range(large[0]) if graph.equations[k].primitive.kind == "control"), default=-1
+    )
+    equations = graph.equations[start:]
+    made = {y for e in equations for y in e.outputs}
+    read = [x for e in equations for x in e.inputs] + list(graph.outputs)
+    live = [x for x in dict.fromkeys(read) if type(x) is Variable and x not in made]
+    better = _in_loops(Graph(live, equations, graph.outputs), _LOOPS)
+    if better is None:
+        return graph
+    BLOCKS.fired()
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(graph.inputs)
+        before = builder.inline(Graph(graph.inputs, graph.equations[:start], live), inputs)
+        return builder.close(builder.inline(better, before))
+
+
+def _is_stack(equation: Equation) -> bool:
+    y = equation.outputs[0] if equation.outputs else None
+    return (
+        y is not None
+        and len(y.shape) >= 3
+        and _bytes([y]) >= costs().stack_tiles * costs().stack_tile_bytes
+        and equation.primitive.kind != "control"
+        and repetition(y) is None
+    )
+
+
+def _in_loops(graph: Graph, most: int) -> Graph | None:
+    """``graph`` in tiles, in at most so many loops; ``None`` where that is not worth it.
+
+    What is needed again behind sums over the rows is computed anew, in a further loop, if it is large.
+    """
+    chosen = max(_choices(graph), key=lambda choice: choice.carried, default=None)
+    if chosen is None:
+        return None
+    region, data = chosen.region, chosen.data
+    left = left_behind(graph, region)
+    if 4 * _bytes(left) <= chosen.carried:
+        return TiledLoop(graph, region, data.shape[0], chosen.rows, rows_last=False).graph()
+    if most == 1 or not region.sums:
+        return None
+    boundary = [e.outputs[0] for e in region.sums] + [v for v in left if _bytes([v]) <= _bytes([data])]
+    is_known = {*boundary}
+    later = [e for e in graph.equations if is_known.isdisjoint(e.outputs)]
+    remainder = _in_loops(Graph([*graph.inputs, *boundary], later, graph.outputs), most - 1)
+    if remainder is None:
+        return None
+    after = {*region.after}
+    start = Graph(graph.inputs, [e for e in graph.equations if e not in after], boundary)
+    again = region_of(start.equations, {data: 0})
+    first = TiledLoop(start, again, data.shape[0], chosen.rows, rows_last=False)
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(graph.inputs)
+        results = builder.inline(first.graph(), inputs)
+        return builder.close(builder.inline(remainder, [*inputs, *results]))
+
+
+class _Choice(NamedTuple):
+    """Data whose rows may go in tiles of ``rows``, and the bytes of all that carries them."""
+
+    region: Region
+    data: Any
+    rows: int
+    carried: int
+
+
+def _choices(graph: Graph) -> Iterable[_Choice]:
+    """The data whose stacks are most of the program."""
+    model = costs()
+    least = model.stack_tiles * model.stack_tile_bytes
+    every = _bytes(y for e in graph.equations for y in e.outputs)
+    read = dict.fromkeys(x for e in graph.equations for x in e.inputs)
+    for data in [*graph.inputs, *[x for x in read if type(x) is Constant and not x.is_splat]]:
+        if len(data.shape) < 2 or data.shape[0] < model.fewest_tiles or not data.type.size:
+            continue
+        region = region_of(graph.equations, {data: 0})
+        carried = [e.outputs[0] for e in region.rows]
+        largest = max([_bytes([y]) for y in carried], default=0)
+        if largest < max(least, model.stack_width * _bytes([data])) or 4 * _bytes(carried) < every:
+            continue
+        is_chain = len(_products(region.rows)) >= model.stack_products
+        if not is_chain and _bytes(_of_products(region)) < model.whole_bytes:
+            continue
+        tile = model.stack_tile_bytes if is_chain else model.lone_stack_tile_bytes
+        target = _target_rows(region, tile, largest // data.shape[0])
+        rows = _rows(data.shape[0], target)
+        if not is_chain and 4 * rows < target:  # too little work in a tile of so few
+            continue
+        if data.shape[0] // rows >= (model.fewest_tiles if is_chain else 2):
+            yield _Choice(region, data, rows, _bytes(carried))
+
+
+def _of_products(region: Region) -> set[Any]:
+    """Values that carry the rows and that a product takes or gives: others need not be in memory."""
+    made = {e.outputs[0] for e in region.rows}
+    products = _products([*region.rows, *region.sums])
+    return {x for e in products for x in (*e.inputs, *e.outputs) if x in made}
+
+
+def _target_rows(region: Region, tile: int, row: int) -> int:
+    """The number of rows of ``row`` bytes that fill ``tile`` bytes."""
+    weights: set[Any] = set()
+    for equation in _products([*region.rows, *region.sums]):
+        axes = index_map(equation)
+        assert axes is not None
+        rows = row_label(equation, axes, region)
+        operands = zip(equation.inputs, axes.operands, strict=True)
+        weights.update(x for x, labels in operands if rows not in labels)
+    sums = _bytes(e.outputs[0] for e in region.sums)
+    return max(tile, sums, 4 * (_bytes(weights) - costs().weight_bytes)) // row
+
+
+def _rows(size: int, most: int) -> int:
+    """The largest divisor of ``size`` that is at most ``most``."""
+    return max(n for n in range(1, min(max(most, 1), size) + 1) if size % n == 0)
+
+
+# -- before a program is finished ------------------------------------------------------------------------
+
+
+def keeps_rows_apart(equations: Sequence[Equation], x: Variable, stack: int) -> bool:
+    """Whether stacks for these equations, of ``stack`` bytes each, will go in tiles of rows of ``x``.
+
+    Args:
+        equations: all that depends on ``x`` and is followed by stacks.
+        x: the rows.
+        stack: bytes of the largest stack.
+    """
+    model = costs()
+    if not is_one_cpu() or len(x.shape) < 2 or stack < model.stack_tiles * model.stack_tile_bytes:
+        return False
+    size = x.shape[0]
+    if size < 2 or stack < model.stack_width * _bytes([x]):
+        return False
+    if size // _rows(size, model.stack_tile_bytes * size // stack) < model.fewest_tiles:
+        return False
+    region = region_of(equations, {x: 0})
+    return len(region.rows) == len(equations)
+
+
+def tile_of_directions(count: int, stack: int) -> int:
+    """The directions, of ``count``, that go together; a tangent along one has ``stack`` bytes."""
+    model = costs()
+    if count * stack <= model.direction_tiles * model.direction_tile_bytes:
+        return count
+    tiles = math.ceil(count / max(1, model.direction_tile_bytes // max(stack, 1)))
+    return math.ceil(count / tiles)
