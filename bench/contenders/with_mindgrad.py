@@ -17,6 +17,7 @@ from mindgrad.tools import profile
 
 mindgrad.install()
 
+import mindgrad_descent  # noqa: E402
 import mindgrad_first  # noqa: E402
 import mindgrad_operators  # noqa: E402
 import mindgrad_scale  # noqa: E402
@@ -148,6 +149,7 @@ def trace_of_a_thousand(variant: str) -> Job:
 TASKS = {
     **mindgrad_sparse.TASKS,
     **mindgrad_operators.TASKS,
+    **mindgrad_descent.TASKS,
     **mindgrad_first.TASKS,
     **mindgrad_scale.TASKS,
     "nested": nested,
