@@ -24,12 +24,14 @@ from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.ir.tensor import Number, Tensor
 from mindgrad.trace import aliases, effect_log, frozen, mutation_policy, state
 from mindgrad.trace.control import builtins, snapshots, texts
+from mindgrad.trace.control.attempts import attempt
 from mindgrad.trace.control.branches import VALUE, branch
 from mindgrad.trace.control.exceptions import Exceptions
+from mindgrad.trace.control.first_trips import FirstTrip
 from mindgrad.trace.control.iteration import END, endless_range, iterator_of, remaining_items
-from mindgrad.trace.control.loops import attempt, loop, scanned
+from mindgrad.trace.control.loops import loop, scanned
 from mindgrad.trace.control.predicates import equations, known_truth, plain_truth, predicate, truth
-from mindgrad.trace.control.variables import UNDEFINED, State, is_symbolic
+from mindgrad.trace.control.variables import FLAGS, UNDEFINED, State, is_symbolic
 from mindgrad.trace.python import comprehensions, convert
 from mindgrad.trace.unseen_reads import noting_reads
 
@@ -86,7 +88,8 @@ class Runtime(Exceptions):
         self, test: Callable[[], Any], body: Callable[[], None], getter: Any, setter: Any, names: Any
     ) -> None:
         """``while test(): body()``."""
-        before = equations()
+        before, trips = equations(), 0
+        first_trip: FirstTrip | None = None
         while True:
             # a tensor that happens to be known decides like any other: its loop is not unrolled
             first = test()
@@ -98,7 +101,7 @@ class Runtime(Exceptions):
                     body()
                     return predicate(test())
 
-                loop(first, trip, State(getter, setter, names))
+                loop(first, trip, State(getter, setter, names), first_trip if trips == 1 else None)
                 return
             if not first:
                 return
@@ -106,7 +109,10 @@ class Runtime(Exceptions):
                 test, body, getter, setter, names
             ):
                 return
+            if not trips and any(name.startswith(FLAGS) for name in names):
+                first_trip = FirstTrip(body, test, State(getter, setter, names))
             body()
+            trips += 1
 
     def _rest_as_loop(self, test: Any, body: Any, getter: Any, setter: Any, names: Any) -> bool:
         """Try to make the rest of a long loop over Python numbers one ``while``."""
