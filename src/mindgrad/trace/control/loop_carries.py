@@ -8,27 +8,71 @@ if c: return x          the value returned is what ``x`` is behind the loop, whe
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from mindgrad.control.cond import cond
+from mindgrad.control.while_ import while_
 from mindgrad.ir.build import Builder
 from mindgrad.ir.evaluate import inline
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations
-from mindgrad.ir.scope import identity
+from mindgrad.ir.scope import apply, identity
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.control.carries import Carry
+from mindgrad.trace.control.loop_exits import with_exit_first
+from mindgrad.trace.control.predicates import known_truth
 from mindgrad.trace.control.traced import Traced
 from mindgrad.trace.control.variables import FLAGS, HANDED_ON
 from mindgrad.trace.python.loop_exits import LEAVE
 
-__all__ = ["agree_where", "condition_of", "doubles", "holds_at"]
+__all__ = ["agree_where", "doubles", "looped"]
 
 #: the operators that a condition may have
 _MOST = 8
 
 
-def condition_of(body: Graph, consts: int) -> Graph | None:
+def looped(body: Graph, consts: int, operands: Sequence[Tensor], first: Tensor) -> list[Tensor]:
+    """Emit the ``while`` of a body; the values of its carries behind it.
+
+    Args:
+        body: from constants, carries and a test that it does not use to the next carries and test.
+        consts: the number of the constants.
+        operands: the constants, and the carries before the loop.
+        first: whether a first trip is made.
+    """
+    condition = _condition_of(body, consts)
+    if condition is None or not _holds_at(condition, operands, first):
+        inputs = [Variable(v.type) for v in body.inputs]
+        condition = Graph(inputs, (), inputs[-1:])
+        return apply(while_, *operands, first, condition=condition, body=body, consts=consts)[:-1]
+    body = Graph(body.inputs[:-1], live_equations(body.equations, body.outputs[:-1]), body.outputs[:-1])
+    leaving = with_exit_first(condition, body, consts)
+    if leaving is None:
+        return list(apply(while_, *operands, condition=condition, body=body, consts=consts))
+    condition, body, flag = leaving
+    at_start, after_trip = operands[consts + flag], body.outputs[flag]
+    is_unset = not at_start.is_traced and not bool(at_start)
+    if is_unset and type(after_trip) is Constant and not after_trip.value:
+        operands = [*operands[: consts + flag], *operands[consts + flag + 1 :]]
+        condition = _with_false(condition, consts + flag, condition.outputs)
+        body = _with_false(body, consts + flag, [y for k, y in enumerate(body.outputs) if k != flag])
+        results = apply(while_, *operands, condition=condition, body=body, consts=consts)
+        return [*results[:flag], known_truth(True), *results[flag:]]
+    results = apply(while_, *operands, condition=condition, body=body, consts=consts)
+    return [*results[:flag], known_truth(True), *results[flag + 1 :]]
+
+
+def _with_false(graph: Graph, position: int, outputs: Sequence[Any]) -> Graph:
+    """A graph whose input at ``position`` is false."""
+    builder = Builder()
+    false = builder.constant(np.asarray(False))
+    inputs = [false if k == position else builder.inputs_like([v])[0] for k, v in enumerate(graph.inputs)]
+    return builder.close(builder.inline(Graph(graph.inputs, graph.equations, outputs), inputs))
+
+
+def _condition_of(body: Graph, consts: int) -> Graph | None:
     """The graph from constants and carries to the last output of ``body``, if a few numbers decide it.
 
     Args:
@@ -55,7 +99,7 @@ def condition_of(body: Graph, consts: int) -> Graph | None:
     return builder.close([values.get(test, test)])
 
 
-def holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bool:
+def _holds_at(condition: Graph, operands: Sequence[Tensor], first: Tensor) -> bool:
     """Whether a condition says of the operands of a loop what ``first`` says."""
     (at_start,) = inline(condition, operands)
     if at_start.is_traced or first.is_traced:
@@ -80,7 +124,7 @@ def doubles(
         for name, carries in zip(names, places, strict=True)
         if not name.startswith(FLAGS)
         for carry in carries
-        if carry in moving
+        if carry is not None and carry in moving
     ]
     same: dict[Carry, Carry] = {}
     for name, carries in zip(names, places, strict=True):
@@ -107,7 +151,11 @@ def _flag_of(name: str) -> str:
 
 
 def agree_where(
-    flag: Any, a: Any, b: Any, sources: Mapping[Any, Equation], outside: Mapping[Any, Any] | None = None
+    flag: Any,
+    a: Any,
+    b: Any,
+    sources: MutableMapping[Any, Equation],
+    outside: MutableMapping[Any, Any] | None = None,
 ) -> bool:
     """Whether two atoms have one value wherever the atom ``flag`` is true, by the branches that make them.
 
@@ -131,7 +179,7 @@ def agree_where(
         atoms = ChainMap(dict(zip(graph.inputs, operands, strict=True)), outer)  # type: ignore[arg-type]
         made = dict(zip(branches.outputs, graph.outputs, strict=True))
         seen = [atoms.get(made.get(x, x), made.get(x, x)) for x in (flag, a, b)]
-        if not agree_where(*seen, ChainMap(inside, sources), atoms):  # type: ignore[arg-type]
+        if not agree_where(seen[0], seen[1], seen[2], ChainMap(inside, sources), atoms):
             return False
     return True
 

@@ -12,8 +12,7 @@ from typing import Any, NoReturn
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.scan import scan
-from mindgrad.control.while_ import while_
-from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.ir.graph import Equation, Variable
 from mindgrad.ir.scope import BodyScope, apply, as_it_is, identity, rebind
 from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.ir.types import TensorType
@@ -21,7 +20,7 @@ from mindgrad.rows.unstacking import unstack
 from mindgrad.trace import aliases, mutation_policy, state
 from mindgrad.trace.control.carries import Carry
 from mindgrad.trace.control.first_trips import FirstTrip
-from mindgrad.trace.control.loop_carries import condition_of, doubles, holds_at
+from mindgrad.trace.control.loop_carries import doubles, looped
 from mindgrad.trace.control.predicates import known_truth
 from mindgrad.trace.control.snapshots import Snapshot
 from mindgrad.trace.control.traced import Traced, assemble, refuse_missing, with_assigned
@@ -398,18 +397,9 @@ def loop(
     test = Variable(again.type)
     symbols = [p.atom for p in [*still, *moving]]
     (graph,), captured = assemble([body], [outputs], [[*symbols, test]])
-    consts = len(captured) + len(still)
     operands = [*captured, *[p.first() for p in [*still, *moving]]]
-    condition = condition_of(graph, consts)
-    if condition is not None and holds_at(condition, operands, first):
-        equations = live_equations(graph.equations, graph.outputs[:-1])
-        graph = Graph(graph.inputs[:-1], equations, graph.outputs[:-1])
-    else:
-        operands.append(first)
-        inputs = [Variable(v.type) for v in graph.inputs]
-        condition = Graph(inputs, (), inputs[-1:])
-    found = apply(while_, *operands, condition=condition, body=graph, consts=consts)
-    last = dict(zip(moving, found[: len(moving)], strict=True))
+    results = looped(graph, len(captured) + len(still), operands, first)
+    last = dict(zip(moving, results, strict=True))
     last |= {p: as_it_is(last[other]) for p, other in same.items()}
     tracer.finish(list(last), list(last.values()), first=first)
 

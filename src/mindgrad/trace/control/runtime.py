@@ -88,7 +88,7 @@ class Runtime(Exceptions):
         self, test: Callable[[], Any], body: Callable[[], None], getter: Any, setter: Any, names: Any
     ) -> None:
         """``while test(): body()``."""
-        before, trips = equations(), 0
+        before = equations()
         first_trip: FirstTrip | None = None
         while True:
             # a tensor that happens to be known decides like any other: its loop is not unrolled
@@ -101,7 +101,7 @@ class Runtime(Exceptions):
                     body()
                     return predicate(test())
 
-                loop(first, trip, State(getter, setter, names), first_trip if trips == 1 else None)
+                loop(first, trip, State(getter, setter, names), first_trip)
                 return
             if not first:
                 return
@@ -109,10 +109,9 @@ class Runtime(Exceptions):
                 test, body, getter, setter, names
             ):
                 return
-            if not trips and any(name.startswith(FLAGS) for name in names):
+            if first_trip is None and any(name.startswith(FLAGS) for name in names):
                 first_trip = FirstTrip(body, test, State(getter, setter, names))
             body()
-            trips += 1
 
     def _rest_as_loop(self, test: Any, body: Any, getter: Any, setter: Any, names: Any) -> bool:
         """Try to make the rest of a long loop over Python numbers one ``while``."""
