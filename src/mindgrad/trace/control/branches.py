@@ -10,7 +10,7 @@ from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import unflatten
 from mindgrad.control.cond import cond
 from mindgrad.ir.scope import apply, as_it_is, rebind
-from mindgrad.ir.tensor import Number, Tensor, make_number
+from mindgrad.ir.tensor import Tensor, make_number
 from mindgrad.ir.types import TensorType
 from mindgrad.trace import aliases, mutation_policy, state
 from mindgrad.trace.control.snapshots import Snapshot
@@ -138,10 +138,7 @@ def _joined_variable(
             return lambda found: UNDEFINED
         side, other = (b, a) if x is UNDEFINED else (a, b)
         leaves, structure = side.leaves[k], side.structures[k]
-        # a value from outside is the same on both sides, and elements of its tensor may change later
-        outside = [_from_outside(each, side) for each in leaves]
-        leaves = [x if y is None else y for x, y in zip(leaves, outside, strict=True)]
-        empty = [blank(x) if y is None else y for x, y in zip(leaves, outside, strict=True)]
+        empty = [each if _is_from_outside(each, side) else blank(each) for each in leaves]
         pairs = list(zip(*((empty, leaves) if other is a else (leaves, empty)), strict=True))
     else:
         if a.structures[k] != b.structures[k]:
@@ -180,13 +177,9 @@ def _joined_variable(
     return final
 
 
-def _from_outside(value: Any, side: Traced) -> Any:
-    """What a side gives as it is now, if it is from before the branch and the side has not changed it."""
-    if not isinstance(value, Tensor) or value.is_parameter or value._scope is side.scope:
-        return None
-    if id(value) in side.changed:
-        return None
-    return value if type(value) is Number else as_it_is(value)
+def _is_from_outside(value: Any, side: Traced) -> bool:
+    """Whether ``value``, which a side gives, is an object from before the branch."""
+    return isinstance(value, Tensor) and not value.is_parameter and value._scope is not side.scope
 
 
 def _dropped(variables: State) -> str:

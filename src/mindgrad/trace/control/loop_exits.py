@@ -76,10 +76,10 @@ def _is_cheap(equation: Equation) -> bool:
 def _leaves(branches: Equation, side: str, body: Graph, consts: int, flag: int) -> bool:
     """Whether a side of the branches sets the flag, and all other carries stay as they are there."""
     graph = branches.parameters[side]
-    made = dict(zip(branches.outputs, graph.outputs, strict=True))
+    results = dict(zip(branches.outputs, graph.outputs, strict=True))
     outside = dict(zip(graph.inputs, branches.inputs[1:], strict=True))
     for k, (before, after) in enumerate(zip(body.inputs[consts:], body.outputs, strict=True)):
-        inner = made.get(after, after)
+        inner = results.get(after, after)
         if k == flag:
             if type(inner) is not Constant or not inner.value:
                 return False

@@ -101,12 +101,12 @@ class _Loop:
                 values.append(UNDEFINED)
                 continue
             pairs = zip(self.places[k], self.leaves[k], strict=True)
-            made = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
+            value = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
             if self.starts_unset and self.variables.names[k].startswith(FLAGS):
                 # a trip is made while no jump was: what the flags hold then is known, or of no use
                 values.append(UNDEFINED if self.variables.names[k].startswith(HANDED_ON) else False)
                 continue
-            values.append(GrowingList(made) if k in self.growing else made)
+            values.append(GrowingList(value) if k in self.growing else value)
         for tensor, carry in self.changed.values():
             rebind(tensor, carry.start(scope))
         for key, (_, carry) in self.written.items():

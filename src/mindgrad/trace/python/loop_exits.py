@@ -108,16 +108,16 @@ class _Exits:
         if not breaks:
             return bound if otherwise is None else otherwise
         left = frozenset.intersection(*breaks)
-        found = left if otherwise is None else left & otherwise
+        after = left if otherwise is None else left & otherwise
         inside = _reads([node])
         node.leaving = tuple(
-            sorted(n for n in found - bound if n in self.shared or self.reads[n] > inside[n])
+            sorted(n for n in after - bound if n in self.shared or self.reads[n] > inside[n])
         )
-        return found
+        return after
 
 
 def _reads(nodes: Iterable[ast.AST]) -> Counter[str]:
-    """How often the statements or expressions read, change or delete each name."""
+    """The number of times that statements or expressions read, change or delete each name."""
     counts: Counter[str] = Counter()
     for root in nodes:
         for node in ast.walk(root):
