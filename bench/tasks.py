@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import eager_tasks
+import gradbench_tasks
 import row_tasks
 import scale_tasks
 from problems import GMM_CENTRES, GMM_DIMENSIONS
@@ -511,11 +512,13 @@ TASKS = (
     *eager_tasks.TASKS,
     *scale_tasks.TASKS,
     *row_tasks.TASKS,
+    *gradbench_tasks.TASKS,
 )
 
 #: names for several tasks at once
 GROUPS = {
     "eager": tuple(task.name for task in eager_tasks.TASKS),
     "rows": tuple(task.name for task in row_tasks.TASKS),
+    "gradbench": tuple(task.name for task in gradbench_tasks.TASKS),
     "scale": tuple(task.name for task in scale_tasks.TASKS),
 }

@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import jax_control
+import jax_descent
 import jax_layout
 import jax_mixture
 import jax_operators
@@ -212,6 +213,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     "t3": t3,
     "nested": nested,
     **jax_control.TASKS,
+    **jax_descent.TASKS,
     **jax_operators.TASKS,
     **jax_rows.TASKS,
     **jax_sparse.TASKS,

@@ -17,6 +17,7 @@ from mindgrad.tools import profile
 
 mindgrad.install()
 
+import mindgrad_descent  # noqa: E402
 import mindgrad_first  # noqa: E402
 import mindgrad_operators  # noqa: E402
 import mindgrad_rows  # noqa: E402
@@ -150,6 +151,7 @@ TASKS = {
     **mindgrad_sparse.TASKS,
     **mindgrad_operators.TASKS,
     **mindgrad_rows.TASKS,
+    **mindgrad_descent.TASKS,
     **mindgrad_first.TASKS,
     **mindgrad_scale.TASKS,
     "nested": nested,

@@ -5,6 +5,10 @@ time). A program that seeds this generator would go on with other numbers than w
 during the import NumPy's functions draw from another one for the thread that imports; those of other threads,
 which go on while eager mode imports jax in the background, draw as ever.
 
+XLA's CPU compiler makes one function of a loop whose trip moves few bytes. The limit is a flag of the whole
+process, which XLA reads when jax starts its devices; it is raised here unless somebody else has a say: jax is
+loaded already, or ``XLA_FLAGS`` sets options of this kind (decision 11).
+
 A signal that arrives during the import is handled after it: what is imported in part cannot be used, and an
 exception inside of it can end the process.
 
@@ -16,6 +20,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import threading
 from collections.abc import Callable
 from functools import lru_cache, wraps
@@ -30,6 +35,10 @@ __all__ = ["is_jax_loaded", "jax_module", "stopped_by_forks"]
 
 #: objects whose attribute ``run`` is replaced in forked processes
 stopped_by_forks: WeakSet[Any] = WeakSet()
+
+#: the flag of XLA that holds options of its back ends, and the bytes below which a loop is one function
+_BACKEND_OPTIONS = "--xla_backend_extra_options"
+_LOOP_BYTES = 65_536
 
 #: held while jax is imported
 _lock = threading.RLock()
@@ -46,12 +55,23 @@ def jax_module(name: str = "jax") -> Any:
     if _is_forked:
         _refuse()
     with _lock, Deferred(), _OwnNumbers():
+        _raise_loop_limit()
         return importlib.import_module(name)
 
 
 def is_jax_loaded() -> bool:
     """Whether a part of jax has been imported by :func:`jax_module`."""
     return jax_module.cache_info().currsize > 0
+
+
+def _raise_loop_limit() -> None:
+    """Let XLA's CPU compiler make one function of more loops, where nobody else has set its options."""
+    flags = os.environ.get("XLA_FLAGS", "").strip()
+    names_a_file = bool(flags) and not flags.startswith("-")
+    if "jax" in sys.modules or names_a_file or _BACKEND_OPTIONS in flags:
+        return
+    limit = f"{_BACKEND_OPTIONS}=xla_cpu_small_while_loop_byte_threshold={_LOOP_BYTES}"
+    os.environ["XLA_FLAGS"] = f"{flags} {limit}".lstrip()
 
 
 class _OwnNumbers:

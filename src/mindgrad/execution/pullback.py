@@ -17,6 +17,7 @@ from typing import Any
 from mindgrad.execution.record import Recorded, transformed
 from mindgrad.ir.graph import Atom, live_equations
 from mindgrad.ir.tensor import Tensor
+from mindgrad.optimize.forward_loops import pulled_through_loops
 from mindgrad.optimize.mode_choice import as_series, pulled_along
 from mindgrad.rows.complexes import conj
 from mindgrad.rows.kinds import ones
@@ -48,7 +49,8 @@ def _pulled_along(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Seque
     if any(y.type.dtype.kind != "float" for y in ys):
         return None
     given = [ones(y.type) if ct is None else ct for y, ct in zip(ys, cts, strict=True)]
-    return pulled_along(builder, xs, ys, given)
+    along = pulled_along(builder, xs, ys, given)
+    return pulled_through_loops(builder, xs, ys, given) if along is None else along
 
 
 def pull(

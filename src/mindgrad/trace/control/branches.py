@@ -138,7 +138,7 @@ def _joined_variable(
             return lambda found: UNDEFINED
         side, other = (b, a) if x is UNDEFINED else (a, b)
         leaves, structure = side.leaves[k], side.structures[k]
-        empty = [blank(each) for each in leaves]
+        empty = [each if _is_from_outside(each, side) else blank(each) for each in leaves]
         pairs = list(zip(*((empty, leaves) if other is a else (leaves, empty)), strict=True))
     else:
         if a.structures[k] != b.structures[k]:
@@ -175,6 +175,11 @@ def _joined_variable(
         return in_place(before, unflatten(structure, [make(found) for make in makers]))
 
     return final
+
+
+def _is_from_outside(value: Any, side: Traced) -> bool:
+    """Whether ``value``, which a side gives, is an object from before the branch."""
+    return isinstance(value, Tensor) and not value.is_parameter and value._scope is not side.scope
 
 
 def _dropped(variables: State) -> str:

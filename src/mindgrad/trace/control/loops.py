@@ -9,21 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
-from mindgrad._base.refusal import CompileError, refuse
+from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.scan import scan
-from mindgrad.control.while_ import while_
-from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.graph import Equation, Variable
 from mindgrad.ir.scope import BodyScope, apply, as_it_is, identity, rebind
 from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.unstacking import unstack
 from mindgrad.trace import aliases, mutation_policy, state
 from mindgrad.trace.control.carries import Carry
+from mindgrad.trace.control.first_trips import FirstTrip
+from mindgrad.trace.control.loop_carries import doubles, looped
+from mindgrad.trace.control.predicates import known_truth
 from mindgrad.trace.control.snapshots import Snapshot
 from mindgrad.trace.control.traced import Traced, assemble, refuse_missing, with_assigned
 from mindgrad.trace.control.variables import (
     FLAGS,
+    HANDED_ON,
     NUMBER_TYPES,
     UNDEFINED,
     GrowingList,
@@ -38,7 +41,7 @@ from mindgrad.trace.control.variables import (
 )  # fmt: skip
 from mindgrad.trace.effect_log import Local
 
-__all__ = ["attempt", "loop", "scanned"]
+__all__ = ["loop", "scanned"]
 
 
 class _Loop:
@@ -50,8 +53,10 @@ class _Loop:
         variables: State,
         slices: Sequence[tuple[TensorType, bool]] = (),
         makes_a_trip: bool = False,
+        starts_unset: bool = False,
     ) -> None:
         self.makes_a_trip = makes_a_trip
+        self.starts_unset = starts_unset
         self.run = run
         self.snapshot = Snapshot(run)
         self.slices = slices
@@ -96,8 +101,12 @@ class _Loop:
                 values.append(UNDEFINED)
                 continue
             pairs = zip(self.places[k], self.leaves[k], strict=True)
-            made = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
-            values.append(GrowingList(made) if k in self.growing else made)
+            value = unflatten(structure, [x if p is None else p.start(scope) for p, x in pairs])
+            if self.starts_unset and self.variables.names[k].startswith(FLAGS):
+                # a trip is made while no jump was: what the flags hold then is known, or of no use
+                values.append(UNDEFINED if self.variables.names[k].startswith(HANDED_ON) else False)
+                continue
+            values.append(GrowingList(value) if k in self.growing else value)
         for tensor, carry in self.changed.values():
             rebind(tensor, carry.start(scope))
         for key, (_, carry) in self.written.items():
@@ -174,6 +183,11 @@ class _Loop:
                 self.places[k] = [self._place_of(name, x) for x in self.leaves[k]]
                 self.is_defined[k] = True
                 return False
+            return True
+        if after is UNDEFINED and body.given[k] is UNDEFINED:
+            for carry in self.places[k]:
+                if carry is not None:
+                    carry.after = carry.symbol
             return True
         if body.structures[k] != self.structures[k]:
             if self._grows(k):
@@ -252,6 +266,15 @@ class _Loop:
             f"trip, and {mismatch.second} after it",
             "Give it its final type and shape before the loop: ops.zeros(...), x.astype(...).",
         )
+
+    def takes_back(self, trip: FirstTrip) -> bool:
+        """Whether the loop begins with the state before a trip that has run as Python."""
+        if self.changed or self.written or self.growing or self.objects or self.variables.places:
+            return False
+        builder = self.body.scope.builder
+        used = {x for equation in builder.equations for x in equation.inputs}
+        used |= {p.after._atom for each in self.places for p in each if p and isinstance(p.after, Tensor)}
+        return trip.take_back(self.places, self.leaves, self.structures, used)
 
     def parts(self) -> tuple[list[Carry], list[Carry]]:
         """The places that no trip changes, and the others."""
@@ -352,9 +375,7 @@ class _Loop:
 
 
 def loop(
-    first: Tensor,
-    run: Callable[[], Tensor],
-    variables: State,
+    first: Tensor, run: Callable[[], Tensor], variables: State, first_trip: FirstTrip | None = None
 ) -> None:
     """Trace a loop's body, emit a ``while``, and bind the variables to its results.
 
@@ -362,21 +383,25 @@ def loop(
         first: whether a first trip is made, a Bool tensor of no axes.
         run: makes a trip, and gives whether another one follows.
         variables: as for :func:`branch`.
+        first_trip: the state before a trip that has run as Python; ``None``: none has.
     """
-    tracer = _Loop(lambda _: run(), variables)
+    tracer = _Loop(lambda _: run(), variables, starts_unset=True)
+    if first_trip is not None and tracer.takes_back(first_trip):
+        first = known_truth(True)
     still, moving = tracer.parts()
     body = tracer.body
+    same = doubles(tracer.variables.names, tracer.places, moving, body)
+    moving = [p for p in moving if p not in same]
     again = body.atom(tracer.body.result, NUMBER_TYPES[bool])
     outputs = [*[body.atom(p.after, p.type) for p in moving], again]
     test = Variable(again.type)
     symbols = [p.atom for p in [*still, *moving]]
-    graphs, captured = assemble([body], [outputs], [[*symbols, test]])
-    inputs = [Variable(v.type) for v in graphs[0].inputs]
-    condition = Graph(inputs, (), inputs[-1:])
-    operands = [*captured, *[p.first() for p in [*still, *moving]], first]
-    consts = len(captured) + len(still)
-    found = apply(while_, *operands, condition=condition, body=graphs[0], consts=consts)
-    tracer.finish(moving, found[:-1], first=first)
+    (graph,), captured = assemble([body], [outputs], [[*symbols, test]])
+    operands = [*captured, *[p.first() for p in [*still, *moving]]]
+    results = looped(graph, len(captured) + len(still), operands, first)
+    last = dict(zip(moving, results, strict=True))
+    last |= {p: as_it_is(last[other]) for p, other in same.items()}
+    tracer.finish(list(last), list(last.values()), first=first)
 
 
 def scanned(
@@ -413,22 +438,4 @@ def scanned(
         carries=len(moving), reverse=False,
     )  # fmt: skip
     tracer.finish(moving, results[: len(moving)], results[len(moving) :], length)
-    return True
-
-
-#: errors of a body that cannot be traced for all items at once; it is unrolled then, and raises them again
-_FAILURES = (
-    CompileError, TypeError, ValueError, IndexError, KeyError, AttributeError, RuntimeError, NameError,
-    AssertionError, ArithmeticError, NotImplementedError,
-)  # fmt: skip
-
-
-def attempt(trace: Callable[[], Any]) -> bool:
-    """Whether ``trace()`` came through; its state is as before if it did not."""
-    try:
-        trace()
-    except _FAILURES as error:
-        if isinstance(error, CompileError) and error.is_final:
-            raise
-        return False
     return True

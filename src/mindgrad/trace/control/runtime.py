@@ -25,12 +25,14 @@ from mindgrad.ir.tensor import Number, Tensor
 from mindgrad.rows.logic import logical_not
 from mindgrad.trace import aliases, effect_log, frozen, mutation_policy, state
 from mindgrad.trace.control import builtins, snapshots, texts
+from mindgrad.trace.control.attempts import attempt
 from mindgrad.trace.control.branches import VALUE, branch
 from mindgrad.trace.control.exceptions import Exceptions
+from mindgrad.trace.control.first_trips import FirstTrip
 from mindgrad.trace.control.iteration import END, endless_range, iterator_of, remaining_items
-from mindgrad.trace.control.loops import attempt, loop, scanned
+from mindgrad.trace.control.loops import loop, scanned
 from mindgrad.trace.control.predicates import equations, known_truth, plain_truth, predicate, truth
-from mindgrad.trace.control.variables import UNDEFINED, State, is_symbolic
+from mindgrad.trace.control.variables import FLAGS, UNDEFINED, State, is_symbolic
 from mindgrad.trace.python import comprehensions, convert
 from mindgrad.trace.unseen_reads import noting_reads
 
@@ -81,6 +83,7 @@ class Runtime(Exceptions):
     ) -> None:
         """``while test(): body()``."""
         before = equations()
+        first_trip: FirstTrip | None = None
         while True:
             # a tensor that happens to be known decides like any other: its loop is not unrolled
             first = test()
@@ -92,7 +95,7 @@ class Runtime(Exceptions):
                     body()
                     return predicate(test())
 
-                loop(first, trip, State(getter, setter, names))
+                loop(first, trip, State(getter, setter, names), first_trip)
                 return
             if not first:
                 return
@@ -100,6 +103,8 @@ class Runtime(Exceptions):
                 test, body, getter, setter, names
             ):
                 return
+            if first_trip is None and any(name.startswith(FLAGS) for name in names):
+                first_trip = FirstTrip(body, test, State(getter, setter, names))
             body()
 
     def _rest_as_loop(self, test: Any, body: Any, getter: Any, setter: Any, names: Any) -> bool:

@@ -133,6 +133,10 @@ class Snapshot:
     def _changed(self) -> list[_Entry]:
         return [entry for entries in self._entries.values() for entry in entries if entry.is_changed()]
 
+    def is_changed(self) -> bool:
+        """Whether an object in reach is not as it was."""
+        return bool(self._changed())
+
     def entries(self, owner: Any) -> list[_Entry]:
         """Entries of an object that is read later; none if it was not in reach."""
         entries = self._entries.get(id(owner), [])

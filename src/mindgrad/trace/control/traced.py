@@ -97,6 +97,8 @@ class Traced:
     def atom(self, value: Any, type: TensorType) -> Any:
         """The atom of a tensor or number as a value of ``type``."""
         builder = self.scope.builder
+        if id(value) in self.changed:  # elements of it were assigned, which is undone by now
+            value = self.changed[id(value)][1]
         if isinstance(value, Tensor):
             atom = self.scope.atom(state.read(value) if value.is_parameter else value)
         else:

@@ -22,13 +22,15 @@ from mindgrad.trace.effect_log import UNDEFINED, Place
 from mindgrad.trace.python.loop_exits import LEAVE
 
 __all__ = [
-    "FLAGS", "NUMBER_TYPES", "UNDEFINED", "GrowingList", "Mismatch", "State", "blank", "containers", "equal",
-    "flattened", "in_place", "is_symbolic", "joined_type", "outline", "quoted", "said",
+    "FLAGS", "HANDED_ON", "NUMBER_TYPES", "UNDEFINED", "GrowingList", "Mismatch", "State", "blank",
+    "containers", "equal", "flattened", "in_place", "is_symbolic", "joined_type", "outline", "quoted", "said",
 ]  # fmt: skip
 
 
 #: how the variables begin that the rewriting makes for jumps; what they hold is used only where set
 FLAGS = ("broke__", "continued__", "returned__", "result__", LEAVE)
+#: … and those of them that hand on a value
+HANDED_ON = ("result__", LEAVE)
 
 _NUMBERS = (bool, int, float, complex)
 

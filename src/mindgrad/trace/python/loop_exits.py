@@ -10,13 +10,14 @@
 Such a name has a value behind the loop whichever way the loop ends, but none after a trip that goes on. It
 is handed on by a name of its own, which like a flag is read only where the loop was left (``jumps``).
 Names are looked for in the text of the function alone, statement by statement: bound is what every way to
-a statement binds.
+a statement binds. What only the loop itself reads is not handed on.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mindgrad.trace.python.bindings import binds
@@ -35,11 +36,23 @@ def leaving(loop: ast.AST) -> tuple[str, ...]:
 
 def note_exits(body: Sequence[ast.stmt], bound: Names) -> None:
     """Note at every loop which names its exits define; ``bound`` are those that have a value before."""
-    _Exits().block(body, bound)
+    _Exits(body).block(body, bound)
+
+
+_FUNCTIONS: tuple[type, ...] = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp,
+    ast.GeneratorExp,
+)  # fmt: skip
 
 
 class _Exits:
-    def __init__(self) -> None:
+    def __init__(self, body: Sequence[ast.stmt]) -> None:
+        #: how often each name is read, and the names that can be read at any time
+        self.reads = _reads(body)
+        nodes = [node for statement in body for node in ast.walk(statement)]
+        self.shared = _reads(node for node in nodes if isinstance(node, _FUNCTIONS)).keys() | {
+            name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
+        }
         #: of every loop around a statement the names bound at each ``break``
         self.breaks: list[list[Names]] = []
 
@@ -95,9 +108,24 @@ class _Exits:
         if not breaks:
             return bound if otherwise is None else otherwise
         left = frozenset.intersection(*breaks)
-        found = left if otherwise is None else left & otherwise
-        node.leaving = tuple(sorted(found - bound))
-        return found
+        after = left if otherwise is None else left & otherwise
+        inside = _reads([node])
+        node.leaving = tuple(
+            sorted(n for n in after - bound if n in self.shared or self.reads[n] > inside[n])
+        )
+        return after
+
+
+def _reads(nodes: Iterable[ast.AST]) -> Counter[str]:
+    """The number of times that statements or expressions read, change or delete each name."""
+    counts: Counter[str] = Counter()
+    for root in nodes:
+        for node in ast.walk(root):
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
+                counts[node.id] += 1
+            elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+                counts[node.target.id] += 1
+    return counts
 
 
 def _either(first: Names | None, second: Names | None) -> Names | None:

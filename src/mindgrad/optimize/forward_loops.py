@@ -1,0 +1,79 @@
+"""Forward mode takes the place of reverse mode where a ``while`` is differentiated by one number.
+
+    x is one number  ⟹  J_y(x)ᵀ ct = Σ (ct ∘ J_y(x) 1)
+
+Reverse mode through a ``while`` saves carries and runs trips again; one tangent beside the loop's values
+costs less and no memory. It is for programs of ordinary operators, branches and loops: derivatives that the
+user has defined, effects and collectives have their own reverse mode. Nothing in half precision: there
+``J_y(x) 1`` may be infinite where ``ct`` is small and the gradient is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from mindgrad.control.while_ import while_
+from mindgrad.ir.build import Builder
+from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.ir.rewriting import Rewrite
+from mindgrad.rows.kinds import accumulate, ones, product, zeros
+from mindgrad.rows.reduction import reduce_sum
+from mindgrad.rows.structural import convert, reshape
+from mindgrad.transforms.forward import push_tangents
+
+__all__ = ["pulled_through_loops"]
+
+ONE_NUMBER = Rewrite(
+    "loop",
+    "Jᵀ ct = Σ (ct ∘ J 1) for one number",
+    "the gradient of a loop by one number was computed in forward mode",
+)
+
+
+def pulled_through_loops(
+    builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
+) -> list[Any] | None:
+    """The cotangent of one number by forward mode, where a ``while`` depends on it; else ``None``."""
+    if len(xs) != 1 or type(xs[0]) is not Variable or xs[0].type.size != 1 or xs[0].dtype.kind != "float":
+        return None
+    (x,) = xs
+    live = live_equations(builder.equations, ys)
+    dependents: set[Any] = {x}
+    moving = []
+    for equation in live:
+        if not dependents.isdisjoint(equation.inputs):
+            dependents.update(equation.outputs)
+            moving.append(equation)
+    if not any(each.primitive is while_ for each in _all(moving)) or not all(map(_is_plain, _all(moving))):
+        return None
+    tangents: dict[Any, Any] = {x: ones(x.type)}
+    push_tangents(live, tangents)
+    terms = []
+    for y, ct in zip(ys, cts, strict=True):
+        if (t := tangents.get(y)) is not None:
+            term = product(ct, t)
+            axes = tuple(range(len(term.shape)))
+            terms.append(convert(reduce_sum(term, axes=axes) if axes else term, dtype=x.dtype))
+    ONE_NUMBER.fired()
+    total = accumulate(terms)
+    return [zeros(x.type) if total is None else reshape(total, shape=x.shape)]
+
+
+def _all(equations: Iterable[Equation]) -> Iterable[Equation]:
+    """The equations, and those of the graphs in them."""
+    for equation in equations:
+        yield equation
+        for value in equation.parameters.values():
+            if isinstance(value, Graph):
+                yield from _all(value.equations)
+
+
+def _is_plain(equation: Equation) -> bool:
+    """Whether both modes differentiate an equation by its row alone."""
+    row = equation.primitive
+    if equation.has_effect or row.communicates or any(y.type.dtype.is_half for y in equation.outputs):
+        return False
+    # branches and loops without checkpoints of the user's, and derivatives that stand for their programs
+    is_program = (row.replaceable and not equation.parameters.get("slots")) or row.expand is not None
+    return row.kind != "control" or is_program

@@ -1,0 +1,116 @@
+"""An exit at the head of a loop's body is the loop's condition, so that a trip has no branch for it.
+
+    while True:                  while not p(x):
+        if p(x): return x   ->       x = f(x)
+        x = f(x)
+
+The branch that leaves must change no carry but its flag, and what it decides by must be cheap: ``f`` may
+compute some of it again. An endless loop ends with its flag set, whichever of its exits it took.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from mindgrad.control.cond import cond
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Constant, Equation, Graph, live_equations
+from mindgrad.rows.logic import logical_and, logical_not
+
+__all__ = ["Leaving", "with_exit_first"]
+
+#: the operators that the new part of a condition may have, and the elements of each
+_MOST, _ELEMENTS = 24, 64
+
+
+class Leaving(NamedTuple):
+    """An endless loop whose first exit is in its condition.
+
+    Attributes:
+        condition, body: its graphs.
+        flag: the number of the carry that is set where the loop ends.
+    """
+
+    condition: Graph
+    body: Graph
+    flag: int
+
+
+def with_exit_first(condition: Graph, body: Graph, consts: int) -> Leaving | None:
+    """The loop with the first exit of its body in its condition; ``None`` where there is none of that kind.
+
+    Args:
+        condition, body: graphs from constants and carries.
+        consts: the number of the constants.
+    """
+    flag = _flag(condition, consts)
+    if flag is None or body.has_effect:
+        return None
+    branches = next((e for e in body.equations if any(y is body.outputs[flag] for y in e.outputs)), None)
+    if branches is None or branches.primitive is not cond:
+        return None
+    decisive = live_equations(body.equations, branches.inputs[:1])
+    if len(decisive) > _MOST or not all(map(_is_cheap, decisive)):
+        return None
+    for side, other in (("true", "false"), ("false", "true")):
+        if _leaves(branches, side, body, consts, flag):
+            return _rotated(condition, body, branches, decisive, other, flag)
+    return None
+
+
+def _flag(condition: Graph, consts: int) -> int | None:
+    """The number of the carry whose negation a condition is."""
+    if len(condition.equations) != 1 or condition.equations[0].primitive is not logical_not:
+        return None
+    (operand,) = condition.equations[0].inputs
+    carries = condition.inputs[consts:]
+    return next((k for k, v in enumerate(carries) if v is operand), None)
+
+
+def _is_cheap(equation: Equation) -> bool:
+    if equation.has_effect or equation.primitive.kind == "control":
+        return False
+    return all(x.type.size <= _ELEMENTS for x in (*equation.inputs, *equation.outputs))
+
+
+def _leaves(branches: Equation, side: str, body: Graph, consts: int, flag: int) -> bool:
+    """Whether a side of the branches sets the flag, and all other carries stay as they are there."""
+    graph = branches.parameters[side]
+    results = dict(zip(branches.outputs, graph.outputs, strict=True))
+    outside = dict(zip(graph.inputs, branches.inputs[1:], strict=True))
+    for k, (before, after) in enumerate(zip(body.inputs[consts:], body.outputs, strict=True)):
+        inner = results.get(after, after)
+        if k == flag:
+            if type(inner) is not Constant or not inner.value:
+                return False
+        elif outside.get(inner, inner) is not before:
+            return False
+    return True
+
+
+def _rotated(
+    condition: Graph, body: Graph, branches: Equation, decisive: list[Equation], goes_on: str, flag: int
+) -> Leaving:
+    test = Builder()
+    values: dict[Any, Any] = dict(zip(body.inputs, test.inputs_like(body.inputs), strict=True))
+    with building(test):
+        for equation in decisive:
+            operands = [values.get(x, x) for x in equation.inputs]
+            values.update(zip(equation.outputs, test.emit_again(equation, operands), strict=True))
+        stays = values.get(branches.inputs[0], branches.inputs[0])
+        if goes_on == "false":
+            stays = logical_not(stays)
+        before = test.inline(condition, test.inputs)[0]
+        again = logical_and(before, stays)
+    trip = Builder()
+    values = dict(zip(body.inputs, trip.inputs_like(body.inputs), strict=True))
+    with building(trip):
+        for equation in body.equations:
+            operands = [values.get(x, x) for x in equation.inputs]
+            if equation is branches:
+                results: Any = trip.inline(equation.parameters[goes_on], operands[1:])
+            else:
+                results = trip.emit_again(equation, operands)
+            values.update(zip(equation.outputs, results, strict=True))
+    outputs = [values.get(y, y) for y in body.outputs]
+    return Leaving(test.close([again]), trip.close(outputs), flag)
