@@ -332,7 +332,7 @@ def test_two_machines_are_one_job(started):
         for machine in (1, 0)
     ]  # fmt: skip
     results = [(*process.communicate(timeout=60), process.returncode) for process in launchers]
-    assert [status for *_, status in results] == [0, 0]
+    assert [status for *_, status in results] == [0, 0], results
     for (out, err, _), ranks, machine in zip(results, ((2, 3), (0, 1)), (1, 0), strict=True):
         lines = {f"[rank {rank}, restart 1] {rank} 1 {rank % 2} {machine}" for rank in ranks}
         assert lines <= set(out.splitlines())

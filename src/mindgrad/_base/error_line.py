@@ -26,4 +26,5 @@ def shortened(text: str, length: int = 300) -> str:
     if len(text) <= length:
         return text
     end = text.rfind(". ", 0, length) + 1
-    return text[:end] if end else f"{text[:length].rsplit(None, 1)[0].rstrip(',;:')}…"
+    beginning = text[:length]
+    return text[:end] if end else f"{(beginning.rpartition(' ')[0] or beginning).rstrip(' ,;:')}…"

@@ -88,7 +88,7 @@ class _Supervisor:
 
     def run(self) -> int:
         """Run attempt after attempt; the exit status."""
-        link = self._meet()
+        self._meet()
         self._guardian = Guardian()
         attempt = 0
         while True:
@@ -97,13 +97,13 @@ class _Supervisor:
             if self.interruptions:
                 return self._ended_by_signal()
             if cause is None:
-                link.stopped(self.plan.machine)
-                self._wait_for_machines()
+                self._part()
                 return 0
             self._stop(signal.SIGTERM)
             self._report(cause, attempt)
             if attempt >= self.plan.restarts:
-                return self._finished_after(cause)
+                self._part()
+                return cause.status or 1
             attempt += 1
             if not self._together(attempt):
                 return cause.status or 1
@@ -122,8 +122,8 @@ class _Supervisor:
 
     # --- the beginning ---
 
-    def _meet(self) -> Board | Store:
-        """The board of the job, here on the first machine, or the way to it from another one."""
+    def _meet(self) -> None:
+        """Open the board of the job, here on the first machine, or the way to it from another one."""
         plan = self.plan
         port = int(plan.coordinator.rpartition(":")[2]) if plan.coordinator else 0
         secret = plan.secret.encode()
@@ -147,7 +147,6 @@ class _Supervisor:
             store.hold(plan.ranks, name, plan.machine)
             self._link = store
         threading.Thread(target=self._listen, name="mindgrad-news", daemon=True).start()
-        return self._link
 
     def _listen(self) -> None:
         """Keep the news up to date."""
@@ -253,12 +252,12 @@ class _Supervisor:
             text += f"; starting all again, restart {attempt + 1} of {self.plan.restarts}"
         self.say(f"{text}.")
 
-    def _finished_after(self, cause: Ended) -> int:
+    def _part(self) -> None:
+        """Tell the other machines that the job is over here; the first one may be gone before it has answered."""
         with contextlib.suppress(ConnectionError, RuntimeError):
             if self._link is not None:
                 self._link.stopped(self.plan.machine)
         self._wait_for_machines()
-        return cause.status or 1
 
     def _wait_for_machines(self) -> None:
         """Keep the board until the launchers of the other machines have read it."""
@@ -278,7 +277,7 @@ class _Supervisor:
             elif link is not None:
                 link.stopped(self.plan.machine)
             latest = time.monotonic() + 2 * _TOGETHER
-            while self._news.attempt != attempt or self._news.ended:
+            while self._news.attempt != attempt:
                 if self._is_lost or time.monotonic() > latest:
                     return False
                 self._changed.wait(_LOOK)
