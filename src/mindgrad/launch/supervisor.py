@@ -253,7 +253,7 @@ class _Supervisor:
         self.say(f"{text}.")
 
     def _part(self) -> None:
-        """Tell the other machines that the job is over here; the first one may be gone before it has answered."""
+        """Tell the other machines that the job is over here; the first may be gone before it has answered."""
         with contextlib.suppress(ConnectionError, RuntimeError):
             if self._link is not None:
                 self._link.stopped(self.plan.machine)
