@@ -108,7 +108,7 @@ class CallOrder:
     def __init__(self, store: Store, name: str = "calls") -> None:
         self._store, self._name = store, name
         self._lock = threading.Lock()  # of the calls
-        self._comparing = threading.RLock()
+        self._comparing = threading.RLock()  # a signal may end the job while it is held
         self._history: dict[Ranks, deque[tuple[int, int, int]]] = {}
         self._titles: dict[int, str] = {}
         self._awaited: tuple[Ranks, int] | None = None
@@ -178,7 +178,7 @@ class CallOrder:
             return self._compared()
 
     def _compared(self) -> str:
-        own = self.publish()
+        own = self._publish()
         with self._lock:
             histories = {ranks: list(history) for ranks, history in self._history.items()}
         for other in self._neighbours():

@@ -45,7 +45,8 @@ def pulled_through_loops(
         if not dependents.isdisjoint(equation.inputs):
             dependents.update(equation.outputs)
             moving.append(equation)
-    if not any(each.primitive is while_ for each in _all(moving)) or not all(map(_is_plain, _all(moving))):
+    inner = [*_all(moving)]
+    if not any(equation.primitive is while_ for equation in inner) or not all(map(_is_plain, inner)):
         return None
     tangents: dict[Any, Any] = {x: ones(x.type)}
     push_tangents(live, tangents)
