@@ -147,6 +147,7 @@ class Store:
         self._rounds: dict[str, int] = {}
         self._timeout = timeout
         self._lifeline: Channel | None = None
+        self._is_closed = False
         self._idle: list[Channel] = [self._opened()]
 
     def hold(self, ranks: Sequence[int], name: str = "", machine: int = -1) -> None:
@@ -200,7 +201,8 @@ class Store:
         self._request(["stopped", machine], [], 0.0)
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; one that is in use is closed behind its answer."""
+        self._is_closed = True
         while self._idle:
             self._idle.pop().close()
         if self._lifeline is not None:
@@ -222,6 +224,8 @@ class Store:
                 raise ConnectionError(f"the store at {self.address} does not answer: {error}") from error
             raise
         self._idle.append(channel)
+        if self._is_closed:
+            self.close()
         if header[0] == "error":
             raise RuntimeError(header[1])
         return header, results
