@@ -1,27 +1,77 @@
-"""Shared documentation: sections that many docstrings have in common are written once."""
+"""Shared documentation: what several docstrings have in common is written once.
+
+A docstring names what it shares in a line of its own: ``{as amax}`` stands for the sections of another
+function or class of its module, or of a text there, ``{Raises as softmax}`` for one of them, and
+``{errors of one x}`` for one of the ``BLOCKS``, here about the argument ``x``. It describes what is its own,
+and gets each section that it leaves out and, in the order of the signature, each of its arguments. The
+parameters of another function are renamed by their positions.
+"""
 
 from __future__ import annotations
 
 import inspect
 import re
+import sys
 from typing import Any, TypeVar
 
-__all__ = ["SharedSections"]
+from mindgrad._base.later import Later
+
+__all__ = ["BLOCKS", "SharedSections", "completed"]
 
 T = TypeVar("T")
 
 _HEADERS = ("Args", "Inputs", "Outputs", "Returns", "Attributes", "Raises")
+_SHAPE = "Returns:\n    Tensor of the shape of ``{0}``.\n\n"
+_PAIR = "Returns:\n    Tensor of the broadcast shape and of the promoted element type.\n\n"
+_ONE = "Raises:\n    TypeError: ``{0}`` is neither a tensor nor a number."
+_REAL = "Raises:\n    TypeError: ``{0}`` is complex, or neither a tensor nor a number."
+_TWO = (
+    "Raises:\n    TypeError: an operand is neither a tensor nor a number{more}.\n"
+    "    ValueError: the shapes do not broadcast."
+)
+
+#: the blocks by name; those with {0} are about an argument, which is named behind
+BLOCKS = {
+    "errors of one": _ONE,
+    "errors of a real one": _REAL,
+    "errors of two": _TWO.replace("{more}", ""),
+    "errors of real two": _TWO.replace("{more}", ", or complex"),
+    "one": _SHAPE + _ONE,
+    "a real one": _SHAPE + _REAL,
+    "two": _PAIR + _TWO.replace("{more}", ""),
+    "real two": _PAIR + _TWO.replace("{more}", ", or complex"),
+    "errors of a reduction of": (
+        "Raises:\n"
+        "    TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``{0}`` no tensor or number.\n"
+        "    ValueError: ``axis`` is out of range or names an axis twice."
+    ),
+    "errors of square matrices": (
+        "Raises:\n"
+        "    TypeError: ``{0}`` is no tensor, or has half precision.\n"
+        "    ValueError: the matrices are not square."
+    ),
+    "errors of arguments": (
+        "Raises:\n    TypeError: an argument is of another type.\n    ValueError: the shapes do not fit."
+    ),
+    "errors of scattering": (
+        "Raises:\n"
+        "    TypeError: the indices are not integers, or the element types differ.\n"
+        "    ValueError: the shape of ``updates`` does not fit.\n"
+        "    IndexError: a known index is out of range."
+    ),
+    "errors of a loss": (
+        "Raises:\n"
+        "    TypeError: an operand is complex, or neither a tensor nor a number.\n"
+        "    ValueError: the shapes do not fit, or ``reduction`` is another word."
+    ),
+}
 
 
 class SharedSections:
     """A decorator that completes the docstrings of classes and functions.
 
-    A docstring describes what is its own. It gets the shared description of each argument that it leaves out,
-    in the order of the signature, and each of the other shared sections that it does not have.
-
     Args:
-        text: sections as they stand in a docstring: ``Args``, ``Inputs``, ``Outputs``, ``Returns``,
-            ``Attributes`` and ``Raises``.
+        text: sections, as they stand in a docstring, of all those that it decorates.
 
     >>> from mindgrad._base.shared_docs import SharedSections
     >>> described = SharedSections('''
@@ -37,74 +87,116 @@ class SharedSections:
     ...
     ...     Args:
     ...         factor: a number.
+    ...
+    ...     {errors of one factor}
     ...     '''
-    >>> print(scaled.__doc__)
+    >>> print(scaled.__doc__.replace("    ", "  "))
     x times a factor.
     <BLANKLINE>
-    Args:
+      Args:
         x: a Tensor.
         factor: a number.
     <BLANKLINE>
-    Returns:
+      Returns:
         A Tensor.
+    <BLANKLINE>
+      Raises:
+        TypeError: ``factor`` is neither a tensor nor a number.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str = "") -> None:
         self.text = text
 
     def __call__(self, item: T) -> T:
         text = item.__doc__
-        if text is not None:  # without -OO
-            is_class = isinstance(item, type)
-            item.__doc__ = _Later(self.text, text) if is_class else _completed(self.text, text, item)  # type: ignore[assignment]
+        if text is None:  # with -OO
+            return item
+        if isinstance(item, type):
+            item.__doc__ = Later(_composed, self.text, text, item)  # type: ignore[assignment]
+        else:
+            item.__doc__ = (
+                _composed(self.text, text, item).replace("\n", "\n    ").replace("\n    \n", "\n\n")
+            )
         return item
 
 
-class _Later:
-    """The docstring of a class, completed when it is read: an import does not wait for it."""
-
-    def __init__(self, shared: str, own: str) -> None:
-        self.shared, self.own = shared, own
-
-    def __get__(self, instance: Any, owner: type) -> str:
-        return _completed(self.shared, self.own, owner)
+#: the decorator of what names all that it shares
+completed = SharedSections()
 
 
-def _completed(shared: str, own: str, item: Any) -> str:
-    """The docstring ``own`` of ``item`` with the sections of ``shared`` that it lacks."""
-    shared_sections = _divided(shared)[1]
-    before, sections, after = _divided(own)
-    for header, section in shared_sections.items():
-        if header != "Args":
-            sections.setdefault(header, section)
-    arguments = _arguments(shared_sections.get("Args", ""), sections.get("Args", ""), item)
-    if arguments:
-        sections["Args"] = arguments
-    ordered = [f"{header}:\n{sections[header]}" for header in _HEADERS if header in sections]
+def _composed(shared: str, own: str, item: Any) -> str:
+    """The docstring ``own`` of ``item`` with what it lacks of the sections it names, and of ``shared``."""
+    before, sections, after, references = _divided(inspect.cleandoc(own))
+    sources = [_source(reference, item) for reference in references]
+    if shared:
+        sources.append(_divided(inspect.cleandoc(shared))[1])
+    for source in sources:
+        described = source.pop("Args", "")
+        if described:
+            sections["Args"] = _arguments(described, sections.get("Args", ""), _parameters(item))
+        sections = source | sections
+    ordered = [f"{header}:\n{sections[header]}" for header in _HEADERS if sections.get(header)]
     return "\n\n".join([*before, *ordered, *after])
 
 
-def _divided(text: str) -> tuple[list[str], dict[str, str], list[str]]:
-    """The paragraphs of a docstring before its sections, the sections by header, and what follows them."""
+def _divided(text: str) -> tuple[list[str], dict[str, str], list[str], list[str]]:
+    """The paragraphs of a docstring before its sections, these by header, what follows, and references."""
     before: list[str] = []
     sections: dict[str, str] = {}
     after: list[str] = []
-    for paragraph in inspect.cleandoc(text).split("\n\n"):
+    references: list[str] = []
+    for paragraph in text.split("\n\n"):
         header, _, section = paragraph.partition(":\n")
         if header in _HEADERS:
             sections[header] = section
+        elif paragraph[:1] == "{" and paragraph[-1] == "}":
+            references.append(paragraph[1:-1])
         else:
-            (after if sections or after or paragraph.startswith(">>>") else before).append(paragraph)
-    return before, sections, after
+            is_first = not (sections or after or references or paragraph.startswith(">>>"))
+            (before if is_first else after).append(paragraph)
+    return before, sections, after, references
 
 
-def _arguments(shared: str, own: str, item: Any) -> str:
-    """The section of the arguments of ``item``, in the order of its signature."""
-    order = {name: position for position, name in enumerate(inspect.signature(item).parameters)}
+def _source(reference: str, item: Any) -> dict[str, str]:
+    """The sections that a reference in the docstring of ``item`` stands for."""
+    name, _, last = reference.rpartition(" ")
+    if reference in BLOCKS or name in BLOCKS:
+        return _divided(BLOCKS[reference] if reference in BLOCKS else BLOCKS[name].format(last))[1]
+    source = vars(sys.modules[item.__module__])[last]
+    sections = _divided(inspect.cleandoc(source if isinstance(source, str) else source.__doc__ or ""))[1]
+    if name != "as":
+        header = name.removesuffix(" as")
+        sections = {header: sections[header]}
+    if not isinstance(source, (str, type)):
+        for old, new in zip(_parameters(source), _parameters(item), strict=False):
+            if old != new:
+                sections = {
+                    header: re.sub(rf"^    {old}: ", f"    {new}: ", text, flags=re.MULTILINE)
+                    .replace(f"``{old}``", f"``{new}``")
+                    for header, text in sections.items()
+                }  # fmt: skip
+    return sections
+
+
+def _parameters(item: Any) -> list[str]:
+    """The names of the parameters of a function, or of the constructor of a class."""
+    if isinstance(item, type):
+        return list(inspect.signature(item).parameters)
+    code = inspect.unwrap(item).__code__
+    return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + _variadic(code.co_flags)])
+
+
+def _variadic(flags: int) -> int:
+    return bool(flags & inspect.CO_VARARGS) + bool(flags & inspect.CO_VARKEYWORDS)
+
+
+def _arguments(shared: str, own: str, parameters: list[str]) -> str:
+    """The section of the arguments called ``parameters``, in this order."""
+    order = {name: position for position, name in enumerate(parameters)}
     entries = _entries(own)
     described = {name.lstrip("*") for names, _ in entries for name in names}
     for names, text in _entries(shared):
-        missing = [name for name in names if name in order and name not in described]
+        missing = [name for name in names if name.lstrip("*") in order and name.lstrip("*") not in described]
         if missing:
             entries.append((missing, text))
     entries.sort(key=lambda entry: order.get(entry[0][0].lstrip("*"), len(order)))

@@ -10,8 +10,9 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.later import Later
 from mindgrad.nn.cell import Cell
-from mindgrad.ops.operations.base import Attribute, Later, described, signature
+from mindgrad.ops.operations.base import Attribute, described, signature
 from mindgrad.ops.operations.named_inputs import input_names, optional_inputs
 
 __all__ = ["FunctionCell", "cells_of", "function_cell", "function_cells"]

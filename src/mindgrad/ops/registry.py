@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from mindgrad.ops.blocks import with_blocks
+from mindgrad._base.shared_docs import completed
 
 __all__ = ["CLASSES", "Form", "public", "surface", "surface_forms"]
 
@@ -53,7 +53,8 @@ _SURFACES: dict[str, Callable[[list[Form]], None]] = {}
 def public(*forms: str) -> Callable[[_F], _F]:
     """A decorator that declares the forms of a function and gives the function itself.
 
-    Without forms the function is one of ``ops`` alone. Its docstring gets its blocks (``ops/blocks.py``).
+    Without forms the function is one of ``ops`` alone. What its docstring shares
+    is completed (``_base/shared_docs.py``).
 
     Args:
         forms: lines as above. A line without arguments can hold several names, divided by spaces; a path
@@ -70,7 +71,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
 
     def declared(function: _F) -> _F:
         if "\n    {" in (function.__doc__ or ""):
-            function.__doc__ = with_blocks(function)
+            completed(function)
         if forms:
             _DECLARED.append((function, forms))
             for path in _SURFACES:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindgrad._base.later import Later, Once
 from mindgrad.ir import dtype as dtype_names
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ops import functional
@@ -25,7 +26,7 @@ from mindgrad.ops.registry import Form
 from mindgrad.ops.strategies import run_with_strategies
 
 __all__ = [
-    "Attribute", "Later", "Operation", "anything", "boolean", "class_of", "classes", "described",
+    "Attribute", "Operation", "anything", "boolean", "class_of", "classes", "described",
     "element_type", "integer", "integers", "number", "operation", "signature", "text",
 ]  # fmt: skip
 
@@ -38,29 +39,6 @@ class Attribute(NamedTuple):
     check: Callable[[Any], Any]
     words: str
     default: Any = _REQUIRED
-
-
-class Later:
-    """An attribute of a class that is made when it is first read, as few of a thousand texts are."""
-
-    def __init__(self, make: Callable[..., Any], *args: Any) -> None:
-        self.make = lru_cache(maxsize=1)(partial(make, *args))
-
-    def __get__(self, instance: object, owner: type) -> Any:
-        return self.make()
-
-
-class Once(Later):
-    """A :class:`Later` whose value takes its place in the class, for what every call reads."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, instance: object, owner: type) -> Any:
-        value = self.make()
-        home = next(each for each in owner.__mro__ if vars(each).get(self.name) is self)
-        setattr(home, self.name, staticmethod(value) if callable(value) else value)
-        return value
 
 
 class Operation(Primitive):
