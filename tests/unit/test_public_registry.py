@@ -47,7 +47,7 @@ def test_a_name_stands_for_one_function():
 
 def test_every_form_is_the_name_that_it_declares():
     places = {
-        registry.CLASSES: operations, "Tensor": Tensor, "mint": mint, "mint.linalg": mint.linalg,
+        registry.CLASSES: operations, "ops.auto_generate": ops.auto_generate, "Tensor": Tensor, "mint": mint, "mint.linalg": mint.linalg,
         "mint.nn.functional": mint.nn.functional, "numpy": mnp,
     }  # fmt: skip
     for path, place in places.items():
@@ -109,7 +109,9 @@ def test_a_form_with_arguments_of_its_own_is_one_call_of_the_function():
 
 
 def test_a_reading_says_what_is_passed_on():
-    reading = forms.read("(axis: integers, use_locking: unused=True)(x)(dims=self.axis) -> indices(_)", True)
+    reading = forms.read(
+        "(axis: integers, use_locking: unused=True)(x)(dims=self.axis) -> indices(_)", ops.flip, True
+    )
     assert [each.name for each in reading.attributes] == ["axis", "use_locking"]
     assert [each.name for each in reading.passed] == ["x"]
     assert (reading.values, reading.result) == ({"dims": "self.axis"}, "indices(_)")
@@ -118,8 +120,8 @@ def test_a_reading_says_what_is_passed_on():
 def test_an_argument_with_a_default_must_fit_by_name():
     for arguments, name in (("(input, depth=2)", "depth"), ("(input, a, b, c)", "c")):
         with pytest.raises(ValueError, match=rf"'amax' has the argument '{name}'"):
-            forms.definition("amax", ops.amax, forms.read(arguments))
-    assert "_of_amax(x, k)" in forms.definition("amax", ops.amax, forms.read("(x, k=0)(axis=k)"))
+            forms.definition("amax", ops.amax, forms.read(arguments, ops.amax))
+    assert "_of_amax(x, k)" in forms.definition("amax", ops.amax, forms.read("(x, k=0)(axis=k)", ops.amax))
 
 
 def test_methods_of_forms_are_those_of_the_table():

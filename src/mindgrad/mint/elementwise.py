@@ -6,10 +6,15 @@ from typing import Any
 
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
+from mindgrad.ops.registry import public
 
 __all__ = ["add", "sub"]
 
 
+@public(
+    "ops.auto_generate.AddExt()(x, other, alpha=1)"
+    " >>> ops.auto_generate.AddExt()(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), 2) => [ 7. 10.]"
+)
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """``input + alpha · other``.
 
@@ -20,6 +25,10 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     return arithmetic.add(input, _scaled(other, alpha))
 
 
+@public(
+    "ops.auto_generate.SubExt()(x, other, alpha=1)"
+    " >>> ops.auto_generate.SubExt()(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), 2) => [-5. -6.]"
+)
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     """``input − alpha · other``.
 

@@ -237,7 +237,10 @@ def fast_gelu(x: Any) -> Tensor:
     return mul(x, sigmoid(mul(x, 1.702)))
 
 
-@public("mint.nn.functional.silu(input, inplace: placing=False)")
+@public(
+    "mint.nn.functional.silu(input, inplace: placing=False)",
+    "ops.auto_generate.SiLU >>> ops.auto_generate.SiLU()(Tensor([0.0])) => [0.]",
+)
 @also_named(input="x")
 def silu(x: Any) -> Tensor:
     """x · sigmoid(x), also called swish.

@@ -48,7 +48,11 @@ def factors(operator: str, *xs: Any) -> list[Tensor]:
 # --- matrices ----------------------------------------------------------------------------------------
 
 
-@public("Tensor mint")
+@public(
+    "Tensor mint",
+    "ops.auto_generate.MatMulExt"
+    " >>> ops.auto_generate.MatMulExt()(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])) => [[11.]]",
+)
 def matmul(input: Any, other: Any) -> Tensor:
     """The matrix product, as ``numpy.matmul``.
 

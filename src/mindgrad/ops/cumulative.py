@@ -71,7 +71,10 @@ def at_least_int32(x: Tensor) -> Tensor:
     return cast(x, int32) if not x.dtype.is_inexact and x.dtype.itemsize < 4 else x
 
 
-@public("mint.cumsum(input: whole_as_int64(dtype), dim, dtype: unused=None)")
+@public(
+    "mint.cumsum(input: whole_as_int64(dtype), dim, dtype: unused=None)",
+    "ops.auto_generate.CumsumExt()(x: whole_as_int64(dtype), dim, dtype: unused=None)",
+)
 def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
     """The running sum y_i = x_0 + … + x_i along ``axis``.
 

@@ -86,6 +86,7 @@ def unary_function(
     *forms: str,
     float_only: bool = False,
     integers_stay: bool = False,
+    **parameters: Any,
 ) -> Callable[[Any], Tensor]:
     """A function of one tensor that applies ``row`` to each element.
 
@@ -100,6 +101,7 @@ def unary_function(
         forms: its public names, as :func:`mindgrad.ops.registry.public` takes them.
         float_only: integers and truth values become Float32 first.
         integers_stay: integers and truth values are the result already (``floor``).
+        parameters: those of the row.
     """
     operator = operator_name(name)
 
@@ -110,9 +112,9 @@ def unary_function(
     def function(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
         if x is not NOT_GIVEN:
             input = the_one(operator, "input", input, "x", x)
-        return unary(row, operator, input, float_only)
+        return unary(row, operator, input, float_only, **parameters)
 
-    accepted = _taken(row, 1, float_only)
+    accepted = _taken(row, 1, float_only, **parameters)
     if integers_stay:
         accepted += "; integers and truth values are returned as they are"
     return _named(
@@ -192,19 +194,19 @@ def binary_function(
     )
 
 
-def _result(row: Primitive, operands: int, among: Any = _KINDS) -> DType | None:
+def _result(row: Primitive, operands: int, among: Any = _KINDS, **parameters: Any) -> DType | None:
     """The element type of the row's result for the last of ``among`` that it takes."""
     for _, dtype in reversed(among):
         try:
-            return row.type_rule(*[tensor_type(dtype, ())] * operands).dtype
+            return row.type_rule(*[tensor_type(dtype, ())] * operands, **parameters).dtype
         except TypeError:
             continue
     return None
 
 
-def _taken(row: Primitive, operands: int, float_only: bool) -> str:
+def _taken(row: Primitive, operands: int, float_only: bool, **parameters: Any) -> str:
     """The accepted element types, in words."""
-    words = [each[0] for each in _KINDS if _result(row, operands, [each]) is not None]
+    words = [kind[0] for kind in _KINDS if _result(row, operands, [kind], **parameters) is not None]
     if float_only:
         words = [word for word in words if word not in ("truth values", "integers")]
         words.insert(0, "integers and truth values (taken as Float32)")

@@ -9,7 +9,8 @@ An argument stands for the parameter of the same name, or for one that a synonym
 What must be given stands for the first parameter that is free, if no name fits; what has a default, or is an
 attribute, must fit, or be said in further brackets: ``(diagonal=k)``. ``a: floating`` converts an argument
 first, ``stable: unused`` accepts one that is not passed on, ``inplace: placing`` one with which the first
-argument becomes the result, and ``-> indices(_)`` converts the result.
+argument becomes the result, and ``-> indices(_)`` converts the result. ``(...)`` are the parameters for which
+nothing else stands, all to be given.
 """
 
 from __future__ import annotations
@@ -72,18 +73,24 @@ class Reading(NamedTuple):
         ]
 
 
-def read(text: str, is_class: bool = False) -> Reading:
-    """The form with the arguments ``text``.
+def read(text: str, function: Callable[..., Any], is_class: bool = False) -> Reading:
+    """The form of a function with the arguments ``text``.
 
+    >>> from mindgrad import ops
     >>> from mindgrad.ops.forms import read
-    >>> read("(axis: integers)(x)(dims=self.axis)", is_class=True).values
-    {'dims': 'self.axis'}
+    >>> reading = read("(axis: integers)(...)(dims=self.axis)", ops.flip, is_class=True)
+    >>> [argument.name for argument in reading.arguments], reading.values
+    (['input'], {'dims': 'self.axis'})
     """
     text, _, result = text.partition("->")
     groups = [group.strip() for group in _groups(text)]
     attributes = arguments_of(groups.pop(0)) if is_class else []
     arguments = arguments_of(groups.pop(0)) if groups else []
-    values = {each.name: each.default for each in arguments_of(groups[0])} if groups else {}
+    values = {value.name: value.default for value in arguments_of(groups[0])} if groups else {}
+    if arguments == [Argument("...")]:
+        own = [name for name in _own_parameters(function) if name not in values]
+        named = {_parameter(attribute.name, own, set()) for attribute in attributes}
+        arguments = [Argument(name) for name in own if name not in named]
     return Reading(attributes, arguments, values, result.strip())
 
 
@@ -134,6 +141,11 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()]
 
 
+def _own_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    code = inspect.unwrap(function).__code__
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
 def _parameter(name: str, own: list[str], named: set[str]) -> str | None:
     """The parameter of a function that an argument stands for by its name."""
     if name in own:
@@ -146,9 +158,7 @@ def _parameter(name: str, own: list[str], named: set[str]) -> str | None:
 def parameters_of(function: Callable[..., Any], reading: Reading) -> dict[str, str]:
     """The parameters of a function by the attributes and arguments that stand for them."""
     code = inspect.unwrap(function).__code__
-    own = [
-        p for p in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount] if p not in reading.values
-    ]
+    own = [name for name in _own_parameters(function) if name not in reading.values]
     passed = reading.passed
     named = {argument.name for argument in passed if argument.name in own}
     parameters: dict[str, str] = {}
@@ -189,7 +199,7 @@ def definition(
         )
     code = inspect.unwrap(function).__code__
     listed, is_positional = [], True
-    for parameter in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+    for parameter in _own_parameters(function):
         is_positional &= parameter in values and parameter in code.co_varnames[: code.co_argcount]
         if parameter in values:
             listed.append(values[parameter] if is_positional else f"{parameter}={values[parameter]}")
@@ -234,7 +244,7 @@ def functions_of(
         if not form.arguments:
             functions[form.name] = form.function
             continue
-        reading = read(form.arguments)
+        reading = read(form.arguments, form.function)
         arguments = [Argument(receiver)] * bool(receiver) + reading.arguments
         if coercion and arguments and arguments[0].conversion in ("", "plain"):
             arguments[0] = arguments[0]._replace(conversion="" if arguments[0].conversion else coercion)

@@ -216,6 +216,8 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     "(split_size_or_sections=list(self.size_splits), axis=self.split_dim)"
     " >>> ops.SplitV([1, 2], 0, 2)(Tensor([1.0, 2.0, 3.0]))[1] => [2. 3.]",
     "mint.split(tensor, split_size_or_sections, dim=0)",
+    "ops.auto_generate.SplitWithSize()(x, split_size, dim=0)(split_size_or_sections=list(split_size))"
+    " >>> ops.auto_generate.SplitWithSize()(Tensor([1.0, 2.0, 3.0]), [1, 2])[1] => [2. 3.]",
 )
 def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """``tensor`` cut into parts along ``axis``.

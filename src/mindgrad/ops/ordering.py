@@ -39,6 +39,7 @@ def _ranked(x: Tensor, axis: Any, descending: bool, operator: str) -> tuple[Tens
 @public(
     "Sort(axis=-1, descending=False)(x)",
     "mint.sort(input, *, dim=-1, descending=False, stable: unused=False) -> pair(_)",
+    "ops.auto_generate.SortExt()(x, dim=-1, descending=False, stable: unused=False) -> pair(_)",
 )
 def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
     """The elements of ``input_x`` in order along ``axis``, and where they stood (Int32).

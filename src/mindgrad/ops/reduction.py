@@ -122,7 +122,7 @@ def whole_as_int64(x: Any, operator: str, dtype: Any = None) -> Tensor:
 # --- sum, mean, product ------------------------------------------------------------------------------
 
 
-@public("mint")
+@public("mint", "ops.auto_generate.SumExt()(x, dim=None, keepdim=False, dtype=None)")
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The sum of the elements over ``dim``; its derivative is 1.
 
@@ -174,6 +174,7 @@ def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     "ReduceMean(keep_dims=False)(x, axis=())",
     "Tensor.mean(axis=None, keepdims=False)",
     "mint.mean(input: typed(dtype), dim=None, keepdim=False, *, dtype: unused=None)",
+    "ops.auto_generate.MeanExt()(x: typed(dtype), dim=None, keepdim=False, dtype: unused=None)",
     "numpy.mean(a: floating(dtype), axis=None, keepdims=False, dtype: unused=None)",
 )
 def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:

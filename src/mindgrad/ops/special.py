@@ -143,52 +143,29 @@ def logit(input: Any, eps: float | None = None) -> Tensor:
 # --- Bessel functions ------------------------------------------------------------------------------------
 
 
-def bessel_j0(x: Any) -> Tensor:
-    """J₀(x), the Bessel function of the first kind of order 0; its derivative is −J₁(x).
-
-    Args:
-        x: a tensor of any shape or a number; integers are taken as Float32.
-
-    Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(f"{ops.bessel_j0(Tensor(1.0)):.4f}")
-    0.7652
-    """
-    return unary(bessel.bessel_j, "BesselJ0", x, float_only=True, n=0)
-
-
-def bessel_j1(x: Any) -> Tensor:
-    """J₁(x), the Bessel function of the first kind of order 1; its derivative is (J₀(x) − J₂(x)) / 2.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(f"{ops.bessel_j1(Tensor(1.0)):.4f}")
-    0.4401
-    """
-    return unary(bessel.bessel_j, "BesselJ1", x, float_only=True, n=1)
+bessel_j0 = unary_function(
+    __name__, "bessel_j0", bessel.bessel_j,
+    "J₀(x), the Bessel function of the first kind of order 0; its derivative is −J₁(x).",
+    "1.0", "0.7652", "BesselJ0", float_only=True, n=0,
+)  # fmt: skip
+bessel_j1 = unary_function(
+    __name__, "bessel_j1", bessel.bessel_j,
+    "J₁(x), the Bessel function of the first kind of order 1; its derivative is (J₀(x) − J₂(x)) / 2.",
+    "1.0", "0.4401", "BesselJ1", float_only=True, n=1,
+)  # fmt: skip
+bessel_i0e = unary_function(
+    __name__, "bessel_i0e", bessel.bessel_ie,
+    "exp(−|x|) I₀(x), which does not overflow; its derivative at 0 is 0, by convention.",
+    "1.0", "0.4658", "BesselI0e", float_only=True, n=0,
+)  # fmt: skip
+bessel_i1e = unary_function(
+    __name__, "bessel_i1e", bessel.bessel_ie,
+    "exp(−|x|) I₁(x), which does not overflow.",
+    "1.0", "0.2079", "BesselI1e", float_only=True, n=1,
+)  # fmt: skip
 
 
-def bessel_i0e(x: Any) -> Tensor:
-    """exp(−|x|) I₀(x), which does not overflow; its derivative at 0 is 0, by convention.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(f"{ops.bessel_i0e(Tensor(1.0)):.4f}")
-    0.4658
-    """
-    return unary(bessel.bessel_ie, "BesselI0e", x, float_only=True, n=0)
-
-
-def bessel_i1e(x: Any) -> Tensor:
-    """exp(−|x|) I₁(x), which does not overflow.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(f"{ops.bessel_i1e(Tensor(1.0)):.4f}")
-    0.2079
-    """
-    return unary(bessel.bessel_ie, "BesselI1e", x, float_only=True, n=1)
-
-
+@public("BesselI0")
 def bessel_i0(x: Any) -> Tensor:
     """I₀(x), the modified Bessel function of the first kind of order 0; its derivative is I₁(x).
 
@@ -199,6 +176,7 @@ def bessel_i0(x: Any) -> Tensor:
     return arithmetic.mul(exp(rounding.abs(operand(x, "BesselI0"))), bessel_i0e(x))
 
 
+@public("BesselI1")
 def bessel_i1(x: Any) -> Tensor:
     """I₁(x), the modified Bessel function of the first kind, of order 1; its derivative is (I₀ + I₂) / 2.
 
@@ -219,52 +197,31 @@ def i0(input: Any) -> Tensor:
     return bessel_i0(input)
 
 
-def bessel_y0(x: Any) -> Tensor:
-    """Y₀(x), the Bessel function of the second kind of order 0; its derivative is −Y₁(x).
-
-    Args:
-        x: a tensor of any shape or a number; integers are taken as Float32. At 0 it is −inf, below NaN.
-
-    Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(f"{ops.bessel_y0(Tensor(1.0)):.4f}")
-    0.0883
-    """
-    return unary(bessel_second.bessel_y, "BesselY0", x, float_only=True, n=0)
-
-
-def bessel_y1(x: Any) -> Tensor:
-    """Y₁(x), the Bessel function of the second kind of order 1; its derivative is (Y₀(x) − Y₂(x)) / 2.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(f"{ops.bessel_y1(Tensor(1.0)):.4f}")
-    -0.7812
-    """
-    return unary(bessel_second.bessel_y, "BesselY1", x, float_only=True, n=1)
+bessel_y0 = unary_function(
+    __name__, "bessel_y0", bessel_second.bessel_y,
+    "Y₀(x), the Bessel function of the second kind of order 0, −inf at 0 and NaN below; its derivative "
+    "is −Y₁(x).",
+    "1.0", "0.0883", "BesselY0", float_only=True, n=0,
+)  # fmt: skip
+bessel_y1 = unary_function(
+    __name__, "bessel_y1", bessel_second.bessel_y,
+    "Y₁(x), the Bessel function of the second kind of order 1, −inf at 0 and NaN below; its derivative "
+    "is (Y₀(x) − Y₂(x)) / 2.",
+    "1.0", "-0.7812", "BesselY1", float_only=True, n=1,
+)  # fmt: skip
+bessel_k0e = unary_function(
+    __name__, "bessel_k0e", bessel_second.bessel_ke,
+    "exp(x) K₀(x), which does not vanish for large x.",
+    "1.0", "1.1445", "BesselK0e", float_only=True, n=0,
+)  # fmt: skip
+bessel_k1e = unary_function(
+    __name__, "bessel_k1e", bessel_second.bessel_ke,
+    "exp(x) K₁(x), which does not vanish for large x.",
+    "1.0", "1.6362", "BesselK1e", float_only=True, n=1,
+)  # fmt: skip
 
 
-def bessel_k0e(x: Any) -> Tensor:
-    """exp(x) K₀(x), which does not vanish for large ``x``.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(f"{ops.bessel_k0e(Tensor(1.0)):.4f}")
-    1.1445
-    """
-    return unary(bessel_second.bessel_ke, "BesselK0e", x, float_only=True, n=0)
-
-
-def bessel_k1e(x: Any) -> Tensor:
-    """exp(x) K₁(x), which does not vanish for large ``x``.
-
-    >>> from mindgrad import Tensor, ops
-    >>> print(f"{ops.bessel_k1e(Tensor(1.0)):.4f}")
-    1.6362
-    """
-    return unary(bessel_second.bessel_ke, "BesselK1e", x, float_only=True, n=1)
-
-
+@public("BesselK0")
 def bessel_k0(x: Any) -> Tensor:
     """K₀(x), the modified Bessel function of the second kind of order 0; its derivative is −K₁(x).
 
@@ -275,6 +232,7 @@ def bessel_k0(x: Any) -> Tensor:
     return arithmetic.mul(exp(arithmetic.neg(operand(x, "BesselK0"))), bessel_k0e(x))
 
 
+@public("BesselK1")
 def bessel_k1(x: Any) -> Tensor:
     """K₁(x), the modified Bessel function of the second kind of order 1; its derivative is −(K₀ + K₂) / 2.
 

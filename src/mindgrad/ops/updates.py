@@ -117,23 +117,23 @@ def momentum(
     accumulation: Any,
     learning_rate: Any,
     gradient: Any,
-    factor: Any,
-    nesterov: bool,
-    scale: float,
+    momentum: Any,
+    use_nesterov: bool,
+    gradient_scale: float,
 ) -> Tensor:
     """One step of gradient descent with momentum: accum ← momentum · accum + g, var ← var − lr · accum."""
-    g: Any = operand(gradient, "ApplyMomentum") * scale  # type: ignore[operator]
-    moved: Any = flow.assign(accumulation, accumulation * factor + g)
-    return flow.assign(variable, variable - learning_rate * (g + factor * moved if nesterov else moved))
+    g: Any = operand(gradient, "ApplyMomentum") * gradient_scale  # type: ignore[operator]
+    moved: Any = flow.assign(accumulation, accumulation * momentum + g)
+    return flow.assign(variable, variable - learning_rate * (g + momentum * moved if use_nesterov else moved))
 
 
 def keras_momentum(
-    var: Any, accum: Any, lr: Any, grad: Any, factor: Any, nesterov: bool
+    var: Any, accum: Any, lr: Any, grad: Any, momentum: Any, use_nesterov: bool
 ) -> tuple[Tensor, Tensor]:
     """One step of gradient descent with momentum: accum ← momentum · accum − lr g, var ← var + accum."""
     step: Any = lr * operand(grad, "ApplyKerasMomentum")
-    moved: Any = flow.assign(accum, accum * factor - step)
-    return flow.assign(var, var + (moved * factor - step if nesterov else moved)), moved
+    moved: Any = flow.assign(accum, accum * momentum - step)
+    return flow.assign(var, var + (moved * momentum - step if use_nesterov else moved)), moved
 
 
 def ada_max(
@@ -240,26 +240,26 @@ def power_sign(
 
 
 def rms_prop(
-    var: Any, mean_square: Any, moment: Any, learning_rate: Any, grad: Any, decay: Any, factor: Any, epsilon:
-    Any, indices: Any = None,
+    var: Any, mean_square: Any, moment: Any, learning_rate: Any, grad: Any, decay: Any, momentum: Any,
+    epsilon: Any, indices: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """One step of RMSProp (Hinton 2012): moment ← momentum · moment + lr g / √(mean of g² + ε)."""
     g, assign = _dense_or_rows(var, grad, indices)
     square = assign(mean_square, _mean(decay, mean_square, g * g))
-    moved: Any = assign(moment, factor * moment + learning_rate * g / math.sqrt(square + epsilon))
+    moved: Any = assign(moment, momentum * moment + learning_rate * g / math.sqrt(square + epsilon))
     return assign(var, var - moved), square, moved
 
 
 def centered_rms_prop(
     var: Any, mean_gradient: Any, mean_square: Any, moment: Any, grad: Any, learning_rate: Any, decay: Any,
-    factor: Any, epsilon: Any,
+    momentum: Any, epsilon: Any,
 ) -> Tensor:  # fmt: skip
     """One step of RMSProp with the variance of g in the place of the mean of g² (Graves 2013)."""
     g: Any = operand(grad, "ApplyCenteredRMSProp")
     square: Any = flow.assign(mean_square, _mean(decay, mean_square, g * g))
     mean: Any = flow.assign(mean_gradient, _mean(decay, mean_gradient, g))
     spread = math.sqrt(square - mean * mean + epsilon)
-    moved = flow.assign(moment, factor * moment + learning_rate * g / spread)
+    moved = flow.assign(moment, momentum * moment + learning_rate * g / spread)
     return flow.assign(var, var - moved)
 
 

@@ -30,11 +30,10 @@ from mindgrad.ops.operations import (
     update_ops,
 )
 from mindgrad.ops.operations._embedding_cache_ops import UpdateCache  # noqa: F401
-from mindgrad.ops.operations.base import Operation, class_of
+from mindgrad.ops.operations.base import Operation
+from mindgrad.ops.operations.base import expose_classes as _expose_classes
 from mindgrad.ops.operations.status_ops import identity  # noqa: F401
 from mindgrad.ops.registry import CLASSES as _CLASSES
-from mindgrad.ops.registry import Form as _Form
-from mindgrad.ops.registry import surface as _surface
 
 if _TYPE_CHECKING:
     # the names are made from the registry, which a type checker does not follow
@@ -43,7 +42,7 @@ if _TYPE_CHECKING:
 
 
 __all__ = ["Operation"]
-# the classes that compute more than one function does are written out in modules
+# modules write out the classes that compute more than one function does, and declare forms of functions
 for _module in (
     alignment_ops, array_ops, box_ops, collective_ops, later_ops, layer_ops, linalg_ops, loss_ops, math_ops,
     nn_ops, other_ops, part_ops, primitive, random_ops, rl_ops, sparse_ops, special_ops, status_ops,
@@ -52,11 +51,5 @@ for _module in (
     __all__ += _module.__all__
     globals().update({name: getattr(_module, name) for name in _module.__all__})
 
-
-def _install(forms: list[_Form]) -> None:
-    globals().update({form.name: class_of(__name__, form) for form in forms})
-    __all__.extend(form.name for form in forms)
-
-
-_surface(_CLASSES, _install)
+_expose_classes(_CLASSES, globals())
 _explain_room(__name__)

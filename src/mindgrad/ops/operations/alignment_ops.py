@@ -24,8 +24,9 @@ from mindgrad.ops.index_checks import known
 from mindgrad.ops.joining import concat, stack
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import boolean, operation
+from mindgrad.ops.registry import public
 
-__all__ = ["CTCGreedyDecoder", "CTCLoss"]
+__all__ = ["CTCLoss"]
 
 
 def sparse_ctc_loss(
@@ -87,6 +88,7 @@ CTCLoss = operation(
 )  # fmt: skip
 
 
+@public("CTCGreedyDecoder(merge_repeated=True)(...)")
 def ctc_greedy_decoder(
     inputs: Any, sequence_length: Any, merge_repeated: bool = True
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -136,13 +138,3 @@ def ctc_greedy_decoder(
     best_logits = layout.swapaxes(extremes.amax(logits, -1), 0, 1)
     score = -reduction.sum(indexing.where(is_counted, best_logits, 0.0), 1, True)  # type: ignore[operator]
     return indices, indexing.masked_select(best, is_label), shape, score
-
-
-CTCGreedyDecoder = operation(
-    __name__, "CTCGreedyDecoder", ctc_greedy_decoder, attributes={"merge_repeated": boolean(True)},
-    run=lambda self, inputs, sequence_length: ctc_greedy_decoder(
-        inputs, sequence_length, self.merge_repeated
-    ),
-    example="ops.CTCGreedyDecoder()(Tensor([[[2.0, 0.0]], [[2.0, 0.0]], [[0.0, 2.0]]]), Tensor([3]))[1]",
-    prints="[0]",
-)  # fmt: skip

@@ -4,39 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import int32, int64
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import joining, layout, ordering, repeating, slices
 from mindgrad.ops.axes import normalize_axis
 from mindgrad.ops.operations.base import (
     anything,
-    boolean,
     classes,
-    element_type,
     integer,
     operation,
-    text,
 )
+from mindgrad.ops.registry import public
 
 _TABLE = "Tensor([[1.0, 2.0], [3.0, 4.0]])"
 
-# --- creation ----------------------------------------------------------------------------------------
-
-
-# --- shape -------------------------------------------------------------------------------------------
-
-DType = operation(
-    __name__, "DType", layout.shape, run=lambda self, x: x.dtype,
-    example="ops.DType()(Tensor([1.0]))", prints="Float32",
-)  # fmt: skip
-TransposeView = operation(
-    __name__, "TransposeView", layout.transpose,
-    example="ops.operations.TransposeView()(Tensor([[1.0, 2.0]]), (1, 0))", prints="[[1.]\n [2.]]",
-)  # fmt: skip
+public("DType()(x) -> x.dtype >>> ops.DType()(Tensor([1.0])) => Float32")(layout.shape)
+public("TransposeView >>> ops.operations.TransposeView()(Tensor([[1.0, 2.0]]), (1, 0)) => [[1.]\n [2.]]")(
+    layout.transpose
+)
 
 # --- joining and splitting ---------------------------------------------------------------------------
-
-_AXIS = {"axis": integer(0)}
 
 _UNSTACKED = {"axis": integer(0), "num": anything("an int or None", None)}
 
@@ -78,38 +64,22 @@ Split = operation(
     __name__, "Split", joining.split, attributes={"axis": integer(0), "output_num": integer(1)}, run=_split,
     example=f"ops.Split(1, 2)({_TABLE})[1]", prints="[[2.]\n [4.]]",
 )  # fmt: skip
-Meshgrid = operation(
-    __name__, "Meshgrid", repeating.meshgrid, attributes={"indexing": text("xy")},
-    run=lambda self, inputs: repeating.meshgrid(*inputs, indexing=self.indexing),
-    example="ops.Meshgrid()((Tensor([1.0, 2.0]), Tensor([3.0])))[0]", prints="[[1. 2.]]",
-)  # fmt: skip
+public(
+    "Meshgrid(indexing='xy')(inputs) -> meshgrid(*inputs, indexing=self.indexing)"
+    " >>> ops.Meshgrid()((Tensor([1.0, 2.0]), Tensor([3.0])))[0] => [[1. 2.]]"
+)(repeating.meshgrid)
 
 # --- lookups -----------------------------------------------------------------------------------------
 
-_BATCH = {"batch_dims": integer(0)}
+public(
+    "StridedSlice(begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0)"
+    "(x, begin, end, strides) >>> ops.StridedSlice()(Tensor([1.0, 2.0, 3.0]), (0,), (3,), (2,)) => [1. 3.]"
+)(slices.strided_slice)
 
-StridedSlice = operation(
-    __name__, "StridedSlice", slices.strided_slice,
-    attributes={
-        f"{name}_mask": integer(0) for name in ("begin", "end", "ellipsis", "new_axis", "shrink_axis")
-    },
-    run=lambda self, x, begin, end, strides: slices.strided_slice(
-        x, begin, end, strides, *(getattr(self, name) for name in self.attributes)
-    ),
-    example="ops.StridedSlice()(Tensor([1.0, 2.0, 3.0]), (0,), (3,), (2,))", prints="[1. 3.]",
-)  # fmt: skip
-
-# --- matrices and order ------------------------------------------------------------------------------
-
-_DIAGONAL = {"diagonal": integer(0)}
-
-SearchSorted = operation(
-    __name__, "SearchSorted", ordering.searchsorted,
-    attributes={"dtype": element_type(int64), "right": boolean(False), "out_int32": boolean(False)},
-    run=lambda self, sequence, values: ordering.searchsorted(
-        sequence, values, out_int32=self.out_int32 or self.dtype is int32, right=self.right
-    ),
-    example="ops.SearchSorted()(Tensor([1.0, 3.0]), Tensor([2.0]))", prints="[1]",
-)  # fmt: skip
+public(
+    "SearchSorted(dtype=int64, right=False, out_int32=False)(sequence, values)"
+    "(out_int32=self.out_int32 or self.dtype is int32)"
+    " >>> ops.SearchSorted()(Tensor([1.0, 3.0]), Tensor([2.0])) => [1]"
+)(ordering.searchsorted)
 
 __all__ = list(classes(globals()))

@@ -22,12 +22,12 @@ from mindgrad.ops.forms import Argument, Reading, defined_in, definition, own_ex
 from mindgrad.ops.operations.class_examples import class_example
 from mindgrad.ops.operations.named_inputs import input_names, optional_inputs, with_named
 from mindgrad.ops.operations.primitive import Primitive
-from mindgrad.ops.registry import Form
+from mindgrad.ops.registry import Form, surface
 from mindgrad.ops.strategies import run_with_strategies
 
 __all__ = [
-    "Attribute", "Operation", "anything", "boolean", "class_of", "classes", "described",
-    "element_type", "integer", "integers", "number", "operation", "signature", "text",
+    "Attribute", "Operation", "anything", "boolean", "class_of", "classes", "described", "element_type",
+    "expose_classes", "integer", "integers", "number", "operation", "signature", "text",
 ]  # fmt: skip
 
 _REQUIRED = inspect.Parameter.empty
@@ -146,14 +146,31 @@ def operation(
     return type(name, (Operation,), body)
 
 
-def class_of(module: str, form: Form) -> type[Operation]:
+def expose_classes(path: str, namespace: dict[str, Any], conversions: dict[str, Any] | None = None) -> None:
+    """Give a module the classes that are declared for its path, now and later.
+
+    Args:
+        path: the path of the surface.
+        namespace: the globals of its module.
+        conversions: further names that forms use.
+    """
+
+    def install(forms: list[Form]) -> None:
+        home, names = namespace["__name__"], conversions or {}
+        namespace.update({form.name: class_of(home, form, names) for form in forms})
+        namespace["__all__"].extend(form.name for form in forms)
+
+    surface(path, install)
+
+
+def class_of(module: str, form: Form, conversions: dict[str, Any]) -> type[Operation]:
     """The class of a form; the function behind one with attributes is defined when it is first called."""
     if not form.arguments:
         example, _, prints = form.example.partition(" => ")
         return operation(module, form.name, form.function, example=example, prints=prints)
-    reading = read(form.arguments, is_class=True)
+    reading = read(form.arguments, form.function, is_class=True)
     attributes = {argument.name: _attribute(argument) for argument in reading.attributes}
-    run = lru_cache(maxsize=1)(partial(_defined, form, reading))
+    run = lru_cache(maxsize=1)(partial(_defined, form, reading, conversions))
     body = {
         "attributes": attributes,
         "_function": Once(run),
@@ -167,10 +184,10 @@ def class_of(module: str, form: Form) -> type[Operation]:
     return type(form.name, (Operation,), body)
 
 
-def _defined(form: Form, reading: Reading) -> Callable[..., Any]:
+def _defined(form: Form, reading: Reading, conversions: dict[str, Any]) -> Callable[..., Any]:
     text = definition(form.name, form.function, reading, is_class=True)
     # fixed values and conversions are written in the names of the function's module, and element types
-    names = {**vars(dtype_names), **inspect.unwrap(form.function).__globals__}
+    names = {**vars(dtype_names), **conversions, **inspect.unwrap(form.function).__globals__}
     scope = defined_in({**names, f"_of_{form.name}": form.function}, text, form.path)
     return scope[form.name]  # type: ignore[no-any-return]
 
@@ -290,6 +307,8 @@ def _documentation(
 ) -> str:
     text = inspect.getdoc(function) or ""
     summary, _, body = text.partition("\n\n")
+    for argument, parameter in (parameters or {}).items():
+        summary = summary.replace(f"``{parameter}``", f"``{argument}``")
     public = getattr(functional, function.__name__, None) is function
     home = "mindgrad.ops" if public else function.__module__
     lines = [summary, "", f"The class form of :func:`{home}.{function.__name__}`, which says more."]

@@ -10,34 +10,25 @@ from mindgrad.ops import padding, pooling, resizing
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import anything, boolean, classes, integers, operation, text
 from mindgrad.ops.pool_windows import max_pooled, pool_windows
+from mindgrad.ops.registry import public
 
-_BOX = "Tensor([[0.0, 0.0, 3.0, 3.0]])"
-_FOUR = anything("four numbers", (0.0, 0.0, 0.0, 0.0))
-_ONES = anything("four numbers", (1.0, 1.0, 1.0, 1.0))
-
-
-# --- sizes --------------------------------------------------------------------------------------------
-
-
-def _resized(kind: str, name: str) -> Any:
-    def run(self: Any, image: Any, size: Any) -> Tensor:
-        return resizing.resized_image(name, image, size, kind, self.align_corners, self.half_pixel_centers)
-
-    return run
-
-
-_CORNERS = {"align_corners": boolean(False), "half_pixel_centers": boolean(False)}
+_CORNERS = "align_corners=False, half_pixel_centers=False"
+_SIDES = "self.align_corners, self.half_pixel_centers"
 _PIXELS = "Tensor([[[[0.0, 1.0]]]])"
-ResizeBilinearV2 = operation(
-    __name__, "ResizeBilinearV2", resizing.interpolate, attributes=_CORNERS,
-    run=_resized("linear", "ResizeBilinearV2"),
-    example=f"ops.ResizeBilinearV2()({_PIXELS}, (1, 4))", prints="[[[[0.  0.5 1.  1. ]]]]",
-)  # fmt: skip
-ResizeNearestNeighborV2 = operation(
-    __name__, "ResizeNearestNeighborV2", resizing.interpolate, attributes=_CORNERS,
-    run=_resized("nearest", "ResizeNearestNeighborV2"),
-    example=f"ops.ResizeNearestNeighborV2()({_PIXELS}, (1, 4))", prints="[[[[0. 0. 1. 1.]]]]",
-)  # fmt: skip
+public(
+    f"ResizeBilinear(size: integers, {_CORNERS})(x)"
+    f" -> resized_image('ResizeBilinear', x, self.size, 'linear', {_SIDES})"
+    f" >>> ops.ResizeBilinear((1, 4))({_PIXELS}) => [[[[0.  0.5 1.  1. ]]]]",
+    f"ResizeBilinearV2({_CORNERS})(image, size)"
+    f" -> resized_image('ResizeBilinearV2', image, size, 'linear', {_SIDES})"
+    f" >>> ops.ResizeBilinearV2()({_PIXELS}, (1, 4)) => [[[[0.  0.5 1.  1. ]]]]",
+    "ResizeNearestNeighbor(size: integers, align_corners=False)(x)"
+    " -> resized_image('ResizeNearestNeighbor', x, self.size, 'nearest', self.align_corners, False)"
+    f" >>> ops.ResizeNearestNeighbor((1, 4))({_PIXELS}) => [[[[0. 0. 1. 1.]]]]",
+    f"ResizeNearestNeighborV2({_CORNERS})(image, size)"
+    f" -> resized_image('ResizeNearestNeighborV2', image, size, 'nearest', {_SIDES})"
+    f" >>> ops.ResizeNearestNeighborV2()({_PIXELS}, (1, 4)) => [[[[0. 0. 1. 1.]]]]",
+)(resizing.interpolate)
 
 
 def _resized_line(self: Any, x: Any, size: Any) -> Tensor:

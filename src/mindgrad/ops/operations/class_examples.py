@@ -6,9 +6,14 @@ import ast
 import inspect
 
 from mindgrad.ops.forms import Reading
-from mindgrad.ops.registry import Form
+from mindgrad.ops.registry import CLASSES, Form
 
 __all__ = ["class_example"]
+
+
+def class_path(form: Form) -> str:
+    """How an example writes the class of a form: ``ops.Softmax``."""
+    return f"{'ops' if form.path == CLASSES else form.path}.{form.name}"
 
 
 class _Rewriter(ast.NodeTransformer):
@@ -30,7 +35,7 @@ class _Rewriter(ast.NodeTransformer):
         values |= {each.arg: each.value for each in node.keywords if each.arg is not None}
         named = {self.arguments.get(parameter, parameter): value for parameter, value in values.items()}
         held = [ast.keyword(name, named.pop(name)) for name in self.fixed if name in named]
-        operator = ast.Call(ast.parse(f"ops.{self.form.name}", mode="eval").body, [], held)
+        operator = ast.Call(ast.parse(class_path(self.form), mode="eval").body, [], held)
         return ast.Call(operator, list(named.values()), [])
 
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import float32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
     comparison,
     complexes,
-    grid_sampling,
     im2col,
     indexing,
     layout,
@@ -18,22 +16,18 @@ from mindgrad.ops import (
     quantiles,
 )
 from mindgrad.ops.operands import operand
-from mindgrad.ops.operations.base import anything, boolean, classes, element_type, operation, text
+from mindgrad.ops.operations.base import anything, classes, operation
+from mindgrad.ops.registry import public
 
 _IMAGE = "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])"
 
 # --- elements ----------------------------------------------------------------------------------------
 
-Quantile = operation(
-    __name__, "Quantile", quantiles.quantile,
-    attributes={
-        "dim": anything("an axis or None", None), "keep_dims": boolean(False), "ignore_nan": boolean(False),
-    },
-    run=lambda self, x, q: (quantiles.nanquantile if self.ignore_nan else quantiles.quantile)(
-        x, q, self.dim, self.keep_dims
-    ),
-    example="ops.Quantile()(Tensor([1.0, 2.0, 4.0]), 0.5)", prints="2.0",
-)  # fmt: skip
+public(
+    "Quantile(dim: anything('an axis or None')=None, keep_dims=False, ignore_nan=False)(x, q)"
+    " -> (nanquantile if self.ignore_nan else quantile)(x, q, self.dim, self.keep_dims)"
+    " >>> ops.Quantile()(Tensor([1.0, 2.0, 4.0]), 0.5) => 2.0"
+)(quantiles.quantile)
 Bincount = operation(
     __name__, "Bincount", ordering.bincount,
     run=lambda self, array, size, weights: _counted(array, size, weights),
@@ -55,8 +49,17 @@ ConjugateTranspose = operation(
 )  # fmt: skip
 
 
-def _looked_up(table: Any, indices: Any, offset: Any) -> Tensor:
-    """The rows ``indices − offset`` of a table, zeros for those outside."""
+@public(
+    "EmbeddingLookup >>> ops.EmbeddingLookup()(Tensor([[1.0], [2.0]]), Tensor([4, 5]), 4) => [[1.]\n [2.]]"
+)
+def looked_up_rows(table: Any, indices: Any, offset: Any) -> Tensor:
+    """The rows ``indices − offset`` of a table, zeros for those outside.
+
+    Args:
+        table: a tensor of at least one axis.
+        indices: integers.
+        offset: the number of the first row.
+    """
     places = arithmetic.sub(operand(indices, "EmbeddingLookup"), offset)
     count = operand(table, "EmbeddingLookup").shape[0]
     inside = comparison.logical_and(comparison.greater_equal(places, 0), comparison.less(places, count))
@@ -64,15 +67,7 @@ def _looked_up(table: Any, indices: Any, offset: Any) -> Tensor:
     return indexing.where(layout.reshape(inside, (*places.shape, *(1,) * (rows.ndim - places.ndim))), rows, 0)
 
 
-EmbeddingLookup = operation(
-    __name__, "EmbeddingLookup", indexing.embedding,
-    run=lambda self, table, indices, offset: _looked_up(table, indices, offset),
-    example="ops.EmbeddingLookup()(Tensor([[1.0], [2.0]]), Tensor([4, 5]), 4)", prints="[[1.]\n [2.]]",
-)  # fmt: skip
-
 # --- windows and columns -----------------------------------------------------------------------------
-
-_PERIODIC = {"periodic": boolean(True), "dtype": element_type(float32)}
 
 _SLIDING = {
     "dilation": anything("one int or two", 1), "padding": anything("1, 2 or 4 ints", 0),
@@ -107,18 +102,5 @@ Col2Im = operation(
     __name__, "Col2Im", im2col.fold, attributes={"kernel_size": anything("one int or two"), **_SLIDING},
     run=_col2im, example=f"ops.Col2Im(2)(ops.Im2Col(2)({_IMAGE}), (2, 2))[0, 0, 0]", prints="[1. 2.]",
 )  # fmt: skip
-
-# --- places in images --------------------------------------------------------------------------------
-
-_SAMPLING = {
-    "interpolation_mode": text("bilinear"),
-    "padding_mode": text("zeros"),
-    "align_corners": boolean(False),
-}
-
-
-def _sampled(self: Any, x: Any, grid: Any) -> Tensor:
-    return grid_sampling.grid_sample(x, grid, self.interpolation_mode, self.padding_mode, self.align_corners)
-
 
 __all__ = list(classes(globals()))

@@ -19,9 +19,9 @@ from mindgrad.ops.operations.base import (
     operation,
     text,
 )
-from mindgrad.ops.pool_windows import adaptive_avg, adaptive_max, avg_pooled, max_pooled, pool_windows
+from mindgrad.ops.pool_windows import avg_pooled, max_pooled, pool_windows
 from mindgrad.ops.reduction import widened
-from mindgrad.ops.resizing import interpolate, resized_image
+from mindgrad.ops.registry import public
 
 
 def _mode(self: Any) -> str:
@@ -83,42 +83,20 @@ AvgPool3D = operation(
     example=f"ops.AvgPool3D(2, 2)({_VOLUME}).shape", prints="(1, 2, 2, 2, 2)",
 )  # fmt: skip
 
-_SIZES = {"output_size": anything("an int, None, or a tuple of them")}
+_SIZES = "(output_size: anything('an int, None, or a tuple of them'))(x)"
 
-AdaptiveAvgPool2D = operation(
-    __name__, "AdaptiveAvgPool2D", pooling.adaptive_avg_pool2d, attributes=_SIZES,
-    run=lambda self, x: adaptive_avg("AdaptiveAvgPool2D", 2, x, self.output_size),
-    example=f"ops.AdaptiveAvgPool2D((3, None))({_IMAGE}).shape", prints="(1, 2, 3, 4)",
-)  # fmt: skip
-AdaptiveAvgPool3D = operation(
-    __name__, "AdaptiveAvgPool3D", pooling.adaptive_avg_pool3d, attributes=_SIZES,
-    run=lambda self, x: adaptive_avg("AdaptiveAvgPool3D", 3, x, self.output_size),
-    example=f"ops.AdaptiveAvgPool3D(3)({_VOLUME}).shape", prints="(1, 2, 3, 3, 3)",
-)  # fmt: skip
-AdaptiveMaxPool2D = operation(
-    __name__, "AdaptiveMaxPool2D", pooling.adaptive_max_pool2d, attributes=_SIZES,
-    run=lambda self, x: adaptive_max("AdaptiveMaxPool2D", 2, x, self.output_size, True),
-    example=f"ops.AdaptiveMaxPool2D(3)({_IMAGE})[0].shape", prints="(1, 2, 3, 3)",
-)  # fmt: skip
-
-ResizeBilinear = operation(
-    __name__, "ResizeBilinear", interpolate,
-    attributes={
-        "size": integers(), "align_corners": boolean(False), "half_pixel_centers": boolean(False),
-    },
-    run=lambda self, x: resized_image(
-        "ResizeBilinear", x, self.size, "linear", self.align_corners, self.half_pixel_centers
-    ),
-    example="ops.ResizeBilinear((1, 4))(Tensor([[[[0.0, 1.0]]]]))", prints="[[[[0.  0.5 1.  1. ]]]]",
-)  # fmt: skip
-ResizeNearestNeighbor = operation(
-    __name__, "ResizeNearestNeighbor", interpolate,
-    attributes={"size": integers(), "align_corners": boolean(False)},
-    run=lambda self, x: resized_image(
-        "ResizeNearestNeighbor", x, self.size, "nearest", self.align_corners, False
-    ),
-    example="ops.ResizeNearestNeighbor((1, 4))(Tensor([[[[0.0, 1.0]]]]))", prints="[[[[0. 0. 1. 1.]]]]",
-)  # fmt: skip
+public(
+    f"AdaptiveAvgPool2D{_SIZES} -> adaptive_avg('AdaptiveAvgPool2D', 2, x, self.output_size)"
+    f" >>> ops.AdaptiveAvgPool2D((3, None))({_IMAGE}).shape => (1, 2, 3, 4)"
+)(pooling.adaptive_avg_pool2d)
+public(
+    f"AdaptiveAvgPool3D{_SIZES} -> adaptive_avg('AdaptiveAvgPool3D', 3, x, self.output_size)"
+    f" >>> ops.AdaptiveAvgPool3D(3)({_VOLUME}).shape => (1, 2, 3, 3, 3)"
+)(pooling.adaptive_avg_pool3d)
+public(
+    f"AdaptiveMaxPool2D{_SIZES} -> adaptive_max('AdaptiveMaxPool2D', 2, x, self.output_size, True)"
+    f" >>> ops.AdaptiveMaxPool2D(3)({_IMAGE})[0].shape => (1, 2, 3, 3)"
+)(pooling.adaptive_max_pool2d)
 
 # --- normalisation -----------------------------------------------------------------------------------
 

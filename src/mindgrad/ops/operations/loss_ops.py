@@ -9,18 +9,16 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, classification
 from mindgrad.ops.matrices import one_hot
 from mindgrad.ops.operands import cast, operand
-from mindgrad.ops.operations.base import boolean, classes, integer, operation, text
+from mindgrad.ops.operations.base import boolean, classes, operation
 from mindgrad.ops.reduction import mean
+from mindgrad.ops.registry import public
 
-NLLLoss = operation(
-    __name__, "NLLLoss", classification.nll_loss,
-    attributes={"reduction": text("mean"), "ignore_index": integer(-100)},
-    run=lambda self, logits, labels, weight=None: classification.nll_loss_and_weight(
-        logits, labels, weight, self.reduction, self.ignore_index
-    ),
-    example="ops.NLLLoss()(Tensor([[-0.5, -2.0]]), Tensor([1]), Tensor([1.0, 3.0]))",
-    prints="(Tensor(shape=[], dtype=Float32, value= 2), Tensor(shape=[], dtype=Float32, value= 3))",
-)  # fmt: skip
+public(
+    "NLLLoss(reduction='mean', ignore_index=-100)(logits, labels, weight=None)"
+    " -> nll_loss_and_weight(logits, labels, weight, self.reduction, self.ignore_index)"
+    " >>> ops.NLLLoss()(Tensor([[-0.5, -2.0]]), Tensor([1]), Tensor([1.0, 3.0]))"
+    " => (Tensor(shape=[], dtype=Float32, value= 2), Tensor(shape=[], dtype=Float32, value= 3))"
+)(classification.nll_loss)
 
 
 def _sparse(self: Any, logits: Any, labels: Any) -> Tensor:

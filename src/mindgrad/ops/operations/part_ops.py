@@ -6,25 +6,36 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import int32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import creation, flow, joining, layout, movement, padding, quantiles
 from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.operands import operand
 from mindgrad.ops.operations.base import (
-    boolean,
     classes,
-    element_type,
-    integer,
     operation,
     text,
 )
+from mindgrad.ops.registry import public
 
 # --- vectors -----------------------------------------------------------------------------------------
 
 
-def _running_logsumexp(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Tensor:
-    """The running sum, from the end with ``reverse``; before each element with ``exclusive``."""
+@public(
+    "CumulativeLogsumexp(exclusive=False, reverse=False)(...)"
+    " >>> ops.CumulativeLogsumexp()(Tensor([0.0]), 0) => [0.]"
+)
+def running_logsumexp(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Tensor:
+    """The logarithm of the running sum of exponentials along ``axis``: log Σ_{j ≤ i} exp x_j.
+
+    Args:
+        x: a real tensor.
+        axis: the axis to run along.
+        exclusive: whether each element is left out of its own result.
+        reverse: whether it runs from the end.
+
+    Raises:
+        ValueError: ``axis`` is out of range.
+    """
     tensor = operand(x, "CumulativeLogsumexp")
     dim = axis_in_range(axis, tensor.ndim, "CumulativeLogsumexp")
     turned = movement.flip(tensor, (dim,)) if reverse else tensor
@@ -34,13 +45,6 @@ def _running_logsumexp(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Ten
         sums = joining.concat((first, movement.narrow(sums, dim, 0, sums.shape[dim] - 1)), dim)
     return movement.flip(sums, (dim,)) if reverse else sums
 
-
-CumulativeLogsumexp = operation(
-    __name__, "CumulativeLogsumexp", quantiles.logcumsumexp,
-    attributes={"exclusive": boolean(False), "reverse": boolean(False)},
-    run=lambda self, x, axis: _running_logsumexp(x, axis, self.exclusive, self.reverse),
-    example="ops.CumulativeLogsumexp()(Tensor([0.0]), 0)", prints="[0.]",
-)  # fmt: skip
 
 # --- space, channels, batch ------------------------------------------------------------------------------
 
@@ -58,10 +62,9 @@ MirrorPad = operation(
 
 # --- sequences and shapes ----------------------------------------------------------------------------------
 
-IdentityN = operation(
-    __name__, "IdentityN", flow.identity, run=lambda self, xs: tuple(flow.identity(x) for x in xs),
-    example="ops.IdentityN()((Tensor([1.0]),))[0]", prints="[1.]",
-)  # fmt: skip
+public("IdentityN()(xs) -> tuple(map(identity, xs)) >>> ops.IdentityN()((Tensor([1.0]),))[0] => [1.]")(
+    flow.identity
+)
 TensorShape = operation(
     __name__, "TensorShape", layout.shape, run=lambda self, x: creation.tuple_to_array(layout.shape(x)),
     example="ops.TensorShape()(Tensor([[1.0, 2.0]]))", prints="[1 2]",
@@ -70,10 +73,5 @@ DynamicShape = operation(
     __name__, "DynamicShape", layout.shape, run=lambda self, x: creation.tuple_to_array(layout.shape(x)),
     example="ops.DynamicShape()(Tensor([[1.0, 2.0]]))", prints="[1 2]",
 )  # fmt: skip
-
-# --- matrices -------------------------------------------------------------------------------------------
-
-_ALIGNMENT = {"align": text("RIGHT_LEFT")}
-_INDICES = {"row": integer(), "col": integer(), "offset": integer(0), "dtype": element_type(int32)}
 
 __all__ = list(classes(globals()))

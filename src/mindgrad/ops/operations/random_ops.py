@@ -11,16 +11,15 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, dropping, ordering, random
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.operations.base import Attribute, classes, element_type, integer, operation
+from mindgrad.ops.registry import public
 from mindgrad.ops.rng_bits import fractions, seeds_of, shape_of
 
-UniformReal = operation(
-    __name__, "UniformReal", random.rand, attributes={"seed": integer(0), "seed2": integer(0)},
-    run=lambda self, shape: fractions(
-        "UniformReal", shape_of("UniformReal", shape), float32,
-        seeds_of("UniformReal", (self.seed, self.seed2)),
-    ),
-    example="ops.UniformReal(seed=2)((2, 3)).shape", prints="(2, 3)",
-)  # fmt: skip
+public(
+    "UniformReal(seed=0, seed2=0)(shape)"
+    " -> fractions('UniformReal', shape_of('UniformReal', shape), float32,"
+    " seeds_of('UniformReal', (self.seed, self.seed2)))"
+    " >>> ops.UniformReal(seed=2)((2, 3)).shape => (2, 3)"
+)(random.rand)
 
 
 def _keep_prob(name: str, open_below: bool) -> Attribute:

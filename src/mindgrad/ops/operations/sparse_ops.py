@@ -9,11 +9,12 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, sparse_values
 from mindgrad.ops.layout import swapaxes
 from mindgrad.ops.operands import operand
-from mindgrad.ops.operations.base import boolean, classes, operation
+from mindgrad.ops.registry import public
 
 _INDICES, _VALUES = "Tensor([[0, 1], [1, 2]])", "Tensor([1.0, 2.0])"
 
 
+@public("SparseToDense")
 def sparse_to_dense(indices: Any, values: Any, sparse_shape: Any) -> Tensor:
     """The whole tensor of which the values at some indices are given, and 0 elsewhere.
 
@@ -34,6 +35,10 @@ def sparse_to_dense(indices: Any, values: Any, sparse_shape: Any) -> Tensor:
     return _sparse("SparseToDense", indices, values, sparse_shape).to_dense()
 
 
+@public(
+    "SparseTensorDenseMatmul(adjoint_st=False, adjoint_dt=False)(...)"
+    f" >>> ops.SparseTensorDenseMatmul()({_INDICES}, {_VALUES}, (2, 3), ops.ones((3, 1))) => [[1.]\n [2.]]"
+)
 def sparse_tensor_dense_matmul(
     indices: Any,
     values: Any,
@@ -70,6 +75,10 @@ def sparse_tensor_dense_matmul(
     return terms.new_zeros((sizes[0], matrix.shape[1])).scatter_add(rows.expand_dims(-1), terms)  # type: ignore[no-any-return]
 
 
+@public(
+    f"SparseTensorDenseAdd >>> ops.SparseTensorDenseAdd()({_INDICES}, {_VALUES}, (2, 3), ops.ones((2, 3)))"
+    " => [[1. 2. 1.]\n [1. 1. 3.]]"
+)
 def sparse_tensor_dense_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
     """The sum of a sparse and a dense tensor.
 
@@ -94,6 +103,10 @@ def sparse_tensor_dense_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: 
     return x + dense  # type: ignore[no-any-return]
 
 
+@public(
+    f"SparseAddmm >>> ops.SparseAddmm()({_INDICES}, {_VALUES}, (2, 3), ops.ones((3, 1)), ops.ones((2, 1)),"
+    " 1.0, 2.0) => [[3.]\n [4.]]"
+)
 def sparse_addmm(
     indices: Any, values: Any, sparse_shape: Any, x2_dense: Any, x3_dense: Any, alpha: Any, beta: Any
 ) -> Tensor:
@@ -124,55 +137,25 @@ def _sparse(owner: str, indices: Any, values: Any, shape: Any) -> COOTensor:
     return COOTensor(places, stored, sizes)
 
 
-SparseToDense = operation(__name__, "SparseToDense", sparse_to_dense)
-SparseTensorDenseMatmul = operation(
-    __name__, "SparseTensorDenseMatmul", sparse_tensor_dense_matmul,
-    attributes={"adjoint_st": boolean(False), "adjoint_dt": boolean(False)},
-    run=lambda self, indices, values, sparse_shape, dense: sparse_tensor_dense_matmul(
-        indices, values, sparse_shape, dense, self.adjoint_st, self.adjoint_dt
-    ),
-    example=f"ops.SparseTensorDenseMatmul()({_INDICES}, {_VALUES}, (2, 3), ops.ones((3, 1)))",
-    prints="[[1.]\n [2.]]",
-)  # fmt: skip
-SparseTensorDenseAdd = operation(
-    __name__, "SparseTensorDenseAdd", sparse_tensor_dense_add,
-    example=f"ops.SparseTensorDenseAdd()({_INDICES}, {_VALUES}, (2, 3), ops.ones((2, 3)))",
-    prints="[[1. 2. 1.]\n [1. 1. 3.]]",
-)  # fmt: skip
-
-# --- stored values ------------------------------------------------------------------------------------
-
-_ELEMENTS = f"{_INDICES}, {_VALUES}, (2, 3)"
-SparseAddmm = operation(
-    __name__, "SparseAddmm", sparse_addmm,
-    example=f"ops.SparseAddmm()({_ELEMENTS}, ops.ones((3, 1)), ops.ones((2, 1)), 1.0, 2.0)",
-    prints="[[3.]\n [4.]]",
-)  # fmt: skip
-
-
 # --- segments of rows ---------------------------------------------------------------------------------
 
 
-def _segments(name: str, power: float, counted: bool) -> Any:
-    """The class that sums rows over segments, with or without their number as an input."""
-
-    def with_number(x: Any, indices: Any, segment_ids: Any, num_segments: Any) -> Tensor:
-        return sparse_values.segment_of_rows(name, x, indices, segment_ids, num_segments, power)
-
-    def without_number(x: Any, indices: Any, segment_ids: Any) -> Tensor:
-        return sparse_values.segment_of_rows(name, x, indices, segment_ids, None, power)
-
-    function = with_number if counted else without_number
-    function.__doc__ = sparse_values.segment_of_rows.__doc__
-    ones = "Tensor([[1.0], [3.0], [5.0], [7.0]]), Tensor([0, 1, 2, 3]), Tensor([0, 0, 0, 0])"
-    shown = {0.0: "[[16.]]", 0.5: "[[8.]]", 1.0: "[[4.]]"}[power]
-    return operation(__name__, name, function, example=f"ops.{name}()({ones}{', 1' * counted})", prints=shown)
+def _segments(name: str, power: float, number: str, prints: str) -> str:
+    """The form of the class that sums rows over segments; ``number`` is that of segments in the example."""
+    inputs, value = ("num_segments", "num_segments") if number else ("", "None")
+    return (
+        f"{name}()(x, indices, segment_ids, {inputs})(operator='{name}', num_segments={value}, power={power})"
+        f" >>> ops.{name}()({_ROWS}{number}) => {prints}"
+    )
 
 
-SparseSegmentSum = _segments("SparseSegmentSum", 0.0, False)
-SparseSegmentSqrtN = _segments("SparseSegmentSqrtN", 0.5, False)
-SparseSegmentSumWithNumSegments = _segments("SparseSegmentSumWithNumSegments", 0.0, True)
-SparseSegmentSqrtNWithNumSegments = _segments("SparseSegmentSqrtNWithNumSegments", 0.5, True)
-SparseSegmentMeanWithNumSegments = _segments("SparseSegmentMeanWithNumSegments", 1.0, True)
+_ROWS = "Tensor([[1.0], [3.0], [5.0], [7.0]]), Tensor([0, 1, 2, 3]), Tensor([0, 0, 0, 0])"
+public(
+    _segments("SparseSegmentSum", 0.0, "", "[[16.]]"),
+    _segments("SparseSegmentSqrtN", 0.5, "", "[[8.]]"),
+    _segments("SparseSegmentSumWithNumSegments", 0.0, ", 1", "[[16.]]"),
+    _segments("SparseSegmentSqrtNWithNumSegments", 0.5, ", 1", "[[8.]]"),
+    _segments("SparseSegmentMeanWithNumSegments", 1.0, ", 1", "[[4.]]"),
+)(sparse_values.segment_of_rows)
 
-__all__ = list(classes(globals()))
+__all__: list[str] = []

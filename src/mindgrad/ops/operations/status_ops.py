@@ -15,8 +15,10 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import creation, flow, layout, reduction, rounding
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import classes, operation
+from mindgrad.ops.registry import public
 
 
+@public("FloatStatus")
 def overflowed(x: Any) -> Tensor:
     """1 if an element is infinite or no number, else 0, as Float32 of shape (1,).
 
@@ -34,6 +36,7 @@ def overflowed(x: Any) -> Tensor:
     return layout.reshape(1.0 - cast(finite, float32), (1,))  # type: ignore[operator]
 
 
+@public("Eps")
 def spacing(x: Any) -> Tensor:
     """The distance from 1 to the next larger number of the element type of ``x``, in the shape of ``x``.
 
@@ -56,6 +59,7 @@ def spacing(x: Any) -> Tensor:
     return creation.full_like(tensor, 2.0**-bits)
 
 
+@public("NPUAllocFloatStatus")
 def flag_of_zeros() -> Tensor:
     """Ascend's flags of overflow, none of them set: eight zeros.
 
@@ -66,6 +70,7 @@ def flag_of_zeros() -> Tensor:
     return creation.zeros((8,), float32)
 
 
+@public("NPUGetFloatStatus", "NPUClearFloatStatus >>> ops.NPUClearFloatStatus()(Tensor([0.0])) => [0.]")
 def flag_unchanged(x: Any) -> Tensor:
     """Ascend's flags of overflow as they were: other devices have none to read.
 
@@ -79,22 +84,6 @@ def flag_unchanged(x: Any) -> Tensor:
     return flow.identity(x)
 
 
-FloatStatus = operation(
-    __name__, "FloatStatus", overflowed, example="ops.FloatStatus()(Tensor([1.0]))", prints="[0.]"
-)
-Eps = operation(__name__, "Eps", spacing, example="ops.Eps()(Tensor([1.0]))", prints="[1.1920929e-07]")
-NPUAllocFloatStatus = operation(
-    __name__, "NPUAllocFloatStatus", flag_of_zeros,
-    example="ops.NPUAllocFloatStatus()().shape", prints="(8,)",
-)  # fmt: skip
-NPUGetFloatStatus = operation(
-    __name__, "NPUGetFloatStatus", flag_unchanged,
-    example="ops.NPUGetFloatStatus()(Tensor([0.0]))", prints="[0.]",
-)  # fmt: skip
-NPUClearFloatStatus = operation(
-    __name__, "NPUClearFloatStatus", flag_unchanged,
-    example="ops.NPUClearFloatStatus()(Tensor([0.0]))", prints="[0.]",
-)  # fmt: skip
 identity = operation(
     __name__, "identity", flow.identity, example="ops.operations.identity()(Tensor([1.0]))", prints="[1.]"
 )
