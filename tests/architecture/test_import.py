@@ -75,7 +75,7 @@ def test_a_name_is_there_however_it_is_asked_for(program):
     ],
 )
 def test_a_class_of_an_operator_is_there_however_it_is_asked_for(program):
-    assert "mindgrad.ops.operations.math_ops.MatMul" in run(program)
+    assert "mindgrad.ops.operations.MatMul" in run(program)
 
 
 def test_a_module_is_made_once_whatever_its_name():

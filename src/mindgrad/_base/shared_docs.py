@@ -4,7 +4,7 @@ A docstring names what it shares in a line of its own: ``{as amax}`` stands for 
 function or class of its module, or of a text there, ``{Raises as softmax}`` for one of them, and
 ``{errors of one x}`` for one of the ``BLOCKS``, here about the argument ``x``. It describes what is its own,
 and gets each section that it leaves out and, in the order of the signature, each of its arguments. The
-parameters of another function are renamed by their positions.
+parameters of another function are renamed by their positions, unless it has parameters of these names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from mindgrad._base.later import Later
 
-__all__ = ["BLOCKS", "SharedSections", "completed"]
+__all__ = ["BLOCKS", "SharedSections", "with_sections"]
 
 T = TypeVar("T")
 
@@ -121,7 +121,7 @@ class SharedSections:
 
 
 #: the decorator of what names all that it shares
-completed = SharedSections()
+with_sections = SharedSections()
 
 
 def _composed(shared: str, own: str, item: Any) -> str:
@@ -167,14 +167,16 @@ def _source(reference: str, item: Any) -> dict[str, str]:
     if name != "as":
         header = name.removesuffix(" as")
         sections = {header: sections[header]}
-    if not isinstance(source, (str, type)):
-        for old, new in zip(_parameters(source), _parameters(item), strict=False):
-            if old != new:
-                sections = {
-                    header: re.sub(rf"^    {old}: ", f"    {new}: ", text, flags=re.MULTILINE)
-                    .replace(f"``{old}``", f"``{new}``")
-                    for header, text in sections.items()
-                }  # fmt: skip
+    return sections if isinstance(source, (str, type)) else _renamed(sections, _parameters(source), item)
+
+
+def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict[str, str]:
+    """Sections about ``parameters`` in the names of those of ``item``, by position where these are others."""
+    for old, new in zip(parameters, _parameters(item), strict=False):
+        if new not in parameters:
+            for header, text in sections.items():
+                text = re.sub(rf"^    {old}: ", f"    {new}: ", text, flags=re.MULTILINE)
+                sections[header] = text.replace(f"``{old}``", f"``{new}``")
     return sections
 
 

@@ -153,9 +153,8 @@ def _constants(graph: Graph) -> dict[Any, None]:
     constants = {x: None for x in graph.outputs if type(x) is not Variable}
     for equation in graph.equations:
         constants.update((x, None) for x in equation.inputs if type(x) is not Variable)
-        for value in equation.parameters.values():
-            if isinstance(value, Graph):
-                constants.update(_constants(value))
+        for inner in equation.graphs.values():
+            constants.update(_constants(inner))
     return constants
 
 
@@ -169,9 +168,8 @@ def needs_x64(graph: Graph) -> bool:
     for equation in graph.equations:
         atoms.extend(equation.inputs)
         atoms.extend(equation.outputs)
-        for value in equation.parameters.values():
-            if isinstance(value, Graph) and needs_x64(value):
-                return True
+        if any(map(needs_x64, equation.graphs.values())):
+            return True
     return any(wide(atom.type) for atom in atoms)
 
 

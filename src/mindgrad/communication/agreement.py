@@ -19,6 +19,7 @@ from typing import Any
 from mindgrad.communication.call_order import ORDER, CallOrder, number_of
 from mindgrad.communication.store import Store
 from mindgrad.ir.graph import Equation, Graph
+from mindgrad.ir.inner_programs import all_equations
 
 __all__ = ["AGREEMENT_SECONDS", "Agreement", "collectives_of"]
 
@@ -142,10 +143,9 @@ def collectives_of(graph: Graph) -> Iterator[tuple[tuple[int, ...], Described]]:
             if equation.primitive.sends:
                 yield ranks, (_text(equation, parameters), _line(equation))
         elif equation.primitive.kind == "control":
-            for name, value in equation.parameters.items():
-                if isinstance(value, Graph):
-                    for ranks, (text, line) in collectives_of(value):
-                        yield ranks, (f"{text} in the {name} of {equation.primitive.name}", line)
+            for name, inner in equation.graphs.items():
+                for ranks, (text, line) in collectives_of(inner):
+                    yield ranks, (f"{text} in the {name} of {equation.primitive.name}", line)
 
 
 def _divided(graph: Graph) -> list[Described]:
@@ -157,12 +157,9 @@ def _divided(graph: Graph) -> list[Described]:
 
 
 def _operators(graph: Graph) -> Iterator[Described]:
-    for equation in graph.equations:
+    for equation in all_equations(graph.equations):
         types = ", ".join([repr(x.type) for x in equation.inputs])
         yield f"{equation.primitive.name}({types})", _line(equation)
-        for value in equation.parameters.values():
-            if isinstance(value, Graph):
-                yield from _operators(value)
 
 
 def _text(equation: Equation, parameters: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.inner_programs import all_equations
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.rows.kinds import zeros
@@ -28,13 +29,7 @@ __all__ = ["lazy_primitive", "never", "pushed", "series", "expand_lazy"]
 
 @memoized
 def _is_settled(graph: Graph) -> bool:
-    for equation in graph.equations:
-        if equation.primitive.expand is not None:
-            return False
-        for value in equation.parameters.values():
-            if isinstance(value, Graph) and not _is_settled(value):
-                return False
-    return True
+    return all(equation.primitive.expand is None for equation in all_equations(graph.equations))
 
 
 @memoized
@@ -57,7 +52,7 @@ def _settled_equation(builder: Builder, equation: Equation, operands: tuple[Any,
     expand = equation.primitive.expand
     if expand is not None:
         return builder.inline(expand_lazy(expand(**equation.parameters)), operands)
-    programs = {k: expand_lazy(v) for k, v in equation.parameters.items() if isinstance(v, Graph)}
+    programs = {name: expand_lazy(inner) for name, inner in equation.graphs.items()}
     return builder.emit_again(equation, operands, **programs)
 
 

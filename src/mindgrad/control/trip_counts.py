@@ -50,7 +50,7 @@ def runs(graph: Graph, trips: int = 1) -> Iterator[Run]:
 
 def _within(graph: Graph, trips: int, times: int, is_known: bool) -> Iterator[Run]:
     for equation in graph.equations:
-        if not any(isinstance(value, Graph) for value in equation.parameters.values()):
+        if not equation.graphs:
             yield Run(equation, times, is_known)
             continue
         for inner in inner_programs(equation, trips):

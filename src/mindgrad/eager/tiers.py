@@ -30,7 +30,7 @@ from mindgrad.eager.regions import begin
 from mindgrad.eager.tier import Tier
 from mindgrad.eager.warming import compare, consider, ended, error_line, has_taken, pays
 from mindgrad.execution.background import submit, wait_until_compiled
-from mindgrad.execution.cache import register_eager
+from mindgrad.execution.cache import content_of, register_eager
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.placement import is_infinite
 from mindgrad.ir import settings
@@ -161,16 +161,9 @@ def _tiers_of(name: str, source: Any) -> dict[Any, Tier]:
     tiers = _by_code.setdefault(source.__code__, {})
     if len(tiers) > _KINDS:
         tiers.pop(next(iter(tiers)))
-    contents = [_content(cell) for cell in source.__closure__ or ()]
+    contents = [content_of(cell) for cell in source.__closure__ or ()]
     callables = [getattr(x, "__code__", id(x)) for x in contents if callable(x)]
     return tiers.setdefault((name, *callables), {})
-
-
-def _content(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # the variable has no value yet
-        return None
 
 
 def _called(

@@ -31,8 +31,8 @@ from mindgrad.trace.tracing import DATA
 from mindgrad.trace.user_functions import functions_in
 
 __all__ = [
-    "MAXSIZE", "CacheInfo", "History", "cache_info", "call_signature", "clear_cache", "eager_tiers",
-    "history_of", "offer", "offered", "register", "register_eager", "withdraw",
+    "MAXSIZE", "CacheInfo", "History", "cache_info", "call_signature", "clear_cache", "content_of",
+    "eager_tiers", "history_of", "offer", "offered", "register", "register_eager", "withdraw",
 ]  # fmt: skip
 
 #: signatures of one function that programs are kept for
@@ -255,7 +255,7 @@ def _owner_of(function: Any) -> str:
     for closure in waiting:
         if isinstance(closure, types.FunctionType):
             names = closure.__code__.co_freevars
-            contents = dict(zip(names, [_content(c) for c in closure.__closure__ or ()], strict=True))
+            contents = dict(zip(names, [content_of(c) for c in closure.__closure__ or ()], strict=True))
             if isinstance(contents.get("owner"), str) and "fn" in contents:
                 return contents["owner"]
             if len(waiting) < 8:
@@ -263,7 +263,8 @@ def _owner_of(function: Any) -> str:
     return ""
 
 
-def _content(cell: Any) -> Any:
+def content_of(cell: Any) -> Any:
+    """The value of a variable of a closure; ``None`` where it has none yet."""
     try:
         return cell.cell_contents
     except ValueError:

@@ -23,6 +23,7 @@ from mindgrad.execution.donation import settled, window
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.graph import Equation, Graph, Variable, communicates
 from mindgrad.ir.index_map import UNIFORM
+from mindgrad.ir.inner_programs import all_equations
 from mindgrad.ir.partition import Allocation, Axes, Partition, current, leading, replicated, slices
 from mindgrad.ir.scope import LEFT_BEHIND
 from mindgrad.ir.tensor import Tensor, make_tensor
@@ -74,13 +75,10 @@ def partition_of(graph: Graph) -> Partition | None:
 
 
 def _constrained_devices(graph: Graph) -> int | None:
-    for equation in graph.equations:
-        if equation.primitive is with_sharding:
-            return int(equation.parameters["devices"])
-        for value in equation.parameters.values():
-            if isinstance(value, Graph) and (devices := _constrained_devices(value)) is not None:
-                return devices
-    return None
+    constraints = (
+        equation for equation in all_equations(graph.equations) if equation.primitive is with_sharding
+    )
+    return next((int(constraint.parameters["devices"]) for constraint in constraints), None)
 
 
 def placement_of(

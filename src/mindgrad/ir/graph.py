@@ -219,6 +219,11 @@ class Equation:
             self.is_unique |= any(graph.is_unique for graph in graphs)
 
     @property
+    def graphs(self) -> dict[str, Graph]:
+        """The graphs among its parameters, by name: branches, bodies of loops."""
+        return {name: value for name, value in self.parameters.items() if isinstance(value, Graph)}
+
+    @property
     def is_only_effect(self) -> bool:
         """Whether it has a side effect and no outputs."""
         return self.has_effect and not self.outputs
@@ -337,7 +342,7 @@ def is_communication(equation: Equation) -> bool:
     primitive = equation.primitive
     if primitive.kind != "control":
         return primitive.communicates and len(equation.parameters["ranks"]) > 1
-    return any(isinstance(value, Graph) and communicates(value) for value in equation.parameters.values())
+    return any(map(communicates, equation.graphs.values()))
 
 
 @memoized

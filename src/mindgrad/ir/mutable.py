@@ -16,7 +16,7 @@ from mindgrad._base.tree import attributes_of, is_record, record_of
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.tensor import Tensor
 
-__all__ = ["MutableFloat", "MutableInt", "is_container", "is_mutable", "mutable", "plain_kind"]
+__all__ = ["MutableFloat", "MutableInt", "is_mutable", "mutable", "plain_kind"]
 
 
 class MutableTuple(tuple):
@@ -150,11 +150,6 @@ def _of_field(value: Any) -> Any:
         attributes = attributes_of(value).items()
         return record_of(_marked(kind), {name: _of_field(item) for name, item in attributes})
     return value
-
-
-def is_container(value: Any) -> bool:
-    """Whether ``value`` is a container that ``mutable`` made."""
-    return type(value) in _CONTAINERS
 
 
 def is_mutable(value: Any) -> bool:

@@ -79,14 +79,10 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     """β · input + α · the outer product of two vectors.
 
     Args:
-        input: a tensor that broadcasts with the product, or a number.
         vec1: a tensor of shape (m,).
         vec2: a tensor of shape (n,).
-        beta: the number β.
-        alpha: the number α.
 
-    Returns:
-        Tensor of shape (m, n).
+    {as addmm}
 
     Raises:
         TypeError: a vector is no tensor, or holds truth values.

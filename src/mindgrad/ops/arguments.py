@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import DType
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.ops.operands import cast, operand, promoted
+from mindgrad.ops.operands import operand, promoted
 
 __all__ = [
-    "axes_in_order", "filled_shape", "listed_tensors", "one_or_more", "sizes", "varargs", "whole_number",
+    "axes_in_order", "filled_shape", "listed_tensors", "of_two_axes", "one_or_more", "sizes", "varargs",
+    "whole_number",
 ]  # fmt: skip
 
 
@@ -133,6 +133,16 @@ def listed_tensors(tensors: Any, operator: str, name: str) -> list[Tensor]:
     return promoted(operator, *tensors, broadcast=False)
 
 
-def tensor_of_type(x: Any, dtype: DType, operator: str) -> Tensor:
-    """``x`` as a tensor of element type ``dtype``."""
-    return cast(operand(x, operator), dtype)
+def of_two_axes(x: Any, operator: str) -> Tensor:
+    """``x`` as a tensor of at least two axes: matrices, with batches in front.
+
+    Raises:
+        TypeError: ``x`` is no tensor.
+        ValueError: it has fewer axes.
+    """
+    matrix = operand(x, operator)
+    if matrix.ndim < 2:
+        raise ValueError(
+            f"For '{operator}', the input must have two axes at least, but its shape is {matrix.shape}."
+        )
+    return matrix

@@ -60,14 +60,10 @@ def imag(x: Any) -> Tensor:
 def conj(x: Any) -> Tensor:
     """The complex conjugate; a real tensor is its own.
 
-    Args:
-        x: a tensor of any shape, or a number.
+    {as real}
 
     Returns:
         Tensor of the shape and element type of ``x``.
-
-    Raises:
-        TypeError: ``x`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.conj(Tensor([1 + 2j])))

@@ -14,7 +14,7 @@ import numpy as np
 
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import indexing, layout, matrices
-from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.arguments import of_two_axes, whole_number
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.registry import public
@@ -89,7 +89,7 @@ def matrix_diag_part(x: Any, k: Any = 0, padding_value: Any = 0, align: str = "R
      [1. 4.]]
     """
     operator = "MatrixDiagPart"
-    matrix = _matrix(x, operator)
+    matrix = of_two_axes(x, operator)
     low, high = _limits(k, operator)
     if low == high:
         return matrices.diagonal(matrix, low, -2, -1)
@@ -118,7 +118,7 @@ def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT"
      [3. 0.]]
     """
     operator = "MatrixSetDiag"
-    matrix = _matrix(x, operator)
+    matrix = of_two_axes(x, operator)
     values = cast(operand(diagonal, operator, matrix), matrix.dtype)
     return _replaced(matrix, values, _limits(k, operator), align, operator)
 
@@ -185,12 +185,3 @@ def _limits(k: Any, operator: str) -> tuple[int, int]:
 
 def _number(size: Any) -> Any:
     return size.item() if isinstance(size, Tensor) else size
-
-
-def _matrix(x: Any, operator: str) -> Tensor:
-    matrix = operand(x, operator)
-    if matrix.ndim < 2:
-        raise ValueError(
-            f"For '{operator}', the input must have two axes at least, but its shape is {matrix.shape}."
-        )
-    return matrix

@@ -228,21 +228,17 @@ def eigvals(A: Any) -> Tensor:
     return applied(general_eig.eigvals, "Eigvals", matrix_operand(A, "Eigvals"))
 
 
+@public()
 def eigh(a: Any) -> tuple[Tensor, Tensor]:
     """The eigenvalues of the symmetric (Hermitian) part of matrices, ascending, and the eigenvectors.
 
     Where eigenvalues are equal their vectors are not unique: what depends on that choice has no
     derivative, what does not has the right one.
 
-    Args:
-        a: a tensor of shape (…, n, n).
+    {as eig}
 
     Returns:
         The eigenvalues, of shape (…, n) and real, and the matrix of eigenvectors as its columns.
-
-    Raises:
-        TypeError: ``a`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
 
     >>> from mindgrad import Tensor, ops
     >>> values, vectors = ops.eigh(Tensor([[2.0, 0.0], [0.0, 1.0]]))
@@ -258,18 +254,14 @@ def of_one_triangle(x: Tensor, lower: bool) -> Tensor:
     return triangle + adjoint_of(rest)  # type: ignore[operator]
 
 
+@public()
 def eigvalsh(a: Any) -> Tensor:
     """The eigenvalues of the symmetric (Hermitian) part of matrices, ascending.
 
-    Args:
-        a: a tensor of shape (…, n, n).
+    {as eig}
 
     Returns:
         Tensor of shape (…, n), real.
-
-    Raises:
-        TypeError: ``a`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.eigvalsh(Tensor([[2.0, 0.0], [0.0, 1.0]])))

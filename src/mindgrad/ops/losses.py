@@ -218,10 +218,7 @@ def _bent(operands: Sequence[Tensor], bound: float) -> Tensor:
 def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     """log(1 + exp(−target · input)), for targets 1 and −1.
 
-    Args:
-        input: a real tensor.
-        target: a real tensor of the same shape.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+    {Args as smooth_l1_loss}
 
     Returns:
         Tensor of no axes, or of the shape of ``input`` with ``"none"``.

@@ -23,7 +23,7 @@ from mindgrad.ops import (
     matrices,
     statistics,
 )
-from mindgrad.ops.arguments import axis_in_range, whole_number
+from mindgrad.ops.arguments import axis_in_range, of_two_axes, whole_number
 from mindgrad.ops.getitem import updated
 from mindgrad.ops.operands import cast, inexact, operand, promoted
 from mindgrad.ops.registry import public
@@ -32,15 +32,6 @@ __all__ = [
     "adjoint", "block_diag", "cond", "diagonal_scatter", "fill_diagonal", "matrix_band_part",
     "multi_dot", "t", "view_as_real",
 ]  # fmt: skip
-
-
-def _matrix(x: Any, operator: str) -> Tensor:
-    matrix = operand(x, operator)
-    if matrix.ndim < 2:
-        raise ValueError(
-            f"For '{operator}', the input must have two axes at least, but its shape is {matrix.shape}."
-        )
-    return matrix
 
 
 # --- diagonals --------------------------------------------------------------------------------------------
@@ -94,7 +85,7 @@ def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
     [[0. 2.]
      [3. 0.]]
     """
-    x = _matrix(input, "FillDiagonal")
+    x = of_two_axes(input, "FillDiagonal")
     if x.ndim > 2 and len(set(x.shape)) > 1:
         raise ValueError(f"For 'FillDiagonal', all axes must have one size, but the shape is {x.shape}.")
     mask = np.zeros(x.shape, bool)
@@ -115,7 +106,7 @@ def matrix_band_part(x: Any, lower: int, upper: int) -> Tensor:
     [[1. 2.]
      [0. 4.]]
     """
-    band = _matrix(x, "MatrixBandPart")
+    band = of_two_axes(x, "MatrixBandPart")
     low, high = (whole_number(n, "MatrixBandPart", name) for n, name in ((lower, "lower"), (upper, "upper")))
     if low >= 0:
         band = matrices.triu(band, -low)
@@ -172,7 +163,7 @@ def adjoint(x: Any) -> Tensor:
     [[0.-1.j]
      [2.-3.j]]
     """
-    return linalg.adjoint_of(_matrix(x, "Adjoint"))
+    return linalg.adjoint_of(of_two_axes(x, "Adjoint"))
 
 
 @public("numpy.multi_dot(arrays: tensors)")
@@ -241,7 +232,7 @@ def cond(A: Any, p: Any = None) -> Tensor:
     >>> print(ops.cond(Tensor([[2.0, 0.0], [0.0, 4.0]])))
     2.0
     """
-    x = inexact(_matrix(A, "Cond"))
+    x = inexact(of_two_axes(A, "Cond"))
     if p in (None, 2, -2):
         values = factorisation.svdvals(x)
         large, small = (extremes.amax(values, -1), extremes.amin(values, -1))

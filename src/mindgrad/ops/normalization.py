@@ -248,13 +248,9 @@ def group_norm(
     """(x − mean) / √(variance + eps) · weight + bias over groups of channels (Wu and He, 2018).
 
     Args:
-        input: a real tensor of shape (n, c, …).
         num_groups: into how many groups the channels are split.
-        weight, bias: tensors of shape (c,), or ``None``.
-        eps: what is added to the variance.
 
-    Returns:
-        Tensor of the shape of ``input``.
+    {as batch_norm}
 
     Raises:
         TypeError: an argument is of another type.

@@ -119,14 +119,9 @@ def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
     """x above 0, and α x elsewhere; the derivative at 0 is α.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
         alpha: the slope α below 0.
 
-    Returns:
-        Tensor of the shape of ``input``.
-
-    Raises:
-        TypeError: ``alpha`` is no number, or ``input`` complex or no tensor.
+    {as elu}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.leaky_relu(Tensor([-1.0, 2.0]), 0.5))
@@ -241,14 +236,9 @@ def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
     """x, but 0 where |x| ≤ λ.
 
     Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
         lambd: the bound λ, not negative.
 
-    Returns:
-        Tensor of the shape of ``x``.
-
-    Raises:
-        TypeError: ``lambd`` is no number, or ``x`` complex or no tensor.
+    {as elu}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.hardshrink(Tensor([-1.0, 0.25, 1.0])))

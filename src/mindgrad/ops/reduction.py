@@ -147,6 +147,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     return reduced(rows.reduce_sum, "Sum", whole_as_int64(input, "Sum", dtype), dim, keepdim, "keepdim")
 
 
+@public()
 def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     """The sum of the elements over ``axis``; its derivative is 1.
 
@@ -154,14 +155,8 @@ def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
         x: a tensor of any shape, or a number. Integers are summed in their own type, which may wrap
             around (:func:`sum` takes Int64); truth values are counted as Int64.
         axis: the axis or axes to sum over; ``()`` or ``None``: all.
-        keep_dims: whether summed axes stay with size 1.
 
-    Returns:
-        Tensor without the summed axes; 0 where there is nothing to sum.
-
-    Raises:
-        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``x`` no tensor or number.
-        ValueError: ``axis`` is out of range or names an axis twice.
+    {as sum}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.reduce_sum(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from mindgrad._base.shared_docs import completed
+from mindgrad._base.shared_docs import with_sections
 
 __all__ = ["CLASSES", "Form", "public", "surface", "surface_forms"]
 
@@ -71,7 +71,7 @@ def public(*forms: str) -> Callable[[_F], _F]:
 
     def declared(function: _F) -> _F:
         if "\n    {" in (function.__doc__ or ""):
-            completed(function)
+            with_sections(function)
         if forms:
             _DECLARED.append((function, forms))
             for path in _SURFACES:

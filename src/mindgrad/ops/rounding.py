@@ -156,11 +156,7 @@ def nan_to_num(
         posinf: what inf becomes; by default the largest number of the element type.
         neginf: what −inf becomes; by default the smallest.
 
-    Returns:
-        Tensor of the shape and element type of ``input``.
-
-    Raises:
-        TypeError: ``input`` is complex, or neither a tensor nor a number.
+    {as frac}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.nan_to_num(Tensor([1.0, float("nan"), float("inf")]), posinf=9.0))

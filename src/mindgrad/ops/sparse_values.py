@@ -149,13 +149,10 @@ def sparse_dense_cwise_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: A
     """The stored values plus the elements of a dense tensor at their indices.
 
     Args:
-        x1_indices: integers of shape (n, k), the indices of n elements.
-        x1_values: their values, of shape (n,).
         x1_shape: the shape of the sparse tensor, a tuple or a tensor of k ints.
         x2: the dense tensor, of a shape that broadcasts to it.
 
-    Returns:
-        Tensor of shape (n,).
+    {as sparse_softmax}
 
     Raises:
         TypeError: an input is of another type.

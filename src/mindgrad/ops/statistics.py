@@ -324,15 +324,11 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
     """The norm of vectors or matrices; its derivative at zero is 0, the subgradient of least norm.
 
     Args:
-        A: a tensor of any shape, or a number. Integers are taken as Float32.
         ord: the order: see :func:`vector_norm` and :func:`matrix_norm`; ``None``: √Σ |a|².
         dim: an axis: vectors; a pair of axes: matrices; ``None``: all elements as one vector, or,
             with ``ord``, a vector or matrix by the number of axes.
-        keepdim: whether these axes stay with size 1.
-        dtype: the element type in which to compute; by default that of ``A``.
 
-    Returns:
-        Tensor without the reduced axes, real.
+    {as vector_norm}
 
     Raises:
         TypeError: ``keepdim`` is no bool, ``dim`` no int or pair, or ``A`` no tensor.

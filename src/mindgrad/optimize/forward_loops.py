@@ -10,12 +10,13 @@ user has defined, effects and collectives have their own reverse mode. Nothing i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from mindgrad.control.while_ import while_
 from mindgrad.ir.build import Builder
-from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.ir.graph import Equation, Variable, live_equations
+from mindgrad.ir.inner_programs import all_equations
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.rows.kinds import accumulate, ones, product, zeros
 from mindgrad.rows.reduction import reduce_sum
@@ -45,7 +46,7 @@ def pulled_through_loops(
         if not dependents.isdisjoint(equation.inputs):
             dependents.update(equation.outputs)
             moving.append(equation)
-    inner = [*_all(moving)]
+    inner = [*all_equations(moving)]
     if not any(equation.primitive is while_ for equation in inner) or not all(map(_is_plain, inner)):
         return None
     tangents: dict[Any, Any] = {x: ones(x.type)}
@@ -59,15 +60,6 @@ def pulled_through_loops(
     ONE_NUMBER.fired()
     total = accumulate(terms)
     return [zeros(x.type) if total is None else reshape(total, shape=x.shape)]
-
-
-def _all(equations: Iterable[Equation]) -> Iterable[Equation]:
-    """The equations, and those of the graphs in them."""
-    for equation in equations:
-        yield equation
-        for value in equation.parameters.values():
-            if isinstance(value, Graph):
-                yield from _all(value.equations)
 
 
 def _is_plain(equation: Equation) -> bool:

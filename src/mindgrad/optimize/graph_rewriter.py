@@ -40,9 +40,7 @@ def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], An
 
 def _inner_programs(equation: Equation) -> dict[str, Graph]:
     """The programs of a loop or branch, by the names of its parameters."""
-    if not equation.primitive.replaceable:
-        return {}
-    return {name: value for name, value in equation.parameters.items() if isinstance(value, Graph)}
+    return equation.graphs if equation.primitive.replaceable else {}
 
 
 def inside(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:

@@ -20,6 +20,7 @@ from mindgrad.execution.pullback import forward_rule, reverse_rule
 from mindgrad.ir.build import Builder
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph
+from mindgrad.ir.inner_programs import all_equations
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.structural import reshape
 from mindgrad.sparse.colour_seeds import at_once, computed_once, is_scattered, seed_of
@@ -399,11 +400,7 @@ def _divided(by_element: Any, types: Sequence[TensorType]) -> list[Any]:
 
 def _has_own_derivative(graph: Graph) -> bool:
     """Whether some derivative may be the user's own, so that second derivatives need not be symmetric."""
-    return any(
-        e.primitive.by_user
-        or any(isinstance(v, Graph) and _has_own_derivative(v) for v in e.parameters.values())
-        for e in graph.equations
-    )
+    return any(equation.primitive.by_user for equation in all_equations(graph.equations))
 
 
 def _gradient(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:

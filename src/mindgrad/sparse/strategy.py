@@ -73,8 +73,7 @@ def _cost(graph: Graph) -> float:
 
 
 def _work(equation: Equation) -> float:
-    inner = [v for v in equation.parameters.values() if isinstance(v, Graph)]
-    if inner:
-        return sum(map(_cost, inner)) * equation.parameters.get("length", 1)
+    if equation.graphs:
+        return sum(map(_cost, equation.graphs.values())) * equation.parameters.get("length", 1)
     work = equation.primitive.work
     return sum(y.type.size for y in equation.outputs) if work.flops is None else work.flops(equation) / 2

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.dataset.randomness import generator
 from mindgrad.dataset.vision.arguments import (
     choice,
@@ -153,15 +154,11 @@ class RandomResizedCrop(ImageTransform):
     pillow = array
 
 
+@with_sections
 class RandomCropDecodeResize(RandomResizedCrop):
     """:class:`Decode`, then :class:`RandomResizedCrop`.
 
-    Args:
-        size: (height, width) of the result, or one number for both.
-        scale: the smallest and the largest area of the part, of that of the image.
-        ratio: the smallest and the largest quotient of its width and height.
-        interpolation: an :class:`Inter`.
-        max_attempts: how often a part is drawn that does not fit, before the middle is taken.
+    {as RandomResizedCrop}
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

@@ -12,6 +12,7 @@ import functools
 import numpy as np
 
 from mindgrad.dataset.vision.choices import Inter
+from mindgrad.dataset.vision.colours import saturated
 from mindgrad.dataset.vision.transform import image_axes, refuse_image
 
 __all__ = ["resized", "warped"]
@@ -60,19 +61,12 @@ def resized(
         along_columns, along_rows = _cubic(image.shape[columns], width), _cubic(image.shape[rows], height)
         if image.dtype == np.uint8:
             return _cubic_of_bytes(image, along_rows, along_columns, rows, columns)
-        return _saturated(_of_taps(_of_taps(image, along_columns, columns), along_rows, rows), image.dtype)
+        return saturated(_of_taps(_of_taps(image, along_columns, columns), along_rows, rows), image.dtype)
     weights = _area if interpolation == Inter.AREA else _wide_cubic
     lines = _along(image, weights(image.shape[columns], width), columns)
     if interpolation == Inter.PILCUBIC:  # each of its two passes gives an image
-        lines = _saturated(lines, image.dtype)
-    return _saturated(_along(lines, weights(image.shape[rows], height), rows), image.dtype)
-
-
-def _saturated(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    if dtype.kind == "f":
-        return values.astype(dtype)
-    limits = np.iinfo(dtype)
-    return np.clip(np.rint(values), limits.min, limits.max).astype(dtype)
+        lines = saturated(lines, image.dtype)
+    return saturated(_along(lines, weights(image.shape[rows], height), rows), image.dtype)
 
 
 _Taps = tuple[np.ndarray, np.ndarray]  # indices and weights of shape (number of taps, number of outputs)
@@ -161,7 +155,7 @@ def _cubic_of_bytes(
     image: np.ndarray, along_rows: _Taps, along_columns: _Taps, rows: int, columns: int
 ) -> np.ndarray:
     lines = _sum_of_taps(image, along_columns, columns)
-    return _saturated(_sum_of_taps(lines, along_rows, rows) / float(_ONE * _ONE), image.dtype)
+    return saturated(_sum_of_taps(lines, along_rows, rows) / float(_ONE * _ONE), image.dtype)
 
 
 @functools.lru_cache(maxsize=64)
@@ -221,7 +215,7 @@ def warped(
     else:
         cubic = interpolation in (Inter.BICUBIC, Inter.PILCUBIC)
         pixels = _mixed(image, down, across, colour, _cubic_weights if cubic else _linear_weights)
-    return _saturated(pixels.reshape(size + image.shape[2:]), image.dtype)
+    return saturated(pixels.reshape(size + image.shape[2:]), image.dtype)
 
 
 def _coordinates(matrix: np.ndarray, size: tuple[int, int], nearest: bool) -> tuple[np.ndarray, np.ndarray]:

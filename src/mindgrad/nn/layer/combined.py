@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.nn.layer.activation import LeakyReLU, get_activation
@@ -85,24 +86,19 @@ class Conv2dBnAct(_Combined):
         return self._followed(self.conv(x))
 
 
+@with_sections
 class DenseBnAct(_Combined):
     """:class:`Dense`, then :class:`BatchNorm1d` and an activation, where they are asked for.
 
     Args:
         in_channels, out_channels, weight_init, bias_init, has_bias: as for :class:`Dense`; weights are
             Normal(0.01) at first, biases 0.
-        has_bn: whether the result is normalised.
         momentum, eps: as for :class:`BatchNorm1d`.
-        activation: the name of an activation function, a Cell or an operator; ``None``: nothing.
-        alpha: the slope of ``"leakyrelu"``.
-        after_fake: accepted for compatibility.
+
+    {as Conv2dBnAct}
 
     Inputs:
         x: a real tensor of shape (n, in_channels).
-
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, or the input has another shape.
 
     >>> from mindgrad import nn, ops
     >>> print(nn.DenseBnAct(3, 2, has_bn=True, activation="relu")(ops.ones((5, 3))).shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.common.initializer import Uniform
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.tensor import Tensor
@@ -107,6 +108,7 @@ class RNNCell(_RecurrentCell):
         return self._step(x, hx)
 
 
+@with_sections
 class GRUCell(_RecurrentCell):
     """A gated recurrent unit (Cho et al., 2014): h' = (1 − z) n + z h.
 
@@ -114,17 +116,9 @@ class GRUCell(_RecurrentCell):
     the weights are those of r, z and n.
 
     Args:
-        input_size: the size of x.
-        hidden_size: the size of h.
         has_bias: whether there are biases.
-        dtype: the element type of the Parameters.
 
-    Inputs:
-        x: a real tensor of shape (batch, input_size).
-        hx: the state, a tensor of shape (batch, hidden_size).
-
-    Outputs:
-        The next state.
+    {as RNNCell}
 
     Raises:
         TypeError: an argument is of another type.
@@ -142,6 +136,7 @@ class GRUCell(_RecurrentCell):
         return self._step(x, hx)
 
 
+@with_sections
 class LSTMCell(_RecurrentCell):
     """Long short-term memory (Hochreiter and Schmidhuber, 1997): c' = f c + i g, h' = o tanh(c').
 
@@ -149,10 +144,9 @@ class LSTMCell(_RecurrentCell):
     i, f, g and o.
 
     Args:
-        input_size: the size of x.
         hidden_size: the size of h and c.
-        has_bias: whether there are biases.
-        dtype: the element type of the Parameters.
+
+    {as GRUCell}
 
     Inputs:
         x: a real tensor of shape (batch, input_size).
@@ -160,10 +154,6 @@ class LSTMCell(_RecurrentCell):
 
     Outputs:
         The next states (h', c').
-
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: an input has another shape.
 
     >>> from mindgrad import nn, ops
     >>> h, c = nn.LSTMCell(3, 2)(ops.ones((5, 3)), (ops.zeros((5, 2)), ops.zeros((5, 2))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
@@ -244,23 +245,20 @@ class TransformerDecoder(_Stack):
         return self._run_layers(tgt, memory, *masks, **named_masks)
 
 
+@with_sections
 class Transformer(Cell):
     """An encoder, and a decoder that attends to its result.
 
     Args:
-        d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, dtype:
-            as for :class:`TransformerEncoderLayer`.
         num_encoder_layers, num_decoder_layers: how many layers each has.
         custom_encoder, custom_decoder: Cells to use in their place.
+
+    {as TransformerDecoderLayer}
 
     Inputs:
         src, tgt: tensors of shape (length, batch, d_model).
         src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask,
         memory_key_padding_mask: masks, as for :class:`MultiheadAttention`.
-
-    Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, or an input has another shape.
 
     >>> from mindgrad import nn, ops
     >>> net = nn.Transformer(4, 2, 1, 1, 8)

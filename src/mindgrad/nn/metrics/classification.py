@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.nn.metrics.metric import EvaluationBase, MeanMetric, rearrange_inputs
 
 __all__ = [
@@ -128,14 +129,11 @@ class Precision(_Counted):
         return self._predicted
 
 
+@with_sections
 class Recall(_Counted):
     """For each class, for how many of the samples that have it, it is predicted.
 
-    Args:
-        eval_type: see :class:`Accuracy`.
-
-    Raises:
-        TypeError: ``eval_type`` is neither.
+    {as Precision}
 
     >>> import mindgrad as ms
     >>> metric = ms.nn.Recall()

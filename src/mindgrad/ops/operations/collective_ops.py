@@ -7,12 +7,11 @@ from typing import Any
 from mindgrad.communication.management import GlobalComm
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import collectives
-from mindgrad.ops.collectives import ReduceOp
+from mindgrad.ops.collectives import ReduceOp  # noqa: F401 - is exported
 from mindgrad.ops.operations.base import classes, integer, operation, text
 from mindgrad.ops.operations.primitive import Primitive
 
 _GROUP = text(GlobalComm.WORLD_COMM_GROUP)
-_OP = text(ReduceOp.SUM)
 _X = "(Tensor([1.0, 2.0]))"
 
 

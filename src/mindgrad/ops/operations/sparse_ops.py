@@ -51,15 +51,12 @@ def sparse_tensor_dense_matmul(
 
     Args:
         indices: integers of shape (n, 2), the rows and columns of n elements.
-        values: their values, of shape (n,), or one for all; values at one index add up.
         sparse_shape: (rows, columns).
         dense: the dense matrix.
         adjoint_st: whether the sparse matrix is transposed.
         adjoint_dt: whether the dense matrix is transposed.
 
-    Raises:
-        TypeError: an input is of another type.
-        ValueError: the shapes do not belong together.
+    {as sparse_to_dense}
     """
     x = _sparse("SparseTensorDenseMatmul", indices, values, sparse_shape)
     matrix: Any = operand(dense, "SparseTensorDenseMatmul")
@@ -83,14 +80,11 @@ def sparse_tensor_dense_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: 
     """The sum of a sparse and a dense tensor.
 
     Args:
-        x1_indices: integers of shape (n, k), the indices of n elements of a tensor of k axes.
         x1_values: their values, of shape (n,); values at one index add up.
         x1_shape: the shape of both, a tuple or a tensor of k ints.
         x2: the dense tensor.
 
-    Raises:
-        TypeError: an input is of another type.
-        ValueError: the shapes do not belong together.
+    {as sparse_to_dense}
     """
     x, dense = (
         _sparse("SparseTensorDenseAdd", x1_indices, x1_values, x1_shape),
@@ -113,17 +107,13 @@ def sparse_addmm(
     """alpha · (sparse matrix) (dense matrix) + beta · (dense matrix).
 
     Args:
-        indices: integers of shape (n, 2), the rows and columns of n elements.
         values: their values, of shape (n,).
-        sparse_shape: (rows, columns).
         x2_dense: the matrix that is multiplied.
         x3_dense: the matrix that is added.
         alpha: a number, or a tensor of one.
         beta: the same.
 
-    Raises:
-        TypeError: an input is of another type.
-        ValueError: the shapes do not belong together.
+    {as sparse_tensor_dense_matmul}
     """
     product = sparse_tensor_dense_matmul(indices, values, sparse_shape, x2_dense)
     return arithmetic.add(arithmetic.mul(alpha, product), arithmetic.mul(beta, x3_dense))

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.clipping import maximum
 from mindgrad.ops.contraction import matmul
@@ -100,6 +101,7 @@ def cg(
     return custom_root(system.residual, system.start, solve, tangent_solve="cg"), None
 
 
+@with_sections
 def gmres(
     A: Any,
     b: Any,
@@ -118,10 +120,6 @@ def gmres(
     """The solution of ``A x = b`` for any regular ``A``, by generalised minimal residuals.
 
     Args:
-        A: a Tensor of shape (n, n), or a function that gives ``A x`` for ``x``.
-        b: a Tensor of shape (n,) or (n, 1) of a real type; integers count as Float32.
-        x0: where the iteration begins, of the shape of ``b``; by default zeros.
-        tol, atol: it ends where ``‖b − A x‖ ≤ max(tol ‖b‖, atol)``.
         restart: products with ``A`` after which it begins anew, from the ``x`` that it has.
         maxiter: how often it begins at most; by default 10 n.
         M: an approximation of the inverse of ``A``, a Tensor or a function.
@@ -129,8 +127,7 @@ def gmres(
         restrt: the old name of ``restart``.
         solve_method: ``"batched"`` or ``"incremental"``; both are solved in one way here.
 
-    Returns:
-        ``(x, None)``; without convergence the last ``x``.
+    {as cg}
 
     Raises:
         TypeError: an argument has another type.

@@ -30,7 +30,6 @@ RESULT = "result__"
 RETURNED = "returned__"
 
 Block = list[ast.stmt]
-_TRY: tuple[type, ...] = (ast.Try, ast.TryStar)
 
 
 def escapes(body: Sequence[ast.stmt]) -> set[str]:
