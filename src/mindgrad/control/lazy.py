@@ -15,8 +15,7 @@ from typing import Any
 
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Equation, Graph, Variable
-from mindgrad.ir.inner_programs import all_equations
+from mindgrad.ir.graph import Equation, Graph, Variable, all_equations
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.rows.kinds import zeros

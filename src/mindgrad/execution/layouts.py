@@ -21,9 +21,8 @@ from mindgrad.backend.xla import mesh_devices, to_device
 from mindgrad.execution.array_arguments import leaves_as_tensors
 from mindgrad.execution.donation import settled, window
 from mindgrad.ir.constant_arguments import is_constant
-from mindgrad.ir.graph import Equation, Graph, Variable, communicates
+from mindgrad.ir.graph import Equation, Graph, Variable, all_equations, communicates
 from mindgrad.ir.index_map import UNIFORM
-from mindgrad.ir.inner_programs import all_equations
 from mindgrad.ir.partition import Allocation, Axes, Partition, current, leading, replicated, slices
 from mindgrad.ir.scope import LEFT_BEHIND
 from mindgrad.ir.tensor import Tensor, make_tensor

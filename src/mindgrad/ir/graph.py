@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import cmath
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from keyword import iskeyword
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from mindgrad.ir.primitive import Primitive
 
 __all__ = [
-    "Atom", "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "derivative_of", "is_finite",
-    "silent", "without_effects",
+    "Atom", "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "derivative_of",
+    "is_finite", "silent", "without_effects",
 ]  # fmt: skip
 
 Result = TypeVar("Result")
 
+_NO_GRAPHS: dict[str, Any] = {}
 _SMALL = 64  # constants up to this many elements are compared by value
 
 
@@ -194,7 +195,16 @@ def derivative_of(source: tuple[str, int] | None) -> tuple[str, int] | None:
 class Equation:
     """One application of a primitive: ``outputs = primitive[parameters](inputs)``."""
 
-    __slots__ = ("has_effect", "inputs", "is_unique", "outputs", "parameters", "primitive", "source")
+    __slots__ = (
+        "graphs",
+        "has_effect",
+        "inputs",
+        "is_unique",
+        "outputs",
+        "parameters",
+        "primitive",
+        "source",
+    )
 
     def __init__(
         self,
@@ -213,15 +223,13 @@ class Equation:
         self.has_effect = primitive.effect
         #: whether it takes no part in value numbering: it, or its derivative, has an effect or is not linear
         self.is_unique = primitive.unique
+        #: the graphs among its parameters, by name: branches, bodies of loops
+        self.graphs: dict[str, Graph] = _NO_GRAPHS
         if primitive.kind == "control":
-            graphs = [value for value in parameters.values() if isinstance(value, Graph)]
+            self.graphs = {name: value for name, value in parameters.items() if isinstance(value, Graph)}
+            graphs = self.graphs.values()
             self.has_effect |= primitive.runs_graphs and any(graph.has_effect for graph in graphs)
             self.is_unique |= any(graph.is_unique for graph in graphs)
-
-    @property
-    def graphs(self) -> dict[str, Graph]:
-        """The graphs among its parameters, by name: branches, bodies of loops."""
-        return {name: value for name, value in self.parameters.items() if isinstance(value, Graph)}
 
     @property
     def is_only_effect(self) -> bool:
@@ -335,6 +343,15 @@ def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> lis
 def communicates(graph: Graph) -> bool:
     """Whether ``graph``, or one in it, combines arrays of several processes."""
     return any(map(is_communication, graph.equations))
+
+
+def all_equations(equations: Iterable[Equation]) -> Iterator[Equation]:
+    """The equations, each followed by those of the graphs in it."""
+    for equation in equations:
+        yield equation
+        if equation.graphs:
+            for graph in equation.graphs.values():
+                yield from all_equations(graph.equations)
 
 
 def is_communication(equation: Equation) -> bool:

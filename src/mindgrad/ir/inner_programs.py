@@ -6,12 +6,12 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mindgrad.ir.graph import Equation, Graph
 
-__all__ = ["Inner", "all_equations", "inner_programs"]
+__all__ = ["Inner", "inner_programs"]
 
 
 class Inner(NamedTuple):
@@ -38,11 +38,3 @@ def inner_programs(equation: Equation, trips: int = 1) -> Iterator[Inner]:
     elif row.runs_graphs:
         for graph in equation.graphs.values():
             yield Inner(graph, equation.inputs)
-
-
-def all_equations(equations: Iterable[Equation]) -> Iterator[Equation]:
-    """The equations, each followed by those of the graphs in it."""
-    for equation in equations:
-        yield equation
-        for graph in equation.graphs.values():
-            yield from all_equations(graph.equations)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ from mindgrad.ir.build import current
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.memo import memoized
+from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
 from mindgrad.optimize.mode_choice import in_columns
@@ -233,11 +235,20 @@ def _factors(equation: Equation, flags: Sequence[bool]) -> list[float] | None:
         is_combination = primitive.kind == "pointwise multilinear" and is_fixed and flags.index(True) in slots
     if not is_combination or equation.outputs[0].dtype.kind != "float":
         return None
+    values = tuple([float(x.value) if type(x) is Constant else None for x in inputs])
+    return _at_units(primitive, values, tuple(equation.parameters.items()))
+
+
+@lru_cache(maxsize=1024)
+def _at_units(
+    primitive: Primitive, values: tuple[float | None, ...], parameters: tuple[tuple[str, Any], ...]
+) -> list[float] | None:
+    """The row at one for each operand that has no value in turn, and at zero for the others."""
     factors = []
-    for k in range(len(inputs)):
-        unit = [x.value if type(x) is Constant else np.asarray(j == k, float) for j, x in enumerate(inputs)]
-        with np.errstate(all="ignore"):
-            factors.append(float(primitive.numpy(*unit, **equation.parameters)))
+    with np.errstate(all="ignore"):
+        for k in range(len(values)):
+            unit = [np.asarray(j == k if x is None else x, float) for j, x in enumerate(values)]
+            factors.append(float(primitive.numpy(*unit, **dict(parameters))))
     return factors if all(map(math.isfinite, factors)) else None
 
 

@@ -15,8 +15,7 @@ from typing import Any
 
 from mindgrad.control.while_ import while_
 from mindgrad.ir.build import Builder
-from mindgrad.ir.graph import Equation, Variable, live_equations
-from mindgrad.ir.inner_programs import all_equations
+from mindgrad.ir.graph import Equation, Variable, all_equations, live_equations
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.rows.kinds import accumulate, ones, product, zeros
 from mindgrad.rows.reduction import reduce_sum

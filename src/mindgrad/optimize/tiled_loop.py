@@ -47,20 +47,38 @@ def accumulated(
         axes: for each array the axis that is divided; by default the first.
     """
     axes = axes or (0,) * len(arrays)
-    length = -(-arrays[0].shape[axes[0]] // size)
-    stacks = [_divided(x, axis, length, size) for x, axis in zip(arrays, axes, strict=True)]
-    summands = body.outputs[:sums]
     builder = Builder()
     with building(builder):
-        fixed = builder.inputs_like(body.inputs[: len(constants)])
-        carry = builder.inputs_like(summands)
-        tiles = builder.inputs_like(body.inputs[len(constants) :])
-        results = builder.inline(body, [*fixed, *tiles])
+        inputs = builder.inputs_like(body.inputs)
+        results = builder.inline(body, inputs)
+    count = len(constants)
+    divided = zip(arrays, axes, inputs[count:], strict=True)
+    return _summed(builder, results, sums, [*zip(constants, inputs[:count], strict=True)], [*divided], size)
+
+
+def _summed(
+    builder: Builder,
+    results: Sequence[Any],
+    sums: int,
+    constants: Sequence[tuple[Any, Variable]],
+    arrays: Sequence[tuple[Any, int, Variable]],
+    size: int,
+) -> list[Any]:
+    """The sums over all tiles of the first ``results`` of a tile, and the others, stacked.
+
+    ``constants`` and ``arrays`` have the inputs of ``builder`` that stand for them behind them.
+    """
+    with building(builder):
+        carry = builder.inputs_like(results[:sums])
         added = [total + part for total, part in zip(carry, results, strict=False)]
-        trip = builder.close([*added, *results[sums:]])
+    tiles = [tile for _, _, tile in arrays]
+    trip = builder.close([*added, *results[sums:]], [*[x for _, x in constants], *carry, *tiles])
+    length = -(-arrays[0][0].shape[arrays[0][1]] // size)
     return list(
         scan(
-            *constants, *[zeros(y.type) for y in summands], *stacks,
+            *[x for x, _ in constants],
+            *[zeros(y.type) for y in carry],
+            *[_divided(x, axis, length, size) for x, axis, _ in arrays],
             body=trip, length=length, consts=len(constants), carries=sums,
         )
     )  # fmt: skip
@@ -141,15 +159,15 @@ class TiledLoop:
                     self._inside[equation.outputs[0]] = self._emit_tile(equation)
             self._body.source = None
             tiles = [self._in_place(self._inside[v], region.places[v]) for v in left]
-        sums = [self._inside[y] for y in totals]
-        body = self._body.close([*sums, *tiles], [*self._whole.values(), *self._sliced.values()])
-        constants = [self._outside[x] for x in self._whole]
-        arrays, axes = [self._read(x) for x, _ in self._sliced], [axis for _, axis in self._sliced]
+        results, count = [*[self._inside[y] for y in totals], *tiles], len(totals)
+        constants = [(self._outside[x], whole) for x, whole in self._whole.items()]
+        arrays = [(self._read(x), axis, part) for (x, axis), part in self._sliced.items()]
         if self._rows == self._size:
-            return list(self._outer.inline(body, [*constants, *arrays]))
-        results = accumulated(body, constants, arrays, self._rows, len(sums), axes)
-        stacks = zip(results[len(sums) :], left, strict=True)
-        return [*results[: len(sums)], *[_joined(y, region.places[v]) for y, v in stacks]]
+            body = self._body.close(results, [*self._whole.values(), *self._sliced.values()])
+            return list(self._outer.inline(body, [*[x for x, _ in constants], *[x for x, _, _ in arrays]]))
+        results = _summed(self._body, results, count, constants, arrays, self._rows)
+        stacks = zip(results[count:], left, strict=True)
+        return [*results[:count], *[_joined(y, region.places[v]) for y, v in stacks]]
 
     # -- one tile ----------------------------------------------------------------------------------
 

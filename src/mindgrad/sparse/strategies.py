@@ -19,8 +19,7 @@ import numpy as np
 from mindgrad.execution.pullback import forward_rule, reverse_rule
 from mindgrad.ir.build import Builder
 from mindgrad.ir.cost_model import costs
-from mindgrad.ir.graph import Constant, Equation, Graph
-from mindgrad.ir.inner_programs import all_equations
+from mindgrad.ir.graph import Constant, Equation, Graph, all_equations
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.structural import reshape
 from mindgrad.sparse.colour_seeds import at_once, computed_once, is_scattered, seed_of

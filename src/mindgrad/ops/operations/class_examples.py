@@ -12,7 +12,7 @@ __all__ = ["class_example"]
 
 
 def class_path(form: Form) -> str:
-    """How an example writes the class of a form: ``ops.Softmax``."""
+    """The path under which an example has the class of a form: ``ops.Softmax``."""
     return f"{'ops' if form.path == CLASSES else form.path}.{form.name}"
 
 
