@@ -2,14 +2,14 @@
 
     (c A) · B = c (A · B) = A · (c B)        for a number c
 
-Proof: a product is linear in each operand; only the rounding differs, and not even that where c is a power of
-two. XLA multiplies where the program does.
+Proof: a product is linear in each operand; only the rounding differs, and not even that where c is a power
+of two. XLA multiplies where the program does.
 
-When it pays: for a factor on an operand, where that is an array of its own because of it (A is used by something
-else too, or is not computed element by element), and for a factor on a result, which is one operation for each
-of its elements. The value with the factor must have ``scaled_elements`` of the cost model, and the smallest one
-a quarter of them at most. Limits: half precision stays as it is, for c A may overflow where A · B does not, or
-the other way round.
+When it pays: for a factor on an operand, where that is an array of its own because of it (A is used by
+something else too, or is not computed element by element), and for a factor on a result, which is one
+operation for each of its elements. The value with the factor must have ``scaled_elements`` of the cost model,
+and the smallest one a quarter of them at most. Limits: half precision stays as it is, for c A may overflow
+where A · B does not, or the other way round.
 """
 
 from __future__ import annotations
