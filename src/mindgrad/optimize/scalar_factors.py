@@ -14,11 +14,10 @@ where A · B does not, or the other way round.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph
@@ -37,10 +36,10 @@ FACTORS = Rewrite(
 
 
 class _Scaled(NamedTuple):
-    """``factor · rest``."""
+    """``factor · unscaled``."""
 
     factor: complex
-    rest: Any
+    unscaled: Any
 
 
 def factors_moved(graph: Graph) -> Graph:
@@ -55,25 +54,25 @@ def factors_moved(graph: Graph) -> Graph:
         equation: scaled
         for equation in graph.equations
         if (scaled := _scaled(equation)) is not None
-        and _is_product(scaled.rest.made_by)
-        and uses[scaled.rest] == 1
-        and min(x.type.size for x in scaled.rest.made_by.inputs) <= _small_size(scaled.rest)
+        and _is_product(scaled.unscaled.made_by)
+        and uses[scaled.unscaled] == 1
+        and min(x.type.size for x in scaled.unscaled.made_by.inputs) <= _small_size(scaled.unscaled)
     }
     if not of_operands and not of_results:
         return graph
 
     def replace(equation: Equation, read: Callable[[Any], Any]) -> Any:
         if equation in of_results:
-            factor, rest = of_results[equation]
-            product: Equation = rest.made_by
+            factor, unscaled = of_results[equation]
+            product: Equation = unscaled.made_by
         elif equation in of_operands:
             factor, product = 1.0, equation
         else:
             return None
         slots = of_operands.get(product, {})
         FACTORS.fired()
-        operands = [read(slots[k].rest if k in slots else x) for k, x in enumerate(product.inputs)]
-        return _product(product, operands, factor * np.prod([scaled.factor for scaled in slots.values()]))
+        operands = [read(slots[k].unscaled if k in slots else x) for k, x in enumerate(product.inputs)]
+        return _product(product, operands, factor * math.prod([scaled.factor for scaled in slots.values()]))
 
     return rebuilt(graph, replace)
 
@@ -102,7 +101,7 @@ def _of_operands(graph: Graph, uses: Counter[Any]) -> dict[Equation, dict[int, _
     moved: dict[Equation, dict[int, _Scaled]] = {}
     for x, places in slots.items():
         scaled = _scaled(getattr(x, "made_by", None))
-        if scaled is None or uses[x] != len(places) or not _is_array(scaled.rest, uses):
+        if scaled is None or uses[x] != len(places) or not _is_array(scaled.unscaled, uses):
             continue
         if all(_smallest(equation) <= _small_size(x) for equation, _ in places):
             for equation, k in places:
@@ -115,10 +114,10 @@ def _is_product(equation: Equation | None) -> bool:
     return equation is not None and equation.primitive.kind == "multilinear"
 
 
-def _is_array(rest: Any, uses: Counter[Any]) -> bool:
+def _is_array(unscaled: Any, uses: Counter[Any]) -> bool:
     """Whether a value is in memory without its factor."""
-    made_by = getattr(rest, "made_by", None)
-    return made_by is None or not made_by.primitive.pointwise or uses[rest] > 1
+    made_by = getattr(unscaled, "made_by", None)
+    return made_by is None or not made_by.primitive.pointwise or uses[unscaled] > 1
 
 
 def _smallest(product: Equation) -> int:
@@ -134,12 +133,14 @@ def _scaled(equation: Equation | None) -> _Scaled | None:
     """The result of ``equation`` as a number times a value; ``None`` where it is none."""
     if equation is None or not equation.outputs[0].type.dtype.is_inexact:
         return None
-    if equation.outputs[0].type.dtype.is_half or equation.primitive not in (mul, neg):
+    if equation.outputs[0].type.dtype.is_half:
         return None
     if equation.primitive is neg:
-        (rest,) = equation.inputs
-        return None if type(rest) is Constant else _Scaled(-1, rest)
-    for number, rest in (equation.inputs, equation.inputs[::-1]):
-        if type(number) is Constant and number.is_splat and not number.tainted and type(rest) is not Constant:
-            return _Scaled(number.value.item(), rest) if number.value != 0 else None
+        return None if type(equation.inputs[0]) is Constant else _Scaled(-1, equation.inputs[0])
+    if equation.primitive is not mul:
+        return None
+    for number, other in (equation.inputs, equation.inputs[::-1]):
+        if type(number) is Constant and number.is_splat and type(other) is not Constant:
+            is_factor = not number.tainted and number.value != 0
+            return _Scaled(number.value.item(), other) if is_factor else None
     return None
