@@ -1,20 +1,73 @@
-"""The tasks of GradBench that are loops over small tensors, their contenders and goals."""
+"""The tasks that are evaluations of GradBench, their contenders and goals."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import kmeans_problems
+import llsq_problems
+import lse_problems
 from descent_problems import MODES
 from task import Goal, Task
 
-CONTENDERS = ("mindgrad:graph", "jax:while_loop", "jax:while_loop, where")
-GOALS = (Goal("mindgrad:graph", 1.1, ("jax:while_loop", "jax:while_loop, where")),)
+GRAPH = "mindgrad:graph"
+LOOPS = ("jax:while_loop", "jax:while_loop, where")
 
 
-def _task(name: str, title: str) -> Task:
-    return Task(f"gradbench-{name}", title, "jax:while_loop", CONTENDERS, GOALS)
+def _descent(name: str, title: str) -> Task:
+    """A loop over small tensors."""
+    return Task(f"gradbench-{name}", title, LOOPS[0], (GRAPH, *LOOPS), (Goal(GRAPH, 1.1, LOOPS),))
 
+
+def _evaluation(name: str, title: str, *others: str, at_most: float = 1.0, **options: Any) -> Task:
+    """A task against ``jax.jit``, PyTorch eager and others, of which the fastest counts."""
+    peers = ("jax:jit", *others, "torch:eager")
+    options = {"tolerance": 1e-9, "most_rounds": 7} | options
+    goals = (Goal(GRAPH, at_most, peers),)
+    return Task(f"gradbench-{name}", title, peers[0], (GRAPH, *peers), goals, **options)
+
+
+DESCENTS = (
+    _descent("descent", "gradient descent that is left by return"),
+    *[_descent(f"saddle-{modes}", f"descent in descent, a saddle point: {modes}") for modes in MODES],
+    *[_descent(f"particle-{modes}", f"descent around Euler's steps, a particle: {modes}") for modes in MODES],
+)
+
+KMEANS = tuple(
+    _evaluation(
+        f"kmeans-{what}-{n}x{d}", f"{title}, {n:,} points in {d} dimensions",
+        size="centroids", sizes=kmeans_problems.CENTROIDS, quick_sizes=(100,),
+    )
+    for what, title in (("cost", "the cost of k-means"), ("direction", "its gradient over its Hessian"))
+    for n in kmeans_problems.POINTS
+    for d in kmeans_problems.DIMENSIONS
+)  # fmt: skip
+
+LSE = tuple(
+    _evaluation(
+        f"lse-{what}", f"{title}log-sum-exp of n numbers",
+        size="numbers", sizes=lse_problems.NUMBERS, quick_sizes=(100, 10000),
+    )
+    for what, title in (("value", ""), ("gradient", "gradient of the "))
+)  # fmt: skip
+
+LLSQ = tuple(
+    _evaluation(
+        f"llsq-{what}", f"{title}squares of a polynomial less the sign, at n points",
+        size="points", sizes=llsq_problems.POINTS, quick_sizes=(16, 4096),
+    )
+    for what, title in (("value", ""), ("gradient", "gradient of the "))
+)  # fmt: skip
 
 TASKS = (
-    _task("descent", "gradient descent that is left by return"),
-    *[_task(f"saddle-{modes}", f"descent in descent, a saddle point: {modes}") for modes in MODES],
-    *[_task(f"particle-{modes}", f"descent around Euler's steps, a particle: {modes}") for modes in MODES],
+    *DESCENTS,
+    *KMEANS,
+    *LSE,
+    *LLSQ,
 )
+#: the tasks of one evaluation, by its name
+GROUPS = {
+    "gradbench-kmeans": KMEANS,
+    "gradbench-lse": LSE,
+    "gradbench-llsq": LLSQ,
+}

@@ -520,5 +520,6 @@ GROUPS = {
     "eager": tuple(task.name for task in eager_tasks.TASKS),
     "rows": tuple(task.name for task in row_tasks.TASKS),
     "gradbench": tuple(task.name for task in gradbench_tasks.TASKS),
+    **{name: tuple(task.name for task in tasks) for name, tasks in gradbench_tasks.GROUPS.items()},
     "scale": tuple(task.name for task in scale_tasks.TASKS),
 }

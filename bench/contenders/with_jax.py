@@ -10,7 +10,10 @@ import jax
 import jax.numpy as jnp
 import jax_control
 import jax_descent
+import jax_kmeans
 import jax_layout
+import jax_llsq
+import jax_lse
 import jax_mixture
 import jax_operators
 import jax_rows
@@ -214,6 +217,9 @@ TASKS: dict[str, Callable[..., Job]] = {
     "nested": nested,
     **jax_control.TASKS,
     **jax_descent.TASKS,
+    **jax_kmeans.TASKS,
+    **jax_llsq.TASKS,
+    **jax_lse.TASKS,
     **jax_operators.TASKS,
     **jax_rows.TASKS,
     **jax_sparse.TASKS,

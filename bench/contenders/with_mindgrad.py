@@ -19,6 +19,9 @@ mindgrad.install()
 
 import mindgrad_descent  # noqa: E402
 import mindgrad_first  # noqa: E402
+import mindgrad_kmeans  # noqa: E402
+import mindgrad_llsq  # noqa: E402
+import mindgrad_lse  # noqa: E402
 import mindgrad_operators  # noqa: E402
 import mindgrad_rows  # noqa: E402
 import mindgrad_scale  # noqa: E402
@@ -152,6 +155,9 @@ TASKS = {
     **mindgrad_operators.TASKS,
     **mindgrad_rows.TASKS,
     **mindgrad_descent.TASKS,
+    **mindgrad_kmeans.TASKS,
+    **mindgrad_llsq.TASKS,
+    **mindgrad_lse.TASKS,
     **mindgrad_first.TASKS,
     **mindgrad_scale.TASKS,
     "nested": nested,

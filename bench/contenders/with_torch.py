@@ -9,6 +9,9 @@ from functools import partial
 import numpy as np
 import problems
 import torch
+import torch_kmeans
+import torch_llsq
+import torch_lse
 import torch_problems
 import torch_scale
 import torch_training
@@ -213,6 +216,9 @@ TASKS: dict[str, Callable[..., Job]] = {
     "newton-memory": newton,
     "rnn": rnn,
     **{f"gmm-{d}": partial(gmm, dimensions=d) for d in problems.GMM_DIMENSIONS},
+    **torch_kmeans.TASKS,
+    **torch_llsq.TASKS,
+    **torch_lse.TASKS,
     **torch_problems.TASKS,
     **torch_training.TASKS,
     **torch_scale.TASKS,

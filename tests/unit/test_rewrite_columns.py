@@ -8,6 +8,7 @@ from mindgrad import ops
 from mindgrad._base.tree import flatten
 from mindgrad.control.lazy import expand_lazy
 from mindgrad.execution.compiled import trace
+from mindgrad.ir import graph
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.rewriting import watching
 from mindgrad.optimize.mode_choice import in_columns
@@ -185,3 +186,11 @@ def test_in_the_body_of_a_loop_a_laplacian_is_collapsed():
 
     fired, _ = with_and_without(heated, X, ms.Tensor(3))
     assert fired["collapse"] == 1
+
+
+def test_a_large_constant_is_looked_at_once_however_many_columns_read_it(monkeypatch):
+    features = ms.Tensor(RANDOM.standard_normal((40, 60)))
+    looks = []
+    monkeypatch.setattr(graph, "is_finite", lambda array: looks.append(array.size) or True)
+    trace(ms.grad(lambda x: ops.square(ops.matmul(features, x)).sum()), ms.Tensor(np.ones(60)))
+    assert 1 <= looks.count(40 * 60) <= 4  # of 60 columns, and the tensor's own

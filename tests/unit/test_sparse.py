@@ -15,6 +15,7 @@ from scipy.sparse.linalg import splu, spsolve
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad.sparse.colouring import columns, star
+from tests.unit.rewrite_checks import with_costs
 
 MODES = {"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}
 
@@ -126,6 +127,14 @@ def test_k_means(mode, cost, count):
     found = ms.hessian(f, sparse=True)(centres)
     same(found, ms.hessian(f)(centres), rtol=1e-9)
     assert found.nnz == count
+
+
+def test_a_pattern_holds_nothing_of_what_is_only_compared(monkeypatch):
+    """The least distance depends on all centres, and is compared with the distance to each."""
+    with_costs(monkeypatch, pattern_entries=1000)
+    points, centres = x_of(20, 3), x_of(8, 3, seed=1)
+    distances = lambda c: (points**2).sum(1) + (c**2).sum(1)[:, None] - 2 * ops.matmul(c, points.T)
+    assert ms.hessian(lambda c: distances(c).amin(0).sum(), sparse=True)(centres).nnz == 24
 
 
 def test_sums_over_nothing():

@@ -36,6 +36,7 @@ from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.optimize.broadcast_elimination import with_smaller_inputs
 from mindgrad.optimize.derivative_fusion import joined
 from mindgrad.optimize.pipeline import before_derivative
+from mindgrad.optimize.shift_invariance import has_shifts, shifts_stopped
 from mindgrad.trace import side_effects, state
 
 __all__ = ["Recorded", "finish", "new_scope", "record", "transformed"]
@@ -260,6 +261,10 @@ def _finish_graph(
         vectors = [None if e is None else scope.atom(e) for e in extras]
         primal_atoms = [scope.atom(t) for t in primals]
     captured = [tensor for _, tensor in scope.captures]
+    if is_rewriting() and has_shifts(builder.equations):
+        builder, (xs, ys, vectors, primal_atoms) = _rewritten(
+            builder, (xs, ys, vectors, primal_atoms), shifts_stopped
+        )
     graph = None
     if shortcut is not None and is_rewriting():
         graph = _by_shortcut(builder, shortcut, xs, ys, vectors, primal_atoms)
@@ -302,19 +307,27 @@ def _improved(
 
     Where it needs less of what was ``captured`` than that, the tensors there are replaced.
     """
-    atoms = [atom for group in groups for atom in group if atom is not None]
-    closed = builder.close(atoms)
-    better = closed
-    if is_rewriting():
-        better = joined(closed)
-        active = set(groups[0])
-        outer = [
-            None if v in active else _outer_atom(t) for v, t in zip(closed.inputs, captured, strict=True)
-        ]
-        better, smaller = with_smaller_inputs(better, outer)
-        for at, atom in smaller.items():
-            captured[at] = captured[at]._scope.tensor(atom)
-    better = before_derivative(better)
+
+    def improved(graph: Graph) -> Graph:
+        if is_rewriting():
+            active = set(groups[0])
+            outer = [
+                None if v in active else _outer_atom(t) for v, t in zip(graph.inputs, captured, strict=True)
+            ]
+            graph, smaller = with_smaller_inputs(joined(graph), outer)
+            for at, atom in smaller.items():
+                captured[at] = captured[at]._scope.tensor(atom)
+        return before_derivative(graph)
+
+    return _rewritten(builder, groups, improved)
+
+
+def _rewritten(
+    builder: Builder, groups: tuple[list[Any], ...], rewrite: Callable[[Graph], Graph]
+) -> tuple[Builder, tuple[list[Any], ...]]:
+    """The program of ``builder`` as ``rewrite`` has it, and ``groups`` of its atoms there."""
+    closed = builder.close([atom for group in groups for atom in group if atom is not None])
+    better = rewrite(closed)
     if better is closed:
         return builder, groups
     derived = Builder()

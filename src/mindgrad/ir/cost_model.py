@@ -31,6 +31,8 @@ class Costs:
     distributed_elements: int = 4096
     #: how many times as large as its terms a difference is
     distributed_part: int = 4
+    #: factors of values of fewer elements stay where they are
+    scaled_elements: int = 16384
     #: values of fewer elements are repeated all the same
     repeated_elements: int = 4096
     #: transposed values of fewer elements are left alone

@@ -140,13 +140,14 @@ class Constant(Atom):
     and ones of derivatives cost nothing.
     """
 
-    __slots__ = ("is_splat", "key", "type", "value")
+    __slots__ = ("_tainted", "is_splat", "key", "type", "value")
     linear = False
 
     def __init__(self, value: np.ndarray, type: TensorType | None = None) -> None:
         self.value = np.asarray(value)
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
+        self._tainted: bool | None = None
         small = self.value.size <= _SMALL
         if small:
             self.key: Any = (self.type, self.value.shape, self.value.tobytes())
@@ -156,8 +157,10 @@ class Constant(Atom):
 
     @property
     def tainted(self) -> bool:  # type: ignore[override]
-        """Whether an element is infinite or NaN."""
-        return not is_finite(self.value)
+        """Whether an element is infinite or NaN; looked at once, since every equation on it asks."""
+        if self._tainted is None:
+            self._tainted = not is_finite(self.value)
+        return self._tainted
 
     def array(self) -> np.ndarray:
         """The value in its full shape (a read-only view for a splat)."""

@@ -19,6 +19,7 @@ from mindgrad.optimize.distribution import distributed
 from mindgrad.optimize.layout import narrow_products_turned, transposes_carried
 from mindgrad.optimize.matmul_order import products_ordered
 from mindgrad.optimize.pairwise_sum import halved
+from mindgrad.optimize.scalar_factors import factors_moved
 from mindgrad.optimize.tiling import tiled
 
 __all__ = ["before_compilation", "before_derivative"]
@@ -28,6 +29,7 @@ _BEFORE_COMPILATION: list[Callable[[Graph], Graph]] = [
     joined,
     distributed,
     products_ordered,
+    factors_moved,
     transposes_carried,
     tiled,
     narrow_products_turned,

@@ -19,7 +19,7 @@ from mindgrad.ir.index_map import REDUCED
 from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.rows.accumulation_type import in_single, in_single_xla, is_half
-from mindgrad.rows.arithmetic import equal, select
+from mindgrad.rows.arithmetic import equal, greater, less, select
 from mindgrad.rows.axes import Along
 from mindgrad.rows.batching import past
 from mindgrad.rows.elementwise import exp, safe_reciprocal
@@ -31,6 +31,7 @@ from mindgrad.rows.kinds import (
     product,
     zeros,
 )
+from mindgrad.rows.logic import logical_not
 from mindgrad.rows.roots import ROOTS, Root
 from mindgrad.rows.samples import booleans, case, fixed, reals
 from mindgrad.rows.static_slices import concatenate, slice_axis
@@ -183,26 +184,28 @@ reduce_prod = general(
 # --- maximum and minimum ---------------------------------------------------------------------------
 
 
-def _extreme_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
-    """ẏ = Σ share · ẋ, where the elements that equal y share 1; all shares are NaN where y is."""
-    x = xs[0]
-    hits = equal(x, _spread(y, x, axes))
-    share = 1 / reduce_sum(convert(hits, dtype=x.dtype), axes=axes)
-    nothing = zeros(y.type)
-    if y.dtype.is_float:
-        # said, and not left to 0 / 0, which XLA turns into 0; shares are constants where they are numbers
-        nothing = select(equal(y, y), nothing, stop_gradient(y))
-    weight = select(hits, _spread(share, x, axes), _spread(nothing, x, axes))
-    return reduce_sum(product(weight, ts[0]), axes=axes)
+def _extreme_jvp(beyond: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """ẏ = Σ share · ẋ, where the elements that y is not ``beyond`` share 1; all shares are NaN where y is."""
+
+    def jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
+        x = xs[0]
+        # those that equal y, and where it is NaN all
+        hits = logical_not(beyond(_spread(y, x, axes), x))
+        share = 1 / reduce_sum(convert(hits, dtype=x.dtype), axes=axes)
+        if y.dtype.is_float:
+            share = select(equal(y, y), share, stop_gradient(y))
+        return reduce_sum(product(select(hits, _spread(share, x, axes), zeros(x.type)), ts[0]), axes=axes)
+
+    return jvp
 
 
-def _extreme(name: str, which: str, pairwise: np.ufunc) -> Primitive:
+def _extreme(name: str, which: str, pairwise: np.ufunc, beyond: Callable[[Any, Any], Any]) -> Primitive:
     return general(
         name,
         type_rule=_type_rule(name, _REAL, nonempty=True),
         numpy=in_single(lambda x, axes: pairwise.reduce(x, axis=axes)),
         xla=lambda jax, x, axes: getattr(jax.numpy, which)(x, axis=axes),
-        jvp=_extreme_jvp,
+        jvp=_extreme_jvp(beyond),
         axes=Along("axes", REDUCED, keeps=False),
         simplify=_over_one(lambda: REGISTRY[name]),
         samples=[
@@ -214,9 +217,9 @@ def _extreme(name: str, which: str, pairwise: np.ufunc) -> Primitive:
 
 
 #: ``reduce_max(x, axes)``: the largest element over ``axes``; ties share the derivative equally
-reduce_max = _extreme("reduce_max", "max", np.maximum)
+reduce_max = _extreme("reduce_max", "max", np.maximum, greater)
 #: ``reduce_min(x, axes)``: the smallest element over ``axes``; ties share the derivative equally
-reduce_min = _extreme("reduce_min", "min", np.minimum)
+reduce_min = _extreme("reduce_min", "min", np.minimum, less)
 
 
 def _index_type(name: str) -> Callable[..., TensorType]:

@@ -25,6 +25,7 @@ import numpy as np
 
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
 from mindgrad.ir.index_map import index_map
+from mindgrad.ir.memo import memoized
 from mindgrad.sparse.patterns import Patterns
 from mindgrad.sparse.row_patterns import along_axes
 
@@ -109,8 +110,25 @@ def dependence(
         patterns[graph.inputs[k]] = sparse.csr_array((np.ones(size, bool), columns, rows), (size, width))
         start += size
     run = Propagation(sparse, width, graph, patterns, environment)
-    run.push(graph.equations)
+    run.push()
     return [run.pattern(y) for y in graph.outputs]
+
+
+@memoized
+def _carriers(graph: Graph) -> set[Equation]:
+    """The equations through which a derivative reaches an output of ``graph``.
+
+    A comparison ends it: the smallest element over an axis, with which every element is compared to find its
+    share, depends on them all, and the shares on none.
+    """
+    reached = set(graph.outputs)
+    carriers = set()
+    for equation in reversed(graph.equations):
+        primitive = equation.primitive
+        if primitive.jvp is not None and not primitive.stops and not reached.isdisjoint(equation.outputs):
+            carriers.add(equation)
+            reached.update(equation.inputs)
+    return carriers
 
 
 class Propagation(Patterns):
@@ -145,13 +163,13 @@ class Propagation(Patterns):
         """The pattern of ``atom``, ``None`` where it depends on nothing."""
         return self._patterns.get(atom) if type(atom) is Variable else None
 
-    def push(self, equations: Sequence[Equation]) -> None:
-        """Compute the patterns of the outputs of ``equations``."""
-        for equation in equations:
-            primitive = equation.primitive
+    def push(self) -> None:
+        """Compute the patterns of the values from which a derivative reaches an output of the graph."""
+        carriers = _carriers(self._graph)
+        for equation in self._graph.equations:
             self.note(equation)
             patterns = [self.pattern(x) for x in equation.inputs]
-            if primitive.jvp is None or primitive.stops or all(p is None for p in patterns):
+            if equation not in carriers or all(p is None for p in patterns):
                 continue
             outputs = self._rule(equation, patterns)
             self._patterns.update(
@@ -267,5 +285,5 @@ class Propagation(Patterns):
         run = Propagation(
             self.sparse, self.width, graph, dict(zip(graph.inputs, patterns, strict=True)), environment
         )
-        run.push(graph.equations)
+        run.push()
         return run

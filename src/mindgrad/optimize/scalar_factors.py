@@ -1,0 +1,146 @@
+"""Scalar factors of products stand on the smallest of their values.
+
+    (c A) · B = c (A · B) = A · (c B)        for a number c
+
+Proof: a product is linear in each operand; only the rounding differs, and not even that where c is a power
+of two. XLA multiplies where the program does.
+
+When it pays: for a factor on an operand, where that is an array of its own because of it (A is used by
+something else too, or is not computed element by element), and for a factor on a result, which is one
+operation for each of its elements. The value with the factor must have ``scaled_elements`` of the cost model,
+and the smallest one a quarter of them at most. Limits: half precision stays as it is, for c A may overflow
+where A · B does not, or the other way round.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from mindgrad.ir.cost_model import costs
+from mindgrad.ir.graph import Constant, Equation, Graph
+from mindgrad.ir.rewriting import Rewrite
+from mindgrad.optimize.graph_rewriter import inside, rebuilt
+from mindgrad.rows.arithmetic import mul, neg
+from mindgrad.rows.kinds import full
+
+__all__ = ["factors_moved"]
+
+FACTORS = Rewrite(
+    "factors",
+    "(c A) · B = c (A · B) = A · (c B)",
+    "a factor was multiplied with the smallest value of its product",
+)
+
+
+class _Scaled(NamedTuple):
+    """``factor · unscaled``."""
+
+    factor: complex
+    unscaled: Any
+
+
+def factors_moved(graph: Graph) -> Graph:
+    """``graph`` with the factors of large values of products on small ones."""
+    graph = inside(graph, factors_moved)
+    if not any(map(_is_product, graph.equations)):
+        return graph
+    uses = Counter(x for equation in graph.equations for x in equation.inputs)
+    uses.update(graph.outputs)
+    of_operands = _of_operands(graph, uses)
+    of_results = {
+        equation: scaled
+        for equation in graph.equations
+        if (scaled := _scaled(equation)) is not None
+        and _is_product(scaled.unscaled.made_by)
+        and uses[scaled.unscaled] == 1
+        and min(x.type.size for x in scaled.unscaled.made_by.inputs) <= _small_size(scaled.unscaled)
+    }
+    if not of_operands and not of_results:
+        return graph
+
+    def replace(equation: Equation, read: Callable[[Any], Any]) -> Any:
+        if equation in of_results:
+            factor, unscaled = of_results[equation]
+            product: Equation = unscaled.made_by
+        elif equation in of_operands:
+            factor, product = 1.0, equation
+        else:
+            return None
+        slots = of_operands.get(product, {})
+        FACTORS.fired()
+        operands = [read(slots[k].unscaled if k in slots else x) for k, x in enumerate(product.inputs)]
+        return _product(product, operands, factor * math.prod([scaled.factor for scaled in slots.values()]))
+
+    return rebuilt(graph, replace)
+
+
+def _product(equation: Equation, operands: list[Any], factor: complex) -> Any:
+    """The product of ``operands`` times ``factor``, which is multiplied with the smallest of the values."""
+    k = min(range(len(operands)), key=lambda k: operands[k].type.size)
+    result = equation.outputs[0]
+    if operands[k].type.size < result.type.size:
+        operands[k] = _times(factor, operands[k])
+        return equation.primitive(*operands, **equation.parameters)
+    return _times(factor, equation.primitive(*operands, **equation.parameters))
+
+
+def _times(factor: complex, x: Any) -> Any:
+    return full(x.type, factor) * x
+
+
+def _of_operands(graph: Graph, uses: Counter[Any]) -> dict[Equation, dict[int, _Scaled]]:
+    """For each product its operands whose factors move, by their positions."""
+    slots: dict[Any, list[tuple[Equation, int]]] = {}
+    for equation in graph.equations:
+        if _is_product(equation):
+            for k, x in enumerate(equation.inputs):
+                slots.setdefault(x, []).append((equation, k))
+    moved: dict[Equation, dict[int, _Scaled]] = {}
+    for x, places in slots.items():
+        scaled = _scaled(getattr(x, "made_by", None))
+        if scaled is None or uses[x] != len(places) or not _is_array(scaled.unscaled, uses):
+            continue
+        if all(_smallest(equation) <= _small_size(x) for equation, _ in places):
+            for equation, k in places:
+                moved.setdefault(equation, {})[k] = scaled
+    return moved
+
+
+def _is_product(equation: Equation | None) -> bool:
+    """Whether ``equation`` is a product that sums, such as one of matrices."""
+    return equation is not None and equation.primitive.kind == "multilinear"
+
+
+def _is_array(unscaled: Any, uses: Counter[Any]) -> bool:
+    """Whether a value is in memory without its factor."""
+    made_by = getattr(unscaled, "made_by", None)
+    return made_by is None or not made_by.primitive.pointwise or uses[unscaled] > 1
+
+
+def _smallest(product: Equation) -> int:
+    return min(x.type.size for x in (*product.inputs, *product.outputs))
+
+
+def _small_size(x: Any) -> int:
+    """The elements up to which a value is small beside ``x``."""
+    return x.type.size // costs().distributed_part if x.type.size >= costs().scaled_elements else -1
+
+
+def _scaled(equation: Equation | None) -> _Scaled | None:
+    """The result of ``equation`` as a number times a value; ``None`` where it is none."""
+    if equation is None or not equation.outputs[0].type.dtype.is_inexact:
+        return None
+    if equation.outputs[0].type.dtype.is_half:
+        return None
+    if equation.primitive is neg:
+        return None if type(equation.inputs[0]) is Constant else _Scaled(-1, equation.inputs[0])
+    if equation.primitive is not mul:
+        return None
+    for number, other in (equation.inputs, equation.inputs[::-1]):
+        if type(number) is Constant and number.is_splat and type(other) is not Constant:
+            is_factor = not number.tainted and number.value != 0
+            return _Scaled(number.value.item(), other) if is_factor else None
+    return None
