@@ -39,6 +39,8 @@ class Costs:
     long_rows: int = 256
     #: the rows and columns up to which a second operand is small
     short_sides: int = 24
+    #: whether convolutions, and what lies between them, have their channels last (docs/decisions/0029)
+    channels_last: bool = True
 
     # Derivatives, see docs/decisions/0012
     #: columns of a gradient that are a sweep each
@@ -230,7 +232,7 @@ class HostCosts:
 
 
 #: by kind of device, as ``set_device`` names them; loops over tiles serve the caches of a CPU
-DEVICES = {"CPU": Costs(), "GPU": replace(Costs(), direction_tile_bytes=1 << 28)}
+DEVICES = {"CPU": Costs(), "GPU": replace(Costs(), direction_tile_bytes=1 << 28, channels_last=False)}
 HOST = HostCosts()
 
 
