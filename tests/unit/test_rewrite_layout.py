@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.execution.compiled import trace
 from mindgrad.ir.evaluate import evaluate
@@ -200,3 +201,50 @@ def test_a_product_alone_stays():
     with compiled(False):
         plain = trace(lambda x, w: ops.tanh(ops.matmul(x, w)), *map(Tensor, arrays((300, 7), (7, 12))))
     assert narrow_products_turned(plain) is plain
+
+
+def pictures(x, w, v, u, b):
+    """Convolutions with strides, padding and groups; between them pictures are shifted, pooled and joined."""
+    y = ops.relu(ops.conv2d(x, w, stride=2, pad_mode="pad", padding=1))
+    y = (y - y.mean((0, 2, 3), keep_dims=True)) * b.reshape((1, 4, 1, 1))
+    z = ops.conv2d(y, v, pad_mode="same", groups=2) + ops.conv2d(y, u, dilation=2)
+    z = ops.concat((ops.max_pool2d(z, 2, 2), ops.avg_pool2d(ops.sin(z), 2, 2)), 1)
+    return ops.square(z.reshape((z.shape[0], -1))).sum()
+
+
+PICTURES = [(2, 3, 16, 16), (4, 3, 3, 3), (6, 2, 3, 3), (6, 4, 1, 1), (4,)]
+
+
+def test_convolutions_have_their_channels_last():
+    fired = on_and_off(pictures, [x / 2 for x in arrays(*PICTURES)])
+    assert fired["channels"] >= 1
+
+
+def test_pictures_are_turned_at_the_ends_alone():
+    """The input, and the gradient in it: neither between convolutions nor in any of them."""
+
+    def chain(x, w, v):
+        y = ops.relu(ops.conv2d(x, w, pad_mode="same"))
+        y = y - y.mean((0, 2, 3), keep_dims=True)
+        return ops.square(ops.conv2d(ops.pad(y, (1, 1, 1, 1)), v, stride=2)).sum()
+
+    x, w, v = map(Tensor, arrays((4, 8, 10, 10), (8, 8, 3, 3), (6, 8, 3, 3)))
+    graph = trace(ms.grad(chain), x, w, v)
+    assert {e.parameters.get("channels_last") for e in graph.equations if e.primitive.name == "conv"} == {
+        True
+    }
+    assert [size for size in transposed_sizes(graph) if size >= x.size] == [x.size, x.size]
+
+
+def test_weights_and_moments_keep_their_order():
+    """A kernel's gradient is turned once, not each value that is computed from it."""
+
+    def step(x, w, m, v):
+        slope = ms.grad(lambda w: ops.square(ops.conv2d(x, w)).sum())(w)
+        m, v = 0.9 * m + 0.1 * slope, 0.99 * v + 0.01 * slope * slope
+        return w - m / ops.sqrt(v + 1.0), m, v
+
+    w = arrays((3, 4, 3, 3))[0]
+    graph = trace(step, Tensor(arrays((2, 4, 6, 6))[0]), Tensor(w), Tensor(w), Tensor(w * w))
+    # the kernel for the convolution, and its gradient
+    assert transposed_sizes(graph).count(w.size) == 2

@@ -153,10 +153,21 @@ def dynamic_update_slice(ops: Any, x: Any, update: Any, *starts: Any) -> Any:
     return ops.where(inside, update, x)
 
 
-def conv(
+def conv(ops: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -> Any:
+    """The convolution of one or two axes."""
+    if not channels_last:
+        return convolved(ops, x, w, **window)
+    rank, spatial = len(x.shape), len(w.shape) - 2
+    lead = rank - spatial - 1
+    x = ops.transpose(x, (*range(lead), rank - 1, *range(lead, rank - 1)))
+    w = ops.transpose(w, (spatial + 1, spatial, *range(spatial)))
+    return ops.transpose(convolved(ops, x, w, **window), (*range(lead), *range(lead + 1, rank), lead))
+
+
+def convolved(
     ops: Any, x: Any, w: Any, strides: Any, padding: Any, lhs_dilation: Any, rhs_dilation: Any, groups: int
 ) -> Any:
-    """The convolution of one or two axes."""
+    """The convolution with channels in front of the positions."""
     samples = x.shape[: len(x.shape) - len(w.shape) + 1]
     if len(samples) > 1:
         x = x.reshape(-1, *x.shape[len(samples) :])

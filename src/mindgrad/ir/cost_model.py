@@ -41,6 +41,8 @@ class Costs:
     long_rows: int = 256
     #: the rows and columns up to which a second operand is small
     short_sides: int = 24
+    #: whether convolutions, and what lies between them, have their channels last (docs/decisions/0029)
+    channels_last: bool = True
 
     # Derivatives, see docs/decisions/0012
     #: columns of a gradient that are a sweep each
@@ -57,6 +59,8 @@ class Costs:
     halved_width: int = 1024
     #: terms, and results side by side, of one with axes in front
     halved_inner: int = 64
+    #: the most sums of a program that are taken so: XLA compiles each for a tenth of a second
+    halved_sums: int = 24
     #: elements of the operand of such a one
     halved_elements: range = range(1 << 16, (1 << 17) + 1)
 
@@ -232,7 +236,7 @@ class HostCosts:
 
 
 #: by kind of device, as ``set_device`` names them; loops over tiles serve the caches of a CPU
-DEVICES = {"CPU": Costs(), "GPU": replace(Costs(), direction_tile_bytes=1 << 28)}
+DEVICES = {"CPU": Costs(), "GPU": replace(Costs(), direction_tile_bytes=1 << 28, channels_last=False)}
 HOST = HostCosts()
 
 

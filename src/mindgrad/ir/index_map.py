@@ -104,6 +104,15 @@ class Axes:
         """
         return Relabelling(dict(new.parameters), old.results) if tuple(new.operands) == old.operands else None
 
+    def preferred(self, axes: IndexMap, parameters: Mapping[str, Any]) -> tuple[Labels, ...] | None:
+        """The labels of the operands in the order that kernels for CPUs take; ``None``: in any.
+
+        Args:
+            axes: the map of the equation.
+            parameters: those of the equation.
+        """
+        return None
+
 
 class Uniform(Axes):
     """Axes of a pointwise operator: those of all operands and of the result run together."""

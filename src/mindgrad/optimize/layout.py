@@ -21,13 +21,18 @@ reduction, a product or a change of shape gets its operands in the old order.
 x 20, and vectors of 8 or 16 numbers fill 20 badly. There the operands of the products are exchanged, so that
 their rows come last, and the rest follows; on a CPU, from two products on, for widths up to 24. Programs in
 tiles (``optimize.tiling``) have their rows last already.
+
+**Convolutions.** XLA's kernels for CPUs take pictures with their channels last, and XLA turns the operands
+and the result of every convolution that has them first. There a convolution gets its operands in the order
+that its row prefers, and what lies between convolutions, forward and backward, follows. A value that joins
+weights and their moments has the order of these (``optimize.anchors``).
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,10 +40,11 @@ import numpy as np
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
-from mindgrad.ir.index_map import REDUCED, IndexMap, Uniform, index_map, relabelled
+from mindgrad.ir.index_map import REDUCED, IndexMap, Labels, Uniform, index_map, relabelled
 from mindgrad.ir.partition import is_one_cpu
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.ir.types import Shape
+from mindgrad.optimize.anchors import anchored_values
 from mindgrad.optimize.broadcast_elimination import free_axes, repeated
 from mindgrad.rows.contraction import dot
 from mindgrad.rows.structural import broadcast_in_dim, transpose
@@ -72,12 +78,23 @@ class _Spread(NamedTuple):
     dims: Shape
 
 
+CHANNELS = Rewrite(
+    "channels",
+    "x ∗ w = (xᵀ ∗ wᵀ)ᵀ with the channels last",
+    "convolutions, and what lies between them, have their channels last",
+)
+
+
 def transposes_carried(graph: Graph) -> Graph:
-    """``graph`` with fewer large transpositions."""
-    if not _is_worth_while(graph):
+    """``graph`` with fewer large transpositions, and convolutions in the order of axes that they prefer."""
+    preferring = _preferring(graph)
+    if preferring:
+        CHANNELS.fired(len(preferring))
+    elif not _is_worth_while(graph):
         return graph
-    LAYOUT.fired()
-    return _carried_along(graph, set())
+    else:
+        LAYOUT.fired()
+    return _carried_along(graph, set(), preferring)
 
 
 def narrow_products_turned(graph: Graph) -> Graph:
@@ -89,17 +106,28 @@ def narrow_products_turned(graph: Graph) -> Graph:
     return _carried_along(graph, narrow)
 
 
-def _carried_along(graph: Graph, turned: set[Equation]) -> Graph:
-    """``graph`` with transpositions carried along; the products ``turned`` with their operands exchanged."""
+def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equation, Any] = {}) -> Graph:
+    """``graph`` with transpositions carried along.
+
+    Args:
+        graph: the program.
+        turned: products whose operands are exchanged.
+        preferring: equations with the labels of their operands in the order that they prefer.
+    """
+    anchored = anchored_values(graph, set(preferring)) if preferring else set()
     builder = Builder()
     values: dict[Any, Any] = {v: _plain(builder.input(v.type, tainted=v.tainted)) for v in graph.inputs}
     with building(builder):
         for equation in graph.equations:
             builder.source = equation.source
             operands = [values[x] if type(x) is Variable else _constant(x) for x in equation.inputs]
-            found = _carried(equation, operands, turned)
-            if found is not None:
-                values[equation.outputs[0]] = found
+            if equation in preferring:
+                operands = _as_preferred(operands, index_map(equation), preferring[equation])
+            carried = _carried(equation, operands, turned)
+            if carried is not None:
+                result = equation.outputs[0]
+                is_turned = result in anchored and isinstance(carried, _Placed)
+                values[result] = _plain(_in_order(carried)) if is_turned else carried
                 continue
             emitted = builder.emit(
                 equation.primitive, tuple([_in_order(x) for x in operands]), equation.parameters
@@ -109,6 +137,30 @@ def _carried_along(graph: Graph, turned: set[Equation]) -> Graph:
         outputs = [_in_order(values[x]) if type(x) is Variable else x for x in graph.outputs]
         builder.source = None
     return builder.close(outputs)
+
+
+def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
+    """The equations that prefer their operands in another order, with the labels of these in it."""
+    preferring: dict[Equation, tuple[Labels, ...]] = {}
+    if not costs().channels_last or not is_one_cpu():
+        return preferring
+    for equation in graph.equations:
+        axes, treatment = index_map(equation), equation.primitive.axes
+        if axes is None or treatment is None:
+            continue
+        labels = treatment.preferred(axes, equation.parameters)
+        if labels is not None:
+            preferring[equation] = labels
+    return preferring
+
+
+def _as_preferred(operands: list[Any], axes: Any, labels: tuple[Labels, ...]) -> list[Any]:
+    """``operands`` with the labels of their axes in the order ``labels``."""
+    orders = [
+        tuple([ordered.index(label) for label in old])
+        for old, ordered in zip(axes.operands, labels, strict=True)
+    ]
+    return [_Placed(_in(x, order), order) for x, order in zip(operands, orders, strict=True)]
 
 
 def _is_worth_while(graph: Graph) -> bool:

@@ -5,22 +5,31 @@
 ``x̃`` is the left operand with ``lhs_dilation − 1`` zeros between neighbours and ``padding`` zeros around
 them (a negative padding crops). The kernel is not reversed, as everywhere in machine learning. In
 groups, the channels of both sides are split and group ``j`` of the output sees group ``j`` of the input.
-There may be several axes of samples, in front: a batch is one more of them.
+There may be several axes of samples, in front: a batch is one more of them. With ``channels_last`` the
+channels of ``x`` and ``y`` stand behind the positions, and those of the kernel behind the window
+(``rows.convolution_axes``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.index_map import OPAQUE, REDUCED, WINDOWED, Arrangement, Axes, IndexMap, Relabelling
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.ir.work import by
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.batching import moved
+from mindgrad.rows.convolution_axes import (
+    ConvolutionAxes,
+    data_behind,
+    data_in_front,
+    kernel_behind,
+    kernel_in_front,
+    permuted_shape,
+)
 from mindgrad.rows.kinds import multilinear, zeros
 from mindgrad.rows.patterns import convolved
 from mindgrad.rows.samples import case, reals
@@ -53,7 +62,12 @@ def _conv_type(
     lhs_dilation: Shape,
     rhs_dilation: Shape,
     groups: int,
+    channels_last: bool = False,
 ) -> TensorType:
+    if channels_last and w.rank >= 2 and x.rank >= w.rank:
+        x, w = [each.with_shape(shape) for each, shape in zip((x, w), _shapes_in_front(x, w), strict=True)]
+        y = _conv_type(x, w, strides, padding, lhs_dilation, rhs_dilation, groups)
+        return y.with_shape(permuted_shape(y.shape, data_behind(y.rank, w.rank - 2)))
     if x.dtype is not w.dtype or x.dtype.kind == "bool":
         raise TypeError(
             f"For 'conv', input and kernel must have one element type and be numbers, but got {x} and {w}."
@@ -89,6 +103,15 @@ def _conv_type(
     return x.with_shape((*samples, w.shape[0], *output))
 
 
+def _shapes_in_front(x: Any, w: Any) -> tuple[Shape, Shape]:
+    """The shapes of operands with the channels last as they are with the channels in front."""
+    rank, spatial = len(x.shape), len(w.shape) - 2
+    return (
+        permuted_shape(x.shape, data_in_front(rank, spatial)),
+        permuted_shape(w.shape, kernel_in_front(spatial)),
+    )
+
+
 def _joined(x: Any, w: Any, reshaped: Any) -> Any:
     """``x`` with one axis of samples."""
     more = len(x.shape) - len(w.shape)
@@ -103,7 +126,13 @@ def _conv_numpy(
     lhs_dilation: Shape,
     rhs_dilation: Shape,
     groups: int,
+    channels_last: bool = False,
 ) -> Any:
+    if channels_last:
+        rank, spatial = x.ndim, w.ndim - 2
+        x, w = x.transpose(data_in_front(rank, spatial)), w.transpose(kernel_in_front(spatial))
+        y = _conv_numpy(x, w, strides, padding, lhs_dilation, rhs_dilation, groups)
+        return y.transpose(data_behind(rank, spatial))
     kind, lead = x.dtype, x.shape[: x.ndim - w.ndim + 1]
     x = _joined(x, w, np.reshape)
     if is_half(kind):
@@ -142,34 +171,40 @@ def _conv_numpy(
 
 
 def _conv_xla(
-    jax: Any,
-    x: Any,
-    w: Any,
-    strides: Shape,
-    padding: Padding,
-    lhs_dilation: Shape,
-    rhs_dilation: Shape,
-    groups: int,
+    jax: Any, x: Any, w: Any, strides: Shape, groups: int, channels_last: bool = False, **window: Any
 ) -> Any:
+    behind, positions = len(strides) + 1, tuple(range(1, len(strides) + 1))
+    data, kernel = (0, behind, *positions), (behind, behind - 1, *range(behind - 1))
     y = jax.lax.conv_general_dilated(
         _joined(x, w, jax.numpy.reshape),
         w,
         window_strides=strides,
-        padding=padding,
-        lhs_dilation=lhs_dilation,
-        rhs_dilation=rhs_dilation,
+        dimension_numbers=jax.lax.ConvDimensionNumbers(data, kernel, data) if channels_last else None,
         feature_group_count=groups,
         precision="highest",
+        **window,
     )
     return y.reshape((*x.shape[: x.ndim - w.ndim + 1], *y.shape[1:]))
 
 
 def _channels_exchanged(w: Any, groups: int) -> Any:
     """A kernel ``(O, C / groups, …)`` as ``(C, O / groups, …)``: each group transposed."""
+    if groups == 1:
+        return transpose(w, permutation=(1, 0, *range(2, len(w.shape))))
     outputs, channels, *window = w.shape
     split = reshape(w, shape=(groups, outputs // groups, channels, *window))
     split = transpose(split, permutation=(0, 2, 1, *range(3, len(split.shape))))
     return reshape(split, shape=(groups * channels, outputs // groups, *window))
+
+
+def _samples_exchanged(x: Any, groups: int) -> Any:
+    """An input ``(N, C, …)`` as ``(C / groups, groups · N, …)``."""
+    if groups == 1:
+        return transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
+    count, channels, *sizes = x.shape
+    x = reshape(x, shape=(count, groups, channels // groups, *sizes))
+    x = transpose(x, permutation=(2, 1, 0, *range(3, len(x.shape))))
+    return reshape(x, shape=(channels // groups, groups * count, *sizes))
 
 
 def _cotangent_input(
@@ -216,15 +251,12 @@ def _cotangent_kernel(
     if not ct.type.size or not x.type.size:
         return zeros(w.type)
     x, ct = [_joined(each, w, lambda x, shape: reshape(x, shape=shape)) for each in (x, ct)]
-    count, channels, *sizes = x.shape
-    rest = range(3, len(x.shape) + 1)
-    x = reshape(x, shape=(count, groups, channels // groups, *sizes))
-    x = transpose(x, permutation=(2, 1, 0, *rest))
-    x = reshape(x, shape=(channels // groups, groups * count, *sizes))
+    sizes = x.shape[2:]
+    x = _samples_exchanged(x, groups)
     kernel = transpose(ct, permutation=(1, 0, *range(2, len(ct.shape))))
     window = _dilated(w.shape[2:], rhs_dilation)
     spread = _dilated(ct.shape[2:], strides)
-    full = _dilated(tuple(sizes), lhs_dilation)
+    full = _dilated(sizes, lhs_dilation)
     low = [before for before, _ in padding]
     # windows that the strides left out at the end take no part
     high = [m + k - 1 - n - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
@@ -240,9 +272,26 @@ def _cotangent_kernel(
     return transpose(gradient, permutation=(1, 0, *range(2, len(gradient.shape))))
 
 
+def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
+    """The transpose ``rule`` of an operand, for channels last by permutations."""
+
+    def cotangent(ct: Any, x: Any, w: Any, channels_last: bool = False, **window: Any) -> Any:
+        if not channels_last:
+            return rule(ct, x, w, **window)
+        rank, spatial = len(x.shape), len(w.shape) - 2
+        front, kernel = data_in_front(rank, spatial), kernel_in_front(spatial)
+        ct, x, w = [transpose(v, permutation=p) for v, p in ((ct, front), (x, front), (w, kernel))]
+        back = kernel_behind(spatial) if slot else data_behind(rank, spatial)
+        return transpose(rule(ct, x, w, **window), permutation=back)
+
+    return cotangent
+
+
 def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tuple[Any, int]:
     """The batch is an axis of samples, or joins the output channels, or (where both have it) the groups."""
     x, w = xs
+    if window.pop("channels_last", False):
+        return _channels_last_batch(size, xs, at, groups=groups, **window)
     if at[1] is None:
         return conv(moved(x, at[0], 0), w, groups=groups, **window), 0
     lead = len(x.shape) - (at[0] is not None) - (len(w.shape) - 2)
@@ -274,44 +323,27 @@ def _conv_batch(size: int, xs: Any, at: Any, groups: int, **window: Any) -> tupl
     return reshape(y, shape=(y.shape[0], size, w.shape[1], *y.shape[2:])), 1
 
 
+def _channels_last_batch(size: int, xs: Any, at: Any, **window: Any) -> tuple[Any, int]:
+    """A batch in front of operands with their channels last: that of operands with channels in front."""
+    spatial = len(window["strides"])
+    x, w = [each if axis is None else moved(each, axis, 0) for each, axis in zip(xs, at, strict=True)]
+    x = transpose(x, permutation=data_in_front(len(x.shape), spatial))
+    kernel = kernel_in_front(spatial)
+    w = transpose(w, permutation=kernel if at[1] is None else (0, *[axis + 1 for axis in kernel]))
+    y, axis = _conv_batch(size, (x, w), tuple([None if k is None else 0 for k in at]), **window)
+    y = moved(y, axis, 0)
+    return transpose(y, permutation=data_behind(len(y.shape), spatial)), 0
+
+
 def _conv_flops(equation: Any) -> int:
     # every element of the output is a sum over the window and the channels of its group
-    return 2 * equation.outputs[0].type.size * math.prod(equation.inputs[1].shape[1:])
+    shape = equation.inputs[1].shape
+    return 2 * equation.outputs[0].type.size * math.prod(_taps(shape, equation.parameters))
 
 
-class _ConvAxes(Axes):
-    """Samples and output channels are parallel, and positions under a kernel of size 1 that skips none.
-
-    Axes of samples stand in any order, and there may be more of them.
-    """
-
-    def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
-        spatial, groups = len(shapes[1]) - 2, parameters["groups"]
-        samples, channels, outputs, positions = 0, 1, 2, tuple(range(3, 3 + spatial))
-        kernel = tuple(range(3 + spatial, 3 + 2 * spatial))
-        # in groups, an output sees some channels only
-        of_kernel = channels if groups == 1 else 3 + 2 * spatial
-        kinds = dict.fromkeys((*kernel, channels), REDUCED)
-        if groups > 1:
-            kinds |= dict.fromkeys((channels, of_kernel, outputs), OPAQUE)
-        for k, position in enumerate(positions):
-            plain = shapes[1][2 + k] == parameters["strides"][k] == parameters["lhs_dilation"][k] == 1
-            if not plain or parameters["padding"][k] != (0, 0):
-                kinds[position] = WINDOWED
-        more = range(4 + 2 * spatial, 4 + 2 * spatial + len(shapes[0]) - len(shapes[1]))
-        x, w = (*more, samples, channels, *positions), (outputs, of_kernel, *kernel)
-        return IndexMap((x, w), ((*more, samples, outputs, *positions),), kinds)
-
-    def relabelled(self, old: IndexMap, new: Arrangement) -> Relabelling | None:
-        (x, w), behind = old.operands, len(new.parameters["strides"]) + 1
-        labels = new.operands[0]
-        known = {*w, *x[len(x) - behind :]}
-        if new.operands[1] != w or labels[-behind:] != x[-behind:] or not known.isdisjoint(labels[:-behind]):
-            return None
-        if len(labels) == behind:
-            return None
-        result = (*labels[:-behind], *old.results[0][-behind:])
-        return Relabelling(dict(new.parameters), (result,))
+def _taps(kernel: Shape, parameters: Mapping[str, Any]) -> Shape:
+    """The shape of a kernel of one output."""
+    return kernel[:-1] if parameters.get("channels_last") else kernel[1:]
 
 
 def _window(rank: int, groups: int = 1, **changes: Any) -> dict[str, Any]:
@@ -332,8 +364,8 @@ conv = multilinear(
     type_rule=_conv_type,
     numpy=_conv_numpy,
     xla=_conv_xla,
-    transpose=[_cotangent_input, _cotangent_kernel],
-    axes=_ConvAxes(),
+    transpose=[_in_either_order(_cotangent_input, 0), _in_either_order(_cotangent_kernel, 1)],
+    axes=ConvolutionAxes(),
     pattern=convolved,
     batch=_conv_batch,
     samples=[
@@ -366,6 +398,12 @@ conv = multilinear(
         case(_VOLUME, reals()[2, 2, 2, 2, 2], **_window(3, strides=(1, 2, 1))),
         case(reals()[2, 3, 2, 5], reals()[4, 1, 2], **_window(1, groups=2, strides=(2,), padding=((1, 0),))),
         case(reals()[0, 2, 4], reals()[3, 2, 2], **_window(1)),
+        case(
+            reals()[2, 5, 4, 4],
+            reals()[3, 2, 2, 6],
+            **_window(2, groups=2, strides=(2, 1), padding=((1, 1), (0, 2)), channels_last=True),
+        ),
+        case(reals()[2, 3, 5, 2], reals()[2, 2, 4], **_window(1, rhs_dilation=(2,), channels_last=True)),
         case(reals()[2, 2, 1], reals()[3, 2, 2], **_window(1)),
     ],
 )

@@ -137,24 +137,28 @@ def _factor(run: Any, equation: Equation, k: int, pattern: Any) -> Any:
 def convolved(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     """The pattern through the window, tap by tap."""
     x, w = equation.inputs
-    lead = len(x.shape) - len(w.shape) + 1  # the axes of samples
+    lead, rank = len(x.shape) - len(w.shape) + 1, len(w.shape)  # lead: the axes of samples
     shape = (math.prod(x.shape[:lead]), *equation.outputs[0].shape[lead:])
     groups = equation.parameters["groups"]
+    is_last = equation.parameters.get("channels_last", False)
+    outputs = rank - 1 if is_last else 0  # the axis of the kernel
+    channels = rank - 1 if is_last else 1  # that of the result
+    taps = w.shape[:-1] if is_last else w.shape[1:]
     parts = []
     if patterns[1] is not None:
-        reduced, numbers = run.collapsed(w, patterns[1], range(1, len(w.shape)))
-        narrow = (1, w.shape[0], *[1] * (len(w.shape) - 2))
+        reduced, numbers = run.collapsed(w, patterns[1], [axis for axis in range(rank) if axis != outputs])
+        narrow = [w.shape[outputs] if axis == channels else 1 for axis in range(rank)]
         parts.append(run.rows(reduced, np.broadcast_to(numbers.reshape(narrow), shape)))
     if patterns[0] is not None:
-        if math.prod(w.shape[1:]) > costs().window_positions:
+        if math.prod(taps) > costs().window_positions:
             return run.mixed(patterns, equation.outputs)
         numbers = np.arange(1.0, x.type.size + 1).reshape((shape[0], *x.shape[lead:]))
-        per_group = shape[1] // groups
-        for tap in np.ndindex(*w.shape[1:]):
+        per_group = shape[channels] // groups
+        for tap in np.ndindex(*taps):
             # a kernel with a single weight only moves the elements of x
-            single = np.zeros((groups, *w.shape[1:]))
-            single[:, *tap] = 1.0
+            single = np.zeros((*taps, groups) if is_last else (groups, *taps))
+            single[(*tap, slice(None)) if is_last else (slice(None), *tap)] = 1.0
             convolved = equation.primitive.numpy(numbers, single, **equation.parameters)
-            source = np.repeat(np.rint(convolved).astype(np.int64) - 1, per_group, axis=1)
+            source = np.repeat(np.rint(convolved).astype(np.int64) - 1, per_group, axis=channels)
             parts.append(run.rows(patterns[0], source))
     return [run.union(parts)]
