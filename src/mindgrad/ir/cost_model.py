@@ -47,6 +47,8 @@ class Costs:
     # Derivatives, see docs/decisions/0012
     #: columns of a gradient that are a sweep each
     series_columns: int = 4
+    #: inputs of a gradient that are a sweep each
+    series_inputs: int = 16
     #: columns of one gradient, whose value is one for each row
     gradient_columns: int = 128
     #: second derivatives in a sum from which on it is collapsed

@@ -17,7 +17,7 @@ When it pays: with one column a gradient costs the same in both modes, and the n
 instead of the gradient of a gradient. With several columns reverse mode is cheaper unless the gradient is
 differentiated again; that is decided at the next derivative, or when the program is finished
 (``optimize.derivative_fusion``). Limits: programs without control flow and without effects, real inputs, at
-most ``gradient_columns`` columns, nothing in half precision: there ``J_v d_j`` may be infinite where ``ct_v``
+most ``series_inputs`` of them and ``gradient_columns`` columns, nothing in half precision: there ``J_v d_j`` may be infinite where ``ct_v``
 is small and the gradient is not.
 """
 
@@ -82,7 +82,9 @@ def pulled_along(
     builder: Builder, xs: Sequence[Any], ys: Sequence[Any], cts: Sequence[Any]
 ) -> list[Any] | None:
     """The cotangents of ``xs`` by forward mode; ``None`` where that is not possible or not considered."""
-    if not xs or not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):
+    if not 1 <= len(xs) <= costs().series_inputs:
+        return None
+    if not all(type(x) is Variable and x.dtype.kind == "float" and x.type.size for x in xs):
         return None
     ys, cts = _with_columns_that_count(ys, cts)
     ys = _opened(builder, ys)
