@@ -22,6 +22,7 @@ PEERS = {
     "asdex": ["asdex==0.5.1", "jax==0.10.2"],
     "folx": ["folx==0.2.30", "jax==0.10.2"],
 }
+GPU_OF_JAX = ["jax[cuda13]==0.10.2"]
 OWN = ("mindgrad", "jax", "numpy", "python")
 
 
@@ -29,14 +30,16 @@ class NoEnvironment(Exception):
     """An environment could not be made; the message says why."""
 
 
-def python_of(library: str) -> Path:
-    """The interpreter that has the library; its environment is made at the first use."""
+def python_of(library: str, device: str = "cpu") -> Path:
+    """The interpreter that has the library for the device; its environment is made at the first use."""
     if library in OWN:
         return Path(sys.executable)
-    python = HOME / library / "bin/python"
+    name = library if device == "cpu" else f"{library}-{device}"
+    python = HOME / name / "bin/python"
     if python.exists() and _imports(python, library):
         return python
-    return make(library, PEERS[library])
+    extra = GPU_OF_JAX if device == "gpu" and library in ("equinox", "folx", "asdex") else []
+    return make(name, [*PEERS[library], *extra])
 
 
 def make(name: str, requirements: list[str]) -> Path:

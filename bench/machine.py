@@ -21,9 +21,9 @@ def processor() -> str:
     return match_.group(1).strip() if match_ else platform.processor() or platform.machine()
 
 
-def slug() -> str:
-    """``<date>-<processor>`` in letters a file name may have."""
-    words = re.sub(r"\(.*?\)|CPU|Processor|@.*", "", processor())
+def slug(name: str) -> str:
+    """``<date>-<processor or card>`` in letters a file name may have."""
+    words = re.sub(r"\(.*?\)|CPU|Processor|@.*", "", name)
     return f"{date.today()}-" + re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
 
 

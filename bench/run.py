@@ -10,11 +10,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import devices
 import environments
 import machine
 import measure
 import nested
 import report
+import samples
 import sweep
 from contender import Command, Contender, Failed, Ranks
 from rich.console import Console
@@ -81,14 +83,25 @@ def arguments() -> argparse.Namespace:
         metavar="COMMIT",
         help="no peers: mindgrad is compared with itself at this commit of the repository",
     )
-    parser.add_argument("--save", action="store_true", help="write bench/results/<date>-<cpu>.md")
+    parser.add_argument(
+        "--device",
+        choices=("cpu", "gpu"),
+        default="cpu",
+        help="where every contender computes; a library without programs for the card does not take part",
+    )
+    parser.add_argument(
+        "--save", action="store_true", help="write bench/results/<date>-<cpu or card>.md, and .json"
+    )
     options = parser.parse_args()
+    options.asked = options.task
     options.task = [task for name in options.task for task in GROUPS.get(name, (name,))]
     unknown = sorted(set(options.task) - set(names))
     if unknown:
         parser.error(f"no task {', '.join(unknown)}; the tasks are {', '.join([*GROUPS, *names])}")
     if options.save and options.quick:
         parser.error("--quick is no figure to keep: run --save without it")
+    if options.device == "gpu" and not devices.card():
+        parser.error("no GPU: `nvidia-smi` tells of none. Without --device the tasks run on the CPU.")
     options.peers = [peer for peer in options.peers.split(",") if peer]
     strange = sorted(set(options.peers) - set(PEERS))
     if strange:
@@ -103,6 +116,7 @@ class Bench:
         self.options = options
         self.tasks = tasks
         self.pages: list[str] = []
+        self.records: list[samples.Record] = []
         self.versions: dict[str, str] = {}
         self.failed = False
         self.done = 0
@@ -132,6 +146,8 @@ class Bench:
 
     def takes_part(self, task: Task, name: str) -> bool:
         library = name.split(":")[0]
+        if self.options.device == "gpu" and library not in (*devices.ON_GPU, *devices.ON_HOST):
+            return False
         needed = name in (task.baseline, task.compared_with)
         return needed or library in ("mindgrad", "python", *self.options.peers)
 
@@ -140,11 +156,13 @@ class Bench:
         library = name.split(":")[0]
         contender: Contender | Ranks
         try:
-            python = environments.python_of(library)
+            python = environments.python_of(library, self.options.device)
         except environments.NoEnvironment as failure:
             raise Failed(f"no environment: {failure}", unavailable=True) from None
         source = environments.source_of(self.options.before) if name.endswith(BEFORE) else ROOT / "src"
-        variables = {"PYTHONPATH": str(source)} if library == "mindgrad" else {}
+        variables = devices.variables(library, self.options.device)
+        if library == "mindgrad":
+            variables["PYTHONPATH"] = str(source)
         if library == "mindgrad" and IN_NUMPY in name.split():
             variables["MINDGRAD_EAGER"] = "numpy"
         if self.options.keep_memory:
@@ -195,7 +213,9 @@ class Bench:
         notes += [f"{row.name}: {report.shorten(row.error)}" for row in rows if row.error]
         notes += [f"{row.name}: still busy in the background when it was timed" for row in rows if row.busy]
         notes += [report.phases(row) for row in rows if len(row.phases) > 1 and not row.error]
-        notes += [report.sentence(measure.judge(goal, rows), task) for goal in task.goals]
+        verdicts = [measure.judge(goal, rows) for goal in task.goals]
+        notes += [report.sentence(verdict, task) for verdict in verdicts]
+        self.records.append(samples.of_task(task, verdicts, rows=samples.of_rows(rows)))
         if task.name == "import":
             notes.append(self.without_jax())
         self.failed |= any(row.error for row in rows if must_work(task, row.name))
@@ -215,7 +235,10 @@ class Bench:
             for row in rows
             if row.error
         ]
-        notes += [report.sentence(sweep.judge(goal, swept), task) for goal in task.goals]
+        verdicts = [sweep.judge(goal, swept) for goal in task.goals]
+        notes += [report.sentence(verdict, task) for verdict in verdicts]
+        rows_of_sizes = [{"at": size, **row} for size, rows in swept.items() for row in samples.of_rows(rows)]
+        self.records.append(samples.of_task(task, verdicts, rows=rows_of_sizes))
         self.failed |= any(row.error for rows in swept.values() for row in rows if must_work(task, row.name))
         return report.sizes(task, swept), notes
 
@@ -224,7 +247,9 @@ class Bench:
         rounds = 1 if self.options.quick else 3
         climbed = nested.climb(task, names, lambda name: self.start(task, name), rounds, self.tell)
         notes = [f"{one.name}: {report.shorten(one.error)}" for one in climbed if one.error]
-        notes += [report.sentence(verdict, task) for verdict in nested.judge(task, climbed)]
+        verdicts = nested.judge(task, climbed)
+        notes += [report.sentence(verdict, task) for verdict in verdicts]
+        self.records.append(samples.of_task(task, verdicts, rows=[samples.of_ladder(one) for one in climbed]))
         self.failed |= any(one.error for one in climbed if must_work(task, one.name))
         return report.ladders(task, climbed), notes
 
@@ -273,6 +298,8 @@ def main() -> int:
     bench.run_all()
     elapsed = time.monotonic() - begin
     lines = machine.description()
+    if options.device == "gpu":
+        lines += devices.card()
     lines.append(("versions", ", ".join(f"{k} {v}" for k, v in sorted(bench.versions.items()))))
     lines.append(("effort", "quick: not for comparison" if options.quick else "full"))
     if options.before:
@@ -283,9 +310,12 @@ def main() -> int:
     print(f"\n{text}")
     if options.save:
         suffix = "-before-and-now" if options.before else "-keep-memory" if options.keep_memory else ""
-        path = ROOT / "bench" / "results" / f"{machine.slug()}{suffix}.md"
+        suffix += f"-{'-'.join(options.asked)}" if len(options.asked) in (1, 2, 3) else ""
+        name = dict(lines).get("card", machine.processor())
+        path = ROOT / "bench" / "results" / f"{machine.slug(name)}{suffix}.md"
         path.parent.mkdir(exist_ok=True)
-        heading = f"# Benchmark, {lines[0][1]}, {lines[1][1]}"
+        samples.write(path.with_suffix(".json"), lines, bench.records)
+        heading = f"# Benchmark, {lines[0][1]}, {name}"
         path.write_text("\n\n".join([heading, text, READING, *bench.pages]) + "\n")
         print(f"\nwritten to {path.relative_to(ROOT)}")
     return int(bench.failed)

@@ -43,8 +43,8 @@ def burgers(variant: str) -> Job:
             if k == problems.BURGERS_COMPARED:
                 compared = loss
         with torch.no_grad():
-            found = solution(torch.tensor(problem.test_t), torch.tensor(problem.test_x)).numpy()
-        return problem.error(found), [compared.detach().numpy()]
+            found = solution(torch.tensor(problem.test_t), torch.tensor(problem.test_x)).numpy(force=True)
+        return problem.error(found), [compared.numpy(force=True)]
 
     return whole_run(run)
 
@@ -100,7 +100,7 @@ def newton_cg(variant: str) -> Job:
             (slope,) = torch.autograd.grad(value, w, create_graph=True)
             norm = float(slope.norm())
             if norm <= 1e-9:
-                return norm**2 / (2 * problems.LOGISTIC_PENALTY), [value.detach().numpy()]
+                return norm**2 / (2 * problems.LOGISTIC_PENALTY), [value.numpy(force=True)]
             goal = (min(0.5, norm**0.5) * norm) ** 2
             direction, residual = torch.zeros_like(w), -slope.detach()
             search, squared = residual, float(residual @ residual)

@@ -11,6 +11,7 @@ import training_problems
 from job import Job, per_operator, training
 from torch import nn
 from torch.nn import functional
+from torch_device import wait
 
 
 def perceptron() -> nn.Module:
@@ -147,7 +148,7 @@ def train(name: str, variant: str) -> Job:
         return loss
 
     restart()
-    return training(step, lambda loss: None, lambda loss: loss.detach().numpy(), restart)
+    return training(step, wait, lambda loss: loss.numpy(force=True), restart)
 
 
 # A program that is another one at every call
@@ -173,10 +174,10 @@ def changing(variant: str) -> Job:
         return (loss, *torch.autograd.grad(loss, weights, materialize_grads=True))
 
     def arrays(result: tuple[torch.Tensor, ...]) -> list[np.ndarray]:
-        return [each.detach().numpy() for each in result]
+        return [each.numpy(force=True) for each in result]
 
     restart()
-    return Job(step, lambda result: None, arrays, restart=restart)
+    return Job(step, wait, arrays, restart=restart)
 
 
 # What an operator costs
@@ -195,7 +196,7 @@ def chain(length: int) -> Callable[[], torch.Tensor]:
 
 
 def record(variant: str) -> Job:
-    return per_operator(chain, lambda gradient: gradient.numpy())
+    return per_operator(chain, lambda gradient: gradient.numpy(force=True))
 
 
 TASKS: dict[str, Callable[..., Job]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from functools import partial
@@ -16,6 +17,8 @@ from mindgrad import ops
 from mindgrad.tools import profile
 
 mindgrad.install()
+if os.environ.get("BENCH_DEVICE") == "gpu":
+    mindgrad.set_context(device_target="GPU")
 
 import mindgrad_descent  # noqa: E402
 import mindgrad_first  # noqa: E402

@@ -16,6 +16,7 @@ import torch_problems
 import torch_scale
 import torch_training
 from job import Job, Unavailable
+from torch_device import wait
 
 MOST_TRIPS = 100_000
 
@@ -29,11 +30,7 @@ def versions() -> dict[str, str]:
 
 def arrays(result: tuple[torch.Tensor, ...]) -> list[np.ndarray]:
     """The tensors of a result."""
-    return [tensor.detach().numpy() for tensor in result]
-
-
-def wait(result: object) -> None:
-    """Nothing to wait for: PyTorch on a CPU has computed what it returns."""
+    return [tensor.numpy(force=True) for tensor in result]
 
 
 def parameters(layers: problems.Layers) -> Layers:
