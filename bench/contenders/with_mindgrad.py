@@ -17,11 +17,16 @@ from mindgrad.tools import profile
 
 mindgrad.install()
 
+import mindgrad_ba  # noqa: E402
 import mindgrad_descent  # noqa: E402
+import mindgrad_det  # noqa: E402
 import mindgrad_first  # noqa: E402
+import mindgrad_ht  # noqa: E402
 import mindgrad_kmeans  # noqa: E402
 import mindgrad_llsq  # noqa: E402
 import mindgrad_lse  # noqa: E402
+import mindgrad_lstm  # noqa: E402
+import mindgrad_ode  # noqa: E402
 import mindgrad_operators  # noqa: E402
 import mindgrad_rows  # noqa: E402
 import mindgrad_scale  # noqa: E402
@@ -158,6 +163,11 @@ TASKS = {
     **mindgrad_kmeans.TASKS,
     **mindgrad_llsq.TASKS,
     **mindgrad_lse.TASKS,
+    **mindgrad_ba.TASKS,
+    **mindgrad_det.TASKS,
+    **mindgrad_ht.TASKS,
+    **mindgrad_lstm.TASKS,
+    **mindgrad_ode.TASKS,
     **mindgrad_first.TASKS,
     **mindgrad_scale.TASKS,
     "nested": nested,
