@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import ba_problems
+import det_problems
+import ht_problems
 import kmeans_problems
 import llsq_problems
 import lse_problems
+import lstm_problems
+import ode_problems
 from descent_problems import MODES
 from task import Goal, Task
 
@@ -59,15 +64,72 @@ LLSQ = tuple(
     for what, title in (("value", ""), ("gradient", "gradient of the "))
 )  # fmt: skip
 
+ODE = tuple(
+    _evaluation(
+        f"ode-{what}-{steps}", f"{title}{steps} Runge-Kutta steps of n equations", "jax:jit, roll",
+        size="numbers", sizes=ode_problems.NUMBERS, quick_sizes=(1_000, 10_000),
+    )
+    for what, title in (("value", ""), ("gradient", "gradient of the last of "))
+    for steps in ode_problems.STEPS
+)  # fmt: skip
+
+LSTM = tuple(
+    _evaluation(
+        f"lstm-{what}-{layers}", f"{title}loss of a recurrent network of {layers} diagonal layers",
+        size="characters", sizes=lstm_problems.CHARACTERS, quick_sizes=lstm_problems.CHARACTERS[:1],
+    )
+    for what, title in (("value", ""), ("gradient", "gradient of the "))
+    for layers in lstm_problems.LAYERS
+)  # fmt: skip
+
+HT = tuple(
+    _evaluation(
+        f"ht-{what}-{kind}-{model}", f"{title}residuals of a hand's pose, {kind}, {model} model",
+        size="points", sizes=ht_problems.POINTS, quick_sizes=ht_problems.POINTS[:1],
+    )
+    for what, title in (("value", ""), ("jacobian", "Jacobian of the "))
+    for kind in ht_problems.KINDS
+    for model in ht_problems.VERTICES
+)  # fmt: skip
+
+DET = tuple(
+    _evaluation(
+        f"det-{what}", f"{title}determinant by minors, as a recursion",
+        size="rows", sizes=det_problems.ROWS, quick_sizes=det_problems.ROWS[:1],
+    )
+    for what, title in (("value", ""), ("gradient", "gradient of the "))
+)  # fmt: skip
+
+BA = tuple(
+    _evaluation(
+        f"ba-{what}", title, *others,
+        size="observations", sizes=tuple(ba_problems.SIZES), quick_sizes=tuple(ba_problems.SIZES)[:1],
+    )
+    for what, title, others in (
+        ("value", "residuals of a bundle adjustment", ()),
+        ("jacobian", "sparse Jacobian of a bundle adjustment", ("jax:jit, columns",)),
+    )
+)  # fmt: skip
+
 TASKS = (
     *DESCENTS,
     *KMEANS,
     *LSE,
     *LLSQ,
+    *ODE,
+    *LSTM,
+    *HT,
+    *DET,
+    *BA,
 )
 #: the tasks of one evaluation, by its name
 GROUPS = {
     "gradbench-kmeans": KMEANS,
     "gradbench-lse": LSE,
     "gradbench-llsq": LLSQ,
+    "gradbench-ode": ODE,
+    "gradbench-lstm": LSTM,
+    "gradbench-ht": HT,
+    "gradbench-det": DET,
+    "gradbench-ba": BA,
 }

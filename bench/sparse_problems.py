@@ -49,27 +49,27 @@ class Adjustment(NamedTuple):
     point: np.ndarray
 
 
-def adjustment() -> Adjustment:
+def adjustment(cameras: int = CAMERAS, points: int = POINTS, observations: int = OBSERVATIONS) -> Adjustment:
     """Points in front of cameras that are turned a little."""
     generator = np.random.default_rng(SEED)
     normal = generator.normal
-    cameras = np.concatenate(
+    numbers = np.concatenate(
         [
-            normal(0.0, 0.3, (CAMERAS, 3)),  # rotation
-            normal(0.0, 0.5, (CAMERAS, 3)),  # centre
-            normal(500.0, 10.0, (CAMERAS, 1)),  # focal length
-            normal(0.0, 1.0, (CAMERAS, 2)),  # centre of the image
-            normal(0.0, 1e-2, (CAMERAS, 2)),  # distortion
+            normal(0.0, 0.3, (cameras, 3)),  # rotation
+            normal(0.0, 0.5, (cameras, 3)),  # centre
+            normal(500.0, 10.0, (cameras, 1)),  # focal length
+            normal(0.0, 1.0, (cameras, 2)),  # centre of the image
+            normal(0.0, 1e-2, (cameras, 2)),  # distortion
         ],
         axis=1,
     )
     return Adjustment(
-        cameras,
-        normal(0.0, 1.0, (POINTS, 3)) + [0.0, 0.0, 6.0],
-        generator.uniform(0.5, 1.5, OBSERVATIONS),
-        normal(0.0, 100.0, (OBSERVATIONS, 2)),
-        generator.integers(0, CAMERAS, OBSERVATIONS).astype(np.int32),
-        generator.integers(0, POINTS, OBSERVATIONS).astype(np.int32),
+        numbers,
+        normal(0.0, 1.0, (points, 3)) + [0.0, 0.0, 6.0],
+        generator.uniform(0.5, 1.5, observations),
+        normal(0.0, 100.0, (observations, 2)),
+        generator.integers(0, cameras, observations).astype(np.int32),
+        generator.integers(0, points, observations).astype(np.int32),
     )
 
 
@@ -81,8 +81,15 @@ def directions(*sizes: int) -> list[np.ndarray]:
 
 def residuals(xp: Any, c: Any, x: Any, w: Any, seen: Any) -> tuple[Any, Any]:
     """The residuals of observations: of their cameras, points and weights, one row for each."""
-    r = [c[:, k] for k in range(3)]
-    d = [x[:, k] - c[:, 3 + k] for k in range(3)]
+    columns = [[each[:, k] for k in range(each.shape[1])] for each in (c, x, seen)]
+    across, down, rest = residual_columns(xp, columns[0], columns[1], w, columns[2])
+    return xp.stack([across, down], 1), rest
+
+
+def residual_columns(xp: Any, c: Any, x: Any, w: Any, seen: Any) -> tuple[Any, Any, Any]:
+    """The same of their numbers, one after the other, each for all observations."""
+    r = c[:3]
+    d = [x[k] - c[3 + k] for k in range(3)]
     angle = xp.sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2])
     cosine, sine = xp.cos(angle), xp.sin(angle)
     k = [each / angle for each in r]
@@ -91,7 +98,5 @@ def residuals(xp: Any, c: Any, x: Any, w: Any, seen: Any) -> tuple[Any, Any]:
     p = [d[i] * cosine + across[i] * sine + k[i] * along for i in range(3)]
     u, v = p[0] / p[2], p[1] / p[2]
     square = u * u + v * v
-    scale = (1.0 + c[:, 9] * square + c[:, 10] * square * square) * c[:, 6]
-    across_image = w * (seen[:, 0] - u * scale - c[:, 7])
-    down_image = w * (seen[:, 1] - v * scale - c[:, 8])
-    return xp.stack([across_image, down_image], 1), 1.0 - w * w
+    scale = (1.0 + c[9] * square + c[10] * square * square) * c[6]
+    return w * (seen[0] - u * scale - c[7]), w * (seen[1] - v * scale - c[8]), 1.0 - w * w

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from job import Job
+
+
+def arrays(result: tuple[torch.Tensor, ...]) -> list[np.ndarray]:
+    """The tensors of a result."""
+    return [tensor.detach().numpy() for tensor in result]
 
 
 def job(function: Callable[..., torch.Tensor], *arguments: Any) -> Job:

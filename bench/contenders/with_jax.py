@@ -8,13 +8,18 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import jax_ba
 import jax_control
 import jax_descent
+import jax_det
+import jax_ht
 import jax_kmeans
 import jax_layout
 import jax_llsq
 import jax_lse
+import jax_lstm
 import jax_mixture
+import jax_ode
 import jax_operators
 import jax_rows
 import jax_scale
@@ -220,6 +225,11 @@ TASKS: dict[str, Callable[..., Job]] = {
     **jax_kmeans.TASKS,
     **jax_llsq.TASKS,
     **jax_lse.TASKS,
+    **jax_ba.TASKS,
+    **jax_det.TASKS,
+    **jax_ht.TASKS,
+    **jax_lstm.TASKS,
+    **jax_ode.TASKS,
     **jax_operators.TASKS,
     **jax_rows.TASKS,
     **jax_sparse.TASKS,

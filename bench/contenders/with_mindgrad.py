@@ -20,11 +20,16 @@ mindgrad.install()
 if os.environ.get("BENCH_DEVICE") == "gpu":
     mindgrad.set_context(device_target="GPU")
 
+import mindgrad_ba  # noqa: E402
 import mindgrad_descent  # noqa: E402
+import mindgrad_det  # noqa: E402
 import mindgrad_first  # noqa: E402
+import mindgrad_ht  # noqa: E402
 import mindgrad_kmeans  # noqa: E402
 import mindgrad_llsq  # noqa: E402
 import mindgrad_lse  # noqa: E402
+import mindgrad_lstm  # noqa: E402
+import mindgrad_ode  # noqa: E402
 import mindgrad_operators  # noqa: E402
 import mindgrad_rows  # noqa: E402
 import mindgrad_scale  # noqa: E402
@@ -161,6 +166,11 @@ TASKS = {
     **mindgrad_kmeans.TASKS,
     **mindgrad_llsq.TASKS,
     **mindgrad_lse.TASKS,
+    **mindgrad_ba.TASKS,
+    **mindgrad_det.TASKS,
+    **mindgrad_ht.TASKS,
+    **mindgrad_lstm.TASKS,
+    **mindgrad_ode.TASKS,
     **mindgrad_first.TASKS,
     **mindgrad_scale.TASKS,
     "nested": nested,

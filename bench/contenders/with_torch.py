@@ -9,9 +9,14 @@ from functools import partial
 import numpy as np
 import problems
 import torch
+import torch_ba
+import torch_det
+import torch_ht
 import torch_kmeans
 import torch_llsq
 import torch_lse
+import torch_lstm
+import torch_ode
 import torch_problems
 import torch_scale
 import torch_training
@@ -216,6 +221,11 @@ TASKS: dict[str, Callable[..., Job]] = {
     **torch_kmeans.TASKS,
     **torch_llsq.TASKS,
     **torch_lse.TASKS,
+    **torch_ba.TASKS,
+    **torch_det.TASKS,
+    **torch_ht.TASKS,
+    **torch_lstm.TASKS,
+    **torch_ode.TASKS,
     **torch_problems.TASKS,
     **torch_training.TASKS,
     **torch_scale.TASKS,
