@@ -20,6 +20,7 @@ from time import perf_counter
 from typing import Any
 
 from mindgrad._base.callback_errors import raise_noted
+from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.waiting import computed, interruptible
 from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.jax_import import jax_module, stopped_by_forks
@@ -159,11 +160,9 @@ def ahead(
 
     jax = jax_module()
     with jax.enable_x64(wide), jax.default_device(device or jax.config.jax_default_device):
-        if placement is None:
-            lowered = jax.jit(function, donate_argnums=(1,)).lower(*shapes)
-        else:
-            results = [placement.sharding(axes) for axes in placement.outputs]
-            lowered = jax.jit(function, donate_argnums=(1,), out_shardings=results).lower(*shapes)
+        results = {} if placement is None else {"out_shardings": list(map(placement.sharding, placement.outputs))}
+        with only_young_garbage:
+            lowered = jax.jit(function, donate_argnums=(1,), **results).lower(*shapes)
         devices = (device,) if placement is None else placement.devices
         with compiling:
             return disk.compiled(lowered, devices, options) if is_kept else compiled_with(lowered, options)

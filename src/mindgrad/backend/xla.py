@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.waiting import interruptible
 from mindgrad.backend.device_mesh import Placement, constants_of, is_joint, laid_out, lowering_for
 from mindgrad.backend.executable import Executable, ahead
@@ -294,7 +295,7 @@ def lower_ahead(graph: Graph) -> Any:
     """Lower ``graph`` to XLA's language without compiling it; jax's lowered object."""
     jax = jax_module()
     shapes = [jax.ShapeDtypeStruct(v.shape, v.type.dtype.numpy) for v in graph.inputs]
-    with jax.enable_x64(needs_x64(graph)):
+    with jax.enable_x64(needs_x64(graph)), only_young_garbage:
         return jax.jit(_program(graph, ())).lower(shapes, ())
 
 
@@ -395,7 +396,10 @@ def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
 
 
 def to_device(array: np.ndarray | np.generic) -> Any:
-    """``array`` on the selected device, in its own element type whatever jax's settings."""
+    """``array`` on the selected device, in its own element type whatever jax's settings.
+
+    A CPU takes the memory of an aligned array as it is.
+    """
     jax = jax_module()
     with jax.enable_x64(True):
         return jax.device_put(array, _target())

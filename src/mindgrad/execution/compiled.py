@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.progress import Progress
 from mindgrad._base.tree import flatten, is_leaf, unflatten
 from mindgrad.backend.executable import array_type
@@ -92,10 +93,11 @@ class _Program:
         is_checking = settings.options["debug_nans"]
         if is_checking:
             plain = traced_plainly(lambda: trace_of(function, leaves, structure, numbers, tensors))
-        traced = trace_of(function, leaves, structure, numbers, tensors)
+        with only_young_garbage:
+            traced = trace_of(function, leaves, structure, numbers, tensors)
+            with in_force(partition := partition_of(traced.graph)):
+                graph = before_compilation(traced.graph)
         parameters, written = traced.parameters, traced.written
-        with in_force(partition := partition_of(traced.graph)):
-            graph = before_compilation(traced.graph)
         if settings.options.get("save_graphs"):
             observe(getattr(function, "__name__", type(function).__name__), graph, parameters)
         self.function, self.key = function, key
@@ -442,4 +444,5 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Graph:
     2
     """
     leaves, structure = flatten((args, kwargs))
-    return before_compilation(Trace(function, leaves_as_tensors(leaves), structure).graph)
+    with only_young_garbage:
+        return before_compilation(Trace(function, leaves_as_tensors(leaves), structure).graph)

@@ -111,8 +111,11 @@ def _copy(array: Any, type_: Any) -> Any:
     array = resolved(array)
     if type(array) is array_type():
         return copy_on_device(array)
-    # NumPy's, or one element that is seen everywhere. A copy, for jax may use the memory as it is
-    return to_device(np.array(np.broadcast_to(np.asarray(array), type_.shape)))
+    array = np.asarray(array)
+    if array.shape == type_.shape and not array.flags.writeable:  # nobody writes into it while it is copied
+        return copy_on_device(to_device(array))
+    # one element that is seen everywhere, or the user's memory. A copy, for jax may use it as it is
+    return to_device(np.array(np.broadcast_to(array, type_.shape)))
 
 
 class Donation:

@@ -14,13 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.location import Located
 from mindgrad.execution.placement import is_infinite
 from mindgrad.ir.build import Builder, building
+from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.graph import Equation, Variable, silent
 from mindgrad.ir.kernels import (
     compacted,
     is_checking_kernels,
+    run_and_free,
     run_arrays,
     run_compact,
     run_step,
@@ -51,6 +54,7 @@ class Plan:
     __slots__ = (
         "compact",
         "constants",
+        "dead",
         "given",
         "initial",
         "is_silent",
@@ -89,6 +93,17 @@ class Plan:
         for position, array, _ in self.constants:
             self.initial[position] = array
         self.compact = compacted(self.steps) if self.is_silent else None
+        #: of a plan with large values, those that are not needed behind each step
+        self.dead = self._dead() if slots.largest >= HOST.freed_bytes else None
+
+    def _dead(self) -> list[list[int]]:
+        needed = {*self.results, *[slot for slot, *_ in self.constants]}
+        dead = []
+        for _, operands, results, _ in reversed(self.steps):
+            slots = {*operands, *results} - needed
+            dead.append(list(slots))
+            needed |= slots
+        return dead[::-1]
 
     def run(self, values: Sequence[Any], extras: Sequence[Any]) -> list[Tensor]:
         """Run on plain arrays."""
@@ -104,6 +119,8 @@ class Plan:
                         run_step(step, slots)
         elif self.compact is None or not runs_on_host():
             run_arrays(self.steps, slots)
+        elif self.dead is not None:
+            silently(run_and_free, (self.compact, self.dead, slots), {})
         else:
             silently(run_compact, (self.compact, slots), {})
         return [make_tensor(slots[position]) for position in self.results]
@@ -172,6 +189,8 @@ class _Slots:
         self.given: list[tuple[int, int]] = []
         self.constants: list[tuple[int, Any, TensorType]] = []
         self.steps: list[tuple[Any, tuple[int, ...], tuple[int, ...], Any]] = []
+        #: bytes of the largest result
+        self.largest = 0
 
     @property
     def count(self) -> int:
@@ -219,6 +238,7 @@ class _Slots:
         elif operands and all(p in self._splats for p in operands):
             operands = (self.whole(operands[0], equation.inputs[0]), *operands[1:])
         results = tuple([self.of(y) for y in equation.outputs])
+        self.largest = max(self.largest, *[y.type.size * y.dtype.itemsize for y in equation.outputs], 0)
         parameters = equation.parameters
         if equation.has_effect and not self._known.keys().isdisjoint(equation.outputs):
             parameters = silent(parameters)  # its effects were seen when it was recorded
@@ -281,7 +301,8 @@ def finish_recorder(
     plan = _PLANS.get(key)
     if plan is None:
         ys = [(t._atom, None) if t._scope is recorder else (None, t) for t in chosen]
-        plan = Plan(recorder, transform, xs, ys, extras, infinite)
+        with only_young_garbage:
+            plan = Plan(recorder, transform, xs, ys, extras, infinite)
         if len(_PLANS) >= _PLANS_KEPT:
             _PLANS.pop(next(iter(_PLANS)))
         _PLANS[key] = plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array as buffers
+import math
 import reprlib
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,10 @@ __all__ = ["array_of", "array_of_object", "initialised", "is_other_array", "of_t
 # what Python's numbers become in a list; complex ones stay Complex128
 _DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
 
+#: bytes of an array from which on a second copy of it matters
+_LARGE = 1 << 20
+#: bytes to a multiple of which XLA wants arrays aligned
+_ALIGNMENT = 64
 
 #: of data in messages, of which a line is enough
 _shortened = reprlib.Repr()
@@ -103,7 +108,19 @@ def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
     if array.dtype.kind == "c" and dtype.kind != "complex":
         array = array.real
     with np.errstate(all="ignore"):
-        return np.asarray(array).astype(dtype.numpy)
+        if array.size * dtype.numpy.itemsize < _LARGE:
+            return np.asarray(array).astype(dtype.numpy)
+        copy = _aligned(array.shape, dtype.numpy)
+        np.copyto(copy, array, casting="unsafe")
+    copy.flags.writeable = False  # the tensor's own, though a view of the memory around it
+    return copy
+
+
+def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """A new array that XLA takes as it is instead of copying it: where NumPy's begin, its alignment differs."""
+    memory = np.empty(math.prod(shape) * dtype.itemsize + _ALIGNMENT, np.uint8)
+    first = -memory.__array_interface__["data"][0] % _ALIGNMENT
+    return memory[first : first + memory.size - _ALIGNMENT].view(dtype).reshape(shape)
 
 
 def _with_elements(data: Any, element: Callable[[Any], Any]) -> Any:

@@ -218,6 +218,9 @@ class HostCosts:
     #: seconds that it may take
     region_seconds: float = 30.0
 
+    #: bytes of a value from which on those of a gradient are given back as soon as they are not needed
+    freed_bytes: int = 1 << 20
+
     # Operands of programs
     #: elements up to which an array is handed to a program as it is, when it comes for the first time
     handed_elements: int = 16384

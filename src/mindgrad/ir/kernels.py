@@ -20,7 +20,7 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.tensor import Tensor
 
 __all__ = [
-    "compacted", "is_checking_kernels", "numpy_kernel", "run_arrays", "run_compact", "run_kernel",
+    "compacted", "is_checking_kernels", "numpy_kernel", "run_and_free", "run_arrays", "run_compact", "run_kernel",
     "run_step", "runs_functions", "runs_on_host", "set_kernel_check", "set_kernel_runner", "silently",
 ]  # fmt: skip
 
@@ -169,6 +169,14 @@ def compacted(steps: Sequence[tuple]) -> list[tuple]:
         is_multiple = primitive is not None and primitive.multiple
         compact.append((kernel, source, results if is_multiple else results[0], parameters))
     return compact
+
+
+def run_and_free(steps: Sequence[tuple], dead: Sequence[Sequence[int]], slots: list[Any]) -> None:
+    """:func:`run_compact`, with the slots of ``dead`` emptied behind each step."""
+    for step, emptied in zip(steps, dead, strict=True):
+        run_compact((step,), slots)
+        for position in emptied:
+            slots[position] = None
 
 
 def _no_arrays(_: list[Any]) -> tuple[()]:
