@@ -117,7 +117,7 @@ def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
 
 
 def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """A new array that XLA takes as it is instead of copying it: where NumPy's begin, its alignment differs."""
+    """A new array that XLA takes as it is: one that begins where NumPy lets it would be copied."""
     memory = np.empty(math.prod(shape) * dtype.itemsize + _ALIGNMENT, np.uint8)
     first = -memory.__array_interface__["data"][0] % _ALIGNMENT
     return memory[first : first + memory.size - _ALIGNMENT].view(dtype).reshape(shape)
