@@ -71,7 +71,7 @@ PAGES = [
     Page("ops-indexing", "Indexing and scattering", "mindgrad.ops", "ops.indexing ops.slices ops.scattering ops.assigning ops.sequences ops.storage ops.introspection"),
     Page("ops-linear-algebra", "Products and linear algebra", "mindgrad.ops", "ops.contraction ops.affine ops.linalg ops.factorisation ops.lu_factors ops.vectors"),
     Page("ops-fourier", "Fourier transforms", "mindgrad.ops", "ops.fourier ops.spectrograms"),
-    Page("ops-networks", "Functions of neural networks", "mindgrad.ops", "ops.activation ops.rectifiers ops.convolution ops.pooling ops.unpooling ops.normalization ops.dropping ops.losses ops.likelihoods ops.classification ops.alignments ops.resizing ops.grid_sampling ops.boxes"),
+    Page("ops-networks", "Functions of neural networks", "mindgrad.ops", "ops.activation ops.rectifiers ops.convolution ops.pooling ops.unpooling ops.normalization ops.dropping ops.losses ops.likelihoods ops.classification ops.alignments ops.resizing ops.grid_sampling ops.boxes ops.updates"),
     Page("ops-random", "Random numbers", "mindgrad.ops", "ops.random ops.sampling ops.rejection_samplers ops.candidates"),
     Page("ops-derivatives", "Derivatives and control", "mindgrad.ops", "api trace ops.estimators ops.flow ops.composite ops.tuples ops.collectives ops.functional"),
     Page("ops-sparse", "Sparse tensors", "mindgrad.ops", "ops.sparse ops.sparse_values common.sparse_tensor"),
@@ -90,9 +90,10 @@ FORM_PAGES = {
     CLASSES: {
         "operations-math": [
             "ops-arithmetic", "ops-functions", "ops-reductions", "ops-linear-algebra", "ops-fourier", "ops-random",
+            "operations-math",
         ],
-        "operations-arrays": ["ops-shapes", "ops-indexing", "ops-sparse"],
-        "operations-networks": ["ops-networks"],
+        "operations-arrays": ["ops-shapes", "ops-indexing", "ops-sparse", "operations-arrays"],
+        "operations-networks": ["ops-networks", "operations-networks"],
         "operations-others": [],
     },
     "numpy": {"numpy-arrays": ["ops-shapes", "ops-indexing"], "numpy-mathematics": []},

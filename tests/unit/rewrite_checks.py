@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from mindgrad.ir.rewriting import watching
 
 def with_costs(monkeypatch: Any, **changes: Any) -> None:
     """Give the cost model of the CPU other numbers."""
-    monkeypatch.setitem(cost_model.DEVICES, "CPU", replace(cost_model.DEVICES["CPU"], **changes))
+    monkeypatch.setitem(cost_model.DEVICES, "CPU", cost_model.DEVICES["CPU"]._replace(**changes))
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """``set_context(debug_nans=True)`` where eager calls run as programs: the line is that of operator by operator."""
 
 import time
-from dataclasses import replace
 
 import jax
 import numpy as np
@@ -195,7 +194,7 @@ def test_changing_gradients_whose_parameters_are_written():
 
 
 def test_short_calls_are_checked_as_kernels(monkeypatch):
-    monkeypatch.setattr(tiers, "HOST", replace(HOST, tracing_seconds=0.0, shortest_seconds=1.0))
+    monkeypatch.setattr(tiers, "HOST", HOST._replace(tracing_seconds=0.0, shortest_seconds=1.0))
     net = nn.Dense(3, 1, weight_init="ones", bias_init="zeros")
 
     def short(x):

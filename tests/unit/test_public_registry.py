@@ -156,3 +156,16 @@ def test_no_public_name_is_lost():
 def test_all_names_of_an_operator_are_declared_in_one_file(names, module):
     functions = [registry.surface_forms(path)[name].function for path, name in names.items()]
     assert {function.__module__ for function in functions} == {f"mindgrad.ops.{module}"}
+
+
+def test_classes_of_auto_generate_are_forms():
+    generated = ops.auto_generate
+    assert set(registry.surface_forms("ops.auto_generate")) == {
+        "AddExt", "CumsumExt", "InplaceAddExt", "MatMulExt", "MeanExt", "SiLU", "SortExt", "SplitWithSize", "SubExt",
+        "SumExt",
+    }  # fmt: skip
+    assert str(generated.CumsumExt()(Tensor([1, 2], ms.int32), 0)) == "[1 3]"
+    assert generated.CumsumExt()(Tensor([1, 2], ms.int32), 0).dtype is ms.int64
+    assert generated.MeanExt()(Tensor([[1.0, 3.0]]), 1, True, ms.float64).dtype is ms.float64
+    with pytest.raises(TypeError, match="For 'CumsumExt', the number of inputs must be 2 to 3, but got 1"):
+        generated.CumsumExt()(Tensor([1, 2]))

@@ -4,7 +4,6 @@ import contextlib
 import logging
 import math
 import sys
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -354,7 +353,7 @@ def test_functions_that_are_made_anew_use_what_they_close_over():
 @pytest.fixture
 def impatient(monkeypatch):
     """Short calls are traced as soon as they may be."""
-    monkeypatch.setattr(tiers, "HOST", replace(HOST, tracing_seconds=0.0, shortest_seconds=10.0))
+    monkeypatch.setattr(tiers, "HOST", HOST._replace(tracing_seconds=0.0, shortest_seconds=10.0))
 
 
 def short(function, *args, count=30):

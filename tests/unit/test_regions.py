@@ -4,7 +4,6 @@ import gc
 import sys
 import threading
 import weakref
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -302,7 +301,7 @@ def test_through_helper_functions_comprehensions_and_generators():
 def test_a_loop_that_hardly_ever_returns_holds_no_memory(monkeypatch):
     from mindgrad.eager import regions
 
-    monkeypatch.setattr(regions, "HOST", replace(HOST, region_events=400))
+    monkeypatch.setattr(regions, "HOST", HOST._replace(region_events=400))
     alive = []
 
     def train(steps):

@@ -233,3 +233,31 @@ def test_repeated_products_of_any_axes(k, seed, monkeypatch):
             graph = distributed(trace(function, *map(Tensor, xs)))
         (found,) = evaluate(graph, xs)
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+
+
+def test_gradients_of_parts_side_by_side_are_joined():
+    x = Tensor(np.arange(24.0, dtype=np.float32).reshape(4, 6) / 10)
+    wide, column = x.asnumpy(), np.arange(6)
+    parts = lambda x: ops.sin(x[:, :2]).sum() + ops.exp(x[:, 2:5]).sum() + ops.cos(x[:, 5:]).sum()
+    cases = [
+        (parts, 0, np.select([column < 2, column < 5], [np.cos(wide), np.exp(wide)], -np.sin(wide))),
+        (
+            lambda x: ops.sin(x[:, :4]).sum() + ops.exp(x[:, 3:]).sum(), 2,
+            np.cos(wide) * (column < 4) + np.exp(wide) * (column > 2),
+        ),
+        (
+            lambda x: ops.sin(x[:, :1]).sum() + ops.exp(x[:, 3:]).sum(), 2,
+            np.cos(wide) * (column < 1) + np.exp(wide) * (column > 2),
+        ),
+        (lambda x: ops.sin(x[:, 3:5]).sum() + ops.exp(x[:, 1:3]).sum(), 1,
+         np.select([column < 1, column < 3, column < 5], [0 * wide, np.exp(wide), np.cos(wide)], 0 * wide)),
+    ]  # fmt: skip
+    for function, pads, value in cases:
+        program = trace(ms.grad(function), x)
+        assert sum(equation.primitive.name == "pad" for equation in program.equations) == pads
+        for result in (evaluate(program, [wide])[0], ms.grad(function)(x).asnumpy()):
+            np.testing.assert_allclose(result, value, rtol=1e-5)
+    second = ms.grad(lambda x: ops.square(ms.grad(parts)(x)).sum())(x).asnumpy()
+    slopes = [-np.sin(2 * wide), 2 * np.exp(2 * wide)]
+    expected = np.select([column < 2, column < 5], slopes, np.sin(2 * wide))
+    np.testing.assert_allclose(second, expected, rtol=1e-4, atol=1e-5)

@@ -5,6 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, jit, ops
+from mindgrad.execution.compiled import trace
 
 FOLDS = {
     "mul": (ops.tensor_scatter_mul, np.multiply),
@@ -88,3 +89,13 @@ def test_integers_are_folded():
 def test_indices_are_of_32_or_64_bits(scatter):
     with pytest.raises(TypeError, match="must be of type Int32 or Int64, but are of type Int8"):
         scatter(Tensor([1.0]), Tensor([[0]], ms.int8), Tensor([2.0]))
+
+
+def test_segments_of_known_numbers_need_no_place_for_parts_that_are_left_out():
+    for ids, size, sums in (([0, 2, 0], 4, "[4. 0. 2. 0.]"), ([0, -1, 0], 5, "[4. 0. 0. 0.]")):
+        numbers = Tensor(ids)
+        summed = lambda x, numbers=numbers: ops.unsorted_segment_sum(x * 1.0, numbers, 4)
+        assert str(jit(summed)(Tensor([1.0, 2.0, 3.0]))) == str(summed(Tensor([1.0, 2.0, 3.0]))) == sums
+        program = trace(summed, Tensor([1.0, 2.0, 3.0]))
+        shapes = [e.outputs[0].shape for e in program.equations if e.primitive.name == "scatter_add"]
+        assert shapes == [(size,)]

@@ -18,7 +18,6 @@ import textwrap
 import threading
 import traceback
 import weakref
-from dataclasses import replace
 from pathlib import Path
 
 import jax
@@ -1052,8 +1051,8 @@ def run_threads(*functions):
 @pytest.mark.parametrize("switch", ["deferred", ""])
 def test_threads_with_equal_and_different_nets(switch, monkeypatch):
     # what takes long enough to be compiled by itself is another test's business
-    monkeypatch.setattr(tiers, "HOST", replace(HOST, shortest_seconds=0.0))
-    monkeypatch.setattr(warming, "HOST", replace(HOST, compiling_seconds=1e-3))
+    monkeypatch.setattr(tiers, "HOST", HOST._replace(shortest_seconds=0.0))
+    monkeypatch.setattr(warming, "HOST", HOST._replace(compiling_seconds=1e-3))
     factor = [1.0]
 
     class Net(nn.Cell):

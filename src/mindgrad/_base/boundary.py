@@ -196,8 +196,9 @@ class _Boundary:
     def __init__(self) -> None:
         self.rooms: set[str] = set()
         self.classes: set[type] = set()
-        #: code before and after, by identity: equality of code compares all that it holds
-        self.codes: dict[int, tuple[CodeType, CodeType]] = {}
+        #: enclosed code by the identity of the code before, which is kept: equality compares all it holds
+        self.codes: dict[int, CodeType] = {}
+        self.before: list[CodeType] = []
 
     def enclose_room(self, module: ModuleType, with_inner: bool) -> None:
         for name, value in list(vars(module).items()):
@@ -236,8 +237,9 @@ class _Boundary:
         if _is_suited(code) and not _is_enclosed(code):
             # functions that one factory made share their code
             if id(code) not in self.codes:
-                self.codes[id(code)] = (code, enclosed(_with_inner(code) if with_inner else code))
-            function.__code__ = self.codes[id(code)][1]
+                self.codes[id(code)] = enclosed(_with_inner(code) if with_inner else code)
+                self.before.append(code)
+            function.__code__ = self.codes[id(code)]
 
 
 _NAME = __name__.partition(".")[0]

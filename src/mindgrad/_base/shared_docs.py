@@ -126,10 +126,10 @@ with_sections = SharedSections()
 
 def _composed(shared: str, own: str, item: Any) -> str:
     """The docstring ``own`` of ``item`` with what it lacks of the sections it names, and of ``shared``."""
-    before, sections, after, references = _divided(inspect.cleandoc(own))
+    before, sections, after, references = _divided(_dedented(own))
     sources = [_source(reference, item) for reference in references]
     if shared:
-        sources.append(_divided(inspect.cleandoc(shared))[1])
+        sources.append(_divided(_dedented(shared))[1])
     for source in sources:
         described = source.pop("Args", "")
         if described:
@@ -137,6 +137,13 @@ def _composed(shared: str, own: str, item: Any) -> str:
         sections = source | sections
     ordered = [f"{header}:\n{sections[header]}" for header in _HEADERS if sections.get(header)]
     return "\n\n".join([*before, *ordered, *after])
+
+
+def _dedented(text: str) -> str:
+    """A docstring without the indentation of what follows its first line."""
+    after = text[text.find("\n") + 1 :].lstrip("\n")
+    indentation = " " * (len(after) - len(after.lstrip(" ")))
+    return text.replace(f"\n{indentation}", "\n").strip()
 
 
 def _divided(text: str) -> tuple[list[str], dict[str, str], list[str], list[str]]:
@@ -163,7 +170,7 @@ def _source(reference: str, item: Any) -> dict[str, str]:
     if reference in BLOCKS or name in BLOCKS:
         return _divided(BLOCKS[reference] if reference in BLOCKS else BLOCKS[name].format(last))[1]
     source = vars(sys.modules[item.__module__])[last]
-    sections = _divided(inspect.cleandoc(source if isinstance(source, str) else source.__doc__ or ""))[1]
+    sections = _divided(_dedented(source if isinstance(source, str) else source.__doc__ or ""))[1]
     if name != "as":
         header = name.removesuffix(" as")
         sections = {header: sections[header]}
@@ -175,7 +182,7 @@ def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict
     for old, new in zip(parameters, _parameters(item), strict=False):
         if new not in parameters:
             for header, text in sections.items():
-                text = re.sub(rf"^    {old}: ", f"    {new}: ", text, flags=re.MULTILINE)
+                text = f"\n{text}".replace(f"\n    {old}: ", f"\n    {new}: ")[1:]
                 sections[header] = text.replace(f"``{old}``", f"``{new}``")
     return sections
 

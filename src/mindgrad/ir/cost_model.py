@@ -5,17 +5,14 @@ compiled (:func:`costs`); eager mode reads those of the host (``HOST``). A new k
 ``DEVICES``. The decisions that the groups name say how the numbers were found.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from mindgrad.ir import settings
 
 __all__ = ["DEVICES", "HOST", "Costs", "HostCosts", "costs"]
 
 
-@dataclass(frozen=True)
-class Costs:
+class Costs(NamedTuple):
     """The numbers of one kind of device; by default those of a CPU."""
 
     # Products of matrices, see docs/decisions/0009
@@ -184,8 +181,7 @@ class Costs:
     wide_results: int = 1 << 15
 
 
-@dataclass(frozen=True)
-class HostCosts:
+class HostCosts(NamedTuple):
     """The numbers of the host, which runs Python and hands operands to programs."""
 
     # Eager tiers, see docs/decisions/0014
@@ -241,7 +237,7 @@ class HostCosts:
 
 
 #: by kind of device, as ``set_device`` names them; loops over tiles serve the caches of a CPU
-DEVICES = {"CPU": Costs(), "GPU": replace(Costs(), direction_tile_bytes=1 << 28, channels_last=False)}
+DEVICES = {"CPU": Costs(), "GPU": Costs(direction_tile_bytes=1 << 28, channels_last=False)}
 HOST = HostCosts()
 
 

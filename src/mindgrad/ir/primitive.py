@@ -79,38 +79,30 @@ __all__ = ["REGISTRY", "Primitive"]
 REGISTRY: dict[str, Primitive] = {}
 
 
-#: fields that few rows have, and what they are for the others
-_FURTHER: dict[str, Any] = {
-    "linear_in": None, "moves": False, "stops": False, "runs_graphs": True, "symbol": None, "pattern": None,
-    "recurrence": None, "contracted": None, "passage": None, "expand": None, "closed": False,
-    "by_user": False, "replaceable": False, "programs": None, "trip": None,
-}  # fmt: skip
-
-
 class Primitive:
     """One operator. Calling it on atoms emits an equation into the current builder."""
 
-    linear_in: Sequence[int] | None
-    moves: bool
-    stops: bool
-    runs_graphs: bool
-    symbol: str | None
-    pattern: Callable[..., Any] | None
-    recurrence: Callable[..., Any] | None
-    contracted: Callable[..., Any] | None
-    passage: Callable[..., Any] | None
-    expand: Callable[..., Any] | None
-    closed: bool
-    by_user: bool
-    replaceable: bool
-    programs: Callable[..., Any] | None
-    trip: Callable[..., Any] | None
+    # fields that few rows have, and what they are for the others
+    linear_in: Sequence[int] | None = None
+    moves: bool = False
+    stops: bool = False
+    runs_graphs: bool = True
+    symbol: str | None = None
+    pattern: Callable[..., Any] | None = None
+    recurrence: Callable[..., Any] | None = None
+    contracted: Callable[..., Any] | None = None
+    passage: Callable[..., Any] | None = None
+    expand: Callable[..., Any] | None = None
+    closed: bool = False
+    by_user: bool = False
+    replaceable: bool = False
+    programs: Callable[..., Any] | None = None
+    trip: Callable[..., Any] | None = None
 
     __slots__ = (
-        *_FURTHER,
-        "axes", "batch", "communicates", "commutative", "effect", "jvp", "jvp_with_values", "keeps_type",
-        "kind", "multiple", "name", "numpy", "pointwise", "samples", "sends", "series", "simplify", "taint",
-        "transpose", "type_rule", "unique", "work", "xla",
+        "__dict__", "axes", "batch", "communicates", "commutative", "effect", "jvp", "jvp_with_values",
+        "keeps_type", "kind", "multiple", "name", "numpy", "pointwise", "samples", "sends", "series",
+        "simplify", "taint", "transpose", "type_rule", "unique", "work", "xla",
     )  # fmt: skip
 
     def __init__(
@@ -141,10 +133,9 @@ class Primitive:
     ) -> None:
         if name in REGISTRY:
             raise ValueError(f"there is already a row named {name!r}; an operator is one row.")
-        if not further.keys() <= _FURTHER.keys():
-            raise TypeError(f"a row has no field {', '.join(sorted(further.keys() - _FURTHER.keys()))!r}.")
-        for field, default in _FURTHER.items():
-            setattr(self, field, further.get(field, default))
+        if unknown := further.keys() - Primitive.__annotations__.keys():
+            raise TypeError(f"a row has no field {', '.join(sorted(unknown))!r}.")
+        self.__dict__.update(further)
         self.name = name
         self.kind = kind
         self.pointwise = kind in build.POINTWISE

@@ -124,9 +124,10 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
         own = comparison.equal(layout.reshape(ids, (1, ids.size)), numbers)
         own = layout.reshape(own, (count, ids.size, *(1 for _ in part)))
         return _OVER_ALL[operator](indexing.where(own, layout.expand_dims(parts, 0), start), 1)
+    column = layout.reshape(ids, (ids.size, 1))
+    if values is not None and (not values.size or values.min() >= 0):
+        return _FUNCTIONS[operator](creation.full((count, *part), start, dtype=x.dtype), column, parts)  # type: ignore[no-any-return]
     # parts that are left out go to a place of their own behind the last segment
-    places = indexing.where(comparison.less(ids, 0), count, ids)
+    column = indexing.where(comparison.less(column, 0), count, column)
     target = creation.full((count + 1, *part), start, dtype=x.dtype)
-    column = layout.reshape(places, (ids.size, 1))
-    found = _FUNCTIONS[operator](target, column, parts)
-    return joining.split(found, [count, 1])[0]
+    return joining.split(_FUNCTIONS[operator](target, column, parts), [count, 1])[0]

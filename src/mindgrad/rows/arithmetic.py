@@ -23,6 +23,7 @@ from mindgrad.rows.kinds import (
     same_type,
     zeros,
 )
+from mindgrad.rows.movement_fusion import sum_of_parts
 from mindgrad.rows.patterns import multiplied, selected
 from mindgrad.rows.roots import product_of_roots
 from mindgrad.rows.samples import booleans, case, reals
@@ -96,7 +97,8 @@ def _simplify_add(a: Any, b: Any) -> Any:
         return a
     if not a.type.dtype.is_inexact:
         return None
-    return _collect(*scaled(a), *scaled(b))
+    parts = sum_of_parts(a, b)
+    return _collect(*scaled(a), *scaled(b)) if parts is None else parts
 
 
 def _simplify_sub(a: Any, b: Any) -> Any:

@@ -183,6 +183,7 @@ def _solve_xla(jax: Any, a: Any, b: Any, transpose: bool = False) -> Any:
     """P A = L U. Written out, so that the systems with A and Aᵀ of a gradient share the factors."""
     linalg, numpy = jax.lax.linalg, jax.numpy
     factors, _, order = linalg.lu(a)
+    inside = "promise_in_bounds"  # the order is a permutation
 
     def back(y: Any, lower: bool) -> Any:
         return linalg.triangular_solve(
@@ -191,8 +192,8 @@ def _solve_xla(jax: Any, a: Any, b: Any, transpose: bool = False) -> Any:
 
     if transpose:
         inverse_order = numpy.argsort(order, axis=-1)[..., None]
-        return numpy.take_along_axis(back(back(b, False), True), inverse_order, axis=-2)
-    return back(back(numpy.take_along_axis(b, order[..., None], axis=-2), True), False)
+        return numpy.take_along_axis(back(back(b, False), True), inverse_order, -2, mode=inside)
+    return back(back(numpy.take_along_axis(b, order[..., None], -2, mode=inside), True), False)
 
 
 #: ``solve(a, b, transpose)``: Y with A Y = B (Aᵀ Y = B, not conjugated, with ``transpose``); ``b`` is a

@@ -2,11 +2,11 @@
 
     part(a constant) = one element, where all are equal
     part(join(a, b)) = part(a)        join(part₀(x), part₁(x), …) = x        reshape(reshape(x)) = reshape(x)
-    part(f(x)) = what :data:`PARTS` has for f
+    pad(a, behind) + pad(b, before) = join(a, b)            part(f(x)) = what :data:`PARTS` has for f
 
 The columns of a gradient are joined by the derivative and taken apart again by the program; only by looking
-through both does a program see that it asks for one column. Each function gives what to put in the place of
-the outer movement, or ``None``.
+through both does a program see that it asks for one column. Gradients of parts of an array are a sum of
+padded arrays. Each function gives what to put in the place of the outer operator, or ``None``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mindgrad.ir.graph import Constant
 from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.types import Shape, type_of
 
-__all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "uniform"]
+__all__ = ["PARTS", "joined", "part_of", "reshaped_twice", "sum_of_parts", "uniform"]
 
 #: rows that can give a part of their result without the rest: ``PARTS[row](equation, start, limit, strides)``
 #: gives that slice of it, or ``None``
@@ -37,6 +37,28 @@ def reshaped_twice(x: Any, shape: Shape) -> Any:
     """``reshape(x, shape)`` where ``x`` is a reshape itself."""
     inner = _made(x, "reshape")
     return None if inner is None else REGISTRY["reshape"](inner.inputs[0], shape=shape)
+
+
+def sum_of_parts(a: Any, b: Any) -> Any:
+    """``a + b`` of two padded arrays that lie side by side along one axis: they are joined, then padded."""
+    first, second = _made(a, "pad"), _made(b, "pad")
+    if first is None or second is None:
+        return None
+    if any(first.parameters["interior"]) or any(second.parameters["interior"]):
+        return None
+    low, high = first.parameters["low"], first.parameters["high"]
+    other_low, other_high = second.parameters["low"], second.parameters["high"]
+    axes = [k for k in range(len(low)) if (low[k], high[k]) != (other_low[k], other_high[k])]
+    if len(axes) != 1 or min(*low, *high, *other_low, *other_high) < 0:
+        return None
+    (axis,) = axes
+    if low[axis] > other_low[axis]:
+        first, second, low, other_high = second, first, other_low, high
+    x, y = first.inputs[0], second.inputs[0]
+    if low[axis] + x.shape[axis] != second.parameters["low"][axis]:
+        return None
+    whole = REGISTRY["concatenate"](x, y, axis=axis)
+    return REGISTRY["pad"](whole, low=low, high=other_high, interior=(0,) * len(low))
 
 
 def part_of(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
