@@ -37,6 +37,10 @@ class Costs:
     repeated_elements: int = 4096
     #: transposed values of fewer elements are left alone
     transposed_elements: int = 4096
+    #: a product of fewer elements is not turned for a reduction
+    turned_elements: int = 1 << 15
+    #: terms of a reduction for which a product is turned
+    turned_terms: range = range(33, 1 << 13)
     #: the rows from which on a first operand is long
     long_rows: int = 256
     #: the rows and columns up to which a second operand is small
