@@ -173,13 +173,13 @@ class Costs:
     #: the same where few results lie side by side
     kernel_saves_narrow: float = -0.8
     #: the same where many do, in one block
-    kernel_saves_wide: float = -8.0
+    kernel_saves_wide: float = -3.5
     #: elements up to which few become one
     few_terms: int = 32
     #: results up to which few lie side by side
     narrow_results: int = 8
-    #: results from which on many do
-    wide_results: int = 1 << 15
+    #: bytes of results side by side from which on they are many
+    wide_bytes: int = 1 << 16
 
 
 @dataclass(frozen=True)
