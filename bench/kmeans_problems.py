@@ -5,7 +5,7 @@ cost        The sum over the points of the least squared distance to a centroid,
 direction   A step of Newton's method on the centroids: the gradient of the cost divided by the diagonal of
             its Hessian, which has no other elements where no point is as far from two centroids.
 
-The centroids are the last k of the points, so that each is the nearest of at least one point.
+The centroids stand beside the last k of the points, so that each is the nearest of at least one point.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ import numpy as np
 CENTROIDS = (10, 100, 1000)
 POINTS = (1000, 10000)
 DIMENSIONS = (8, 16)
+BESIDE = 1e-3
 
 
 def kmeans(points: int, dimensions: int, centroids: int) -> tuple[np.ndarray, np.ndarray]:
     """The points, (n, d), and the centroids, (k, d)."""
-    data = np.random.default_rng(11).random((points, dimensions))
-    return data, data[-centroids:].copy()
+    source = np.random.default_rng(11)
+    data = source.random((points, dimensions))
+    return data, data[-centroids:] + BESIDE * source.standard_normal((centroids, dimensions))

@@ -48,6 +48,14 @@ def test_other_programs_are_compiled_as_ever(function, shape):
     assert told(function, shape) == {}
 
 
+@pytest.mark.skipif(options._version() >= (0, 11), reason="jaxlib 0.11 repaired these kernels")
+def test_results_of_more_than_64_kib_side_by_side_are_summed_without_the_kernels():
+    for dtype, width in ((np.float32, 16384), (np.float64, 8192)):
+        for more in (0, 1):
+            program = trace(lambda x: (x * x).sum(0), Tensor(np.ones((200, width + more), dtype)))
+            assert bool(options.options_of(program, None)) == bool(more)
+
+
 def test_other_devices_are_told_nothing():
     assert told(lambda x: x.sum(-1), (300, 300, 3), device=SimpleNamespace(platform="gpu")) == {}
     assert told(lambda x: x.sum(-1), (300, 300, 3), device=SimpleNamespace(platform="cpu"))

@@ -9,7 +9,7 @@ from mindgrad.execution.compiled import trace
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.optimize import layout
 from mindgrad.optimize.layout import narrow_products_turned, transposes_carried
-from tests.unit.rewrite_checks import compiled, on_and_off, with_costs
+from tests.unit.rewrite_checks import compiled, on_and_off, with_and_without, with_costs
 
 
 def arrays(*shapes, seed=0):
@@ -248,3 +248,43 @@ def test_weights_and_moments_keep_their_order():
     graph = trace(step, Tensor(arrays((2, 4, 6, 6))[0]), Tensor(w), Tensor(w), Tensor(w * w))
     # the kernel for the convolution, and its gradient
     assert transposed_sizes(graph).count(w.size) == 2
+
+
+def least_distances(x, y):
+    square = ops.square(y).sum(1)[:, None] + ops.square(x).sum(1)
+    return ops.sin(ops.amin(square - 2 * ops.matmul(y, x.T), 0)).sum()
+
+
+def sums_of_powers(x, y):
+    return ops.square(ops.exp(-0.1 * ops.matmul(y, x.T)).sum(0)).sum()
+
+
+@pytest.mark.parametrize("function", [least_distances, sums_of_powers])
+def test_a_product_is_turned_for_a_reduction_over_its_first_axis(function, monkeypatch):
+    with_costs(monkeypatch, turned_elements=512)
+    inputs = list(map(Tensor, arrays((90, 5), (40, 5))))
+    with compiled():
+        assert with_and_without(function, *inputs)[0]["reduced last"] == 1
+        graph = trace(function, *inputs)
+    large = [e.outputs[0].shape for e in graph.equations if e.outputs[0].type.size == 90 * 40]
+    assert set(large) == {(90, 40)}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: ops.amin(ops.matmul(y, x.T), 1).sum(),
+        lambda x, y: ops.amin(ops.matmul(y[:20], x.T), 0).sum(),
+        lambda x, y: ops.amin(ops.matmul(y, x[:50].T), 0).sum(),
+        lambda x, y: ops.amin(ops.matmul(y, x.T), 0).sum() + ops.sin(ops.matmul(y, x.T)).mean(),
+        lambda x, y: ops.amin(
+            ops.matmul(y, x.T) + ops.sin(ops.arange(3600.0).reshape(40, 90) * y[0, 0]), 0
+        ).sum(),
+    ],
+    ids=["the last axis", "few terms", "few results", "read besides", "a large operand"],
+)
+def test_other_products_stay_as_they_are(function, monkeypatch):
+    with_costs(monkeypatch, turned_elements=512)
+    with compiled():
+        fired, _ = with_and_without(function, *map(Tensor, arrays((90, 5), (40, 5))))
+    assert not fired["reduced last"]

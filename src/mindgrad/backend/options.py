@@ -70,7 +70,8 @@ def _saved(equation: Equation) -> float:
     if not size or not axes:
         return 0.0
     before, behind = math.prod(shape[: min(axes)]), math.prod(shape[max(axes) + 1 :])
-    if before == 1 and behind >= costs().wide_results and _version() < _REPAIRED:
+    width = behind * equation.inputs[0].type.dtype.itemsize
+    if before == 1 and width > costs().wide_bytes and _version() < _REPAIRED:
         return size * costs().kernel_saves_wide
     if 1 < behind < costs().narrow_results:
         return size * costs().kernel_saves_narrow

@@ -34,6 +34,10 @@ class Costs(NamedTuple):
     repeated_elements: int = 4096
     #: transposed values of fewer elements are left alone
     transposed_elements: int = 4096
+    #: a product of fewer elements is not turned for a reduction
+    turned_elements: int = 1 << 15
+    #: terms of a reduction for which a product is turned
+    turned_terms: range = range(33, 1 << 13)
     #: the rows from which on a first operand is long
     long_rows: int = 256
     #: the rows and columns up to which a second operand is small
@@ -172,13 +176,13 @@ class Costs(NamedTuple):
     #: the same where few results lie side by side
     kernel_saves_narrow: float = -0.8
     #: the same where many do, in one block
-    kernel_saves_wide: float = -8.0
+    kernel_saves_wide: float = -3.5
     #: elements up to which few become one
     few_terms: int = 32
     #: results up to which few lie side by side
     narrow_results: int = 8
-    #: results from which on many do
-    wide_results: int = 1 << 15
+    #: bytes of results side by side from which on they are many
+    wide_bytes: int = 1 << 16
 
 
 class HostCosts(NamedTuple):

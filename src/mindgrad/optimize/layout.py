@@ -26,6 +26,11 @@ tiles (``optimize.tiling``) have their rows last already.
 and the result of every convolution that has them first. There a convolution gets its operands in the order
 that its row prefers, and what lies between convolutions, forward and backward, follows. A value that joins
 weights and their moments has the order of these (``optimize.anchors``).
+
+**Reduced products.** A sum or an extreme over the first axis of a product, with nothing but pointwise
+operators between, is one over the last axis of the exchanged product: there the numbers that meet lie side by
+side, and what is repeated between both is repeated in the other order. From 33 to 8,191 numbers, for at least
+twice as many results; sums over fewer want the long axis last.
 """
 
 from __future__ import annotations
@@ -49,7 +54,7 @@ from mindgrad.optimize.broadcast_elimination import free_axes, repeated
 from mindgrad.rows.contraction import dot
 from mindgrad.rows.structural import broadcast_in_dim, transpose
 
-__all__ = ["narrow_products_turned", "transposes_carried"]
+__all__ = ["narrow_products_turned", "reduced_products_turned", "transposes_carried"]
 
 LAYOUT = Rewrite(
     "layout",
@@ -60,6 +65,13 @@ NARROW = Rewrite(
     "narrow",
     "x · W = (Wᵀ · xᵀ)ᵀ for a long x and a small W",
     "products of a long and a small matrix were turned",
+)
+
+
+REDUCED_LAST = Rewrite(
+    "reduced last",
+    "Σ_i (A · B)_ij = Σ_i (Bᵀ · Aᵀ)_ji, and every other reduction",
+    "products were turned so that the axis of a reduction lies last",
 )
 
 
@@ -104,6 +116,24 @@ def narrow_products_turned(graph: Graph) -> Graph:
         return graph
     NARROW.fired(len(narrow))
     return _carried_along(graph, narrow)
+
+
+def reduced_products_turned(graph: Graph) -> Graph:
+    """``graph`` with products that are reduced over their first axis turned, so that it is the last."""
+    uses = Counter(x for e in graph.equations for x in e.inputs)
+    uses.update(graph.outputs)
+    readers = {x: e for e in graph.equations for x in e.inputs}
+    turned: set[Equation] = set()
+    products = 0
+    for equation in graph.equations:
+        chain = _reduced_chain(equation, uses, readers) if equation.primitive is dot else None
+        if chain:
+            turned.update(chain)
+            products += 1
+    if not turned or not is_one_cpu():
+        return graph
+    REDUCED_LAST.fired(products)
+    return _carried_along(graph, turned)
 
 
 def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equation, Any] = {}) -> Graph:
@@ -207,6 +237,40 @@ def _narrow_products(graph: Graph) -> set[Equation]:
     return products if computed and len(products) > 1 else set()
 
 
+def _reduced_chain(
+    product: Equation, uses: Counter[Any], readers: dict[Any, Equation]
+) -> list[Equation] | None:
+    """A product and what is pointwise between it and a reduction over its first axis; else ``None``."""
+    y, shape = product.outputs[0], product.outputs[0].shape
+    if product.parameters["batch"][0] or len(shape) != 2 or y.type.size < costs().turned_elements:
+        return None
+    if shape[0] not in costs().turned_terms or shape[1] < 2 * shape[0]:
+        return None
+    chain = [product]
+    while uses[y] == 1 and (equation := readers.get(y)) is not None:
+        if not equation.primitive.pointwise:
+            return chain if _reduces(equation) and equation.parameters.get("axes") == (0,) else None
+        for x in equation.inputs:
+            sides = [] if x is y else _repeated_sides(x, uses)
+            if sides is None:
+                return None
+            chain += sides
+        chain.append(equation)
+        (y,) = equation.outputs
+    return None
+
+
+def _repeated_sides(x: Any, uses: Counter[Any]) -> list[Equation] | None:
+    """The pointwise equations that make ``x`` of repeated values alone; ``None`` where it is none."""
+    if repeated(x).size < x.type.size or (type(x) is Constant and x.is_splat):
+        return []
+    made_by = getattr(x, "made_by", None)
+    if made_by is None or not made_by.primitive.pointwise or uses[x] > 1:
+        return None
+    sides = [_repeated_sides(each, uses) for each in made_by.inputs]
+    return None if None in sides else [made_by, *[e for side in sides for e in side or ()]]
+
+
 # --- values in an order ------------------------------------------------------------------------------
 
 
@@ -284,12 +348,12 @@ def _carried(equation: Equation, operands: list[Any], turned: set[Equation]) -> 
     if axes is None or primitive.multiple:
         return None
     if isinstance(primitive.axes, Uniform):
-        return _uniform(equation, operands, bool(turned), axes)
+        return _uniform(equation, operands, turned, axes)
     return _relabelled(equation, operands, equation in turned, axes)
 
 
 def _uniform(
-    equation: Equation, operands: list[Any], prefers_new: bool, axes: IndexMap
+    equation: Equation, operands: list[Any], turned: set[Equation], axes: IndexMap
 ) -> _Placed | _Spread | None:
     """An operator whose operands have their axes in one order: that of most of them."""
     orders = Counter([x.order for x in operands if not _is_flexible(x)])
@@ -303,8 +367,9 @@ def _uniform(
             small = equation.primitive(*[_part(x, first) for x in operands], **equation.parameters)
             return _Spread(_Placed(small, first.inner.order), first.shape, first.dims)
         order = _ascending(len(_shape(operands[0])))
+        order = order[::-1] if equation in turned else order
     else:
-        order = _most(orders, prefers_new)
+        order = _most(orders, bool(turned))
     return _relabelled(equation, [_Placed(_in(x, order), order) for x in operands], False, axes)
 
 

@@ -16,7 +16,7 @@ from mindgrad.ir.rewriting import is_rewriting
 from mindgrad.optimize.collective_fusion import with_joined_sums
 from mindgrad.optimize.derivative_fusion import joined
 from mindgrad.optimize.distribution import distributed
-from mindgrad.optimize.layout import narrow_products_turned, transposes_carried
+from mindgrad.optimize.layout import narrow_products_turned, reduced_products_turned, transposes_carried
 from mindgrad.optimize.matmul_order import products_ordered
 from mindgrad.optimize.pairwise_sum import halved
 from mindgrad.optimize.scalar_factors import factors_moved
@@ -33,6 +33,7 @@ _BEFORE_COMPILATION: list[Callable[[Graph], Graph]] = [
     transposes_carried,
     tiled,
     narrow_products_turned,
+    reduced_products_turned,
     halved,
 ]
 
