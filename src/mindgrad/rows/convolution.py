@@ -251,13 +251,19 @@ def _cotangent_kernel(
     if not ct.type.size or not x.type.size:
         return zeros(w.type)
     x, ct = [_joined(each, w, lambda x, shape: reshape(x, shape=shape)) for each in (x, ct)]
-    sizes = x.shape[2:]
-    x = _samples_exchanged(x, groups)
-    kernel = transpose(ct, permutation=(1, 0, *range(2, len(ct.shape))))
     window = _dilated(w.shape[2:], rhs_dilation)
     spread = _dilated(ct.shape[2:], strides)
-    full = _dilated(sizes, lhs_dilation)
+    full = _dilated(x.shape[2:], lhs_dilation)
     low = [before for before, _ in padding]
+    if math.prod(ct.shape[2:]) > math.prod(x.shape[2:]):
+        # XLA would exchange the two itself, but run a kernel that is read backwards in plain loops
+        low = [k - 1 - before for k, before in zip(window, low, strict=True)]
+        high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
+        around = tuple(zip(low, high, strict=True))
+        steps = dict(strides=rhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=lhs_dilation)
+        return _cotangent_kernel_exchanged(ct, x, groups, **steps)
+    x = _samples_exchanged(x, groups)
+    kernel = transpose(ct, permutation=(1, 0, *range(2, len(ct.shape))))
     # windows that the strides left out at the end take no part
     high = [m + k - 1 - n - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
     gradient = conv(
@@ -270,6 +276,18 @@ def _cotangent_kernel(
         groups=groups,
     )
     return transpose(gradient, permutation=(1, 0, *range(2, len(gradient.shape))))
+
+
+def _cotangent_kernel_exchanged(ct: Any, x: Any, groups: int, **window: Any) -> Any:
+    """``ct`` convolved with the input as the kernel: the cotangent of a kernel, read backwards."""
+    kernel = transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
+    gradient = conv(_samples_exchanged(ct, groups), kernel, groups=groups, **window)
+    if groups > 1:
+        outputs, channels, *sizes = gradient.shape
+        split = reshape(gradient, shape=(outputs, groups, channels // groups, *sizes))
+        split = transpose(split, permutation=(1, 0, *range(2, len(split.shape))))
+        gradient = reshape(split, shape=(groups * outputs, channels // groups, *sizes))
+    return reverse(gradient, axes=tuple(range(2, len(gradient.shape))))
 
 
 def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
