@@ -57,7 +57,7 @@ class Costs:
     halved_width: int = 1024
     #: terms, and results side by side, of one with axes in front
     halved_inner: int = 64
-    #: the most sums of a program that are taken so: XLA compiles each for a tenth of a second
+    #: the most sums of a program that are taken so, for XLA compiles them slowly (docs/decisions/0029)
     halved_sums: int = 24
     #: elements of the operand of such a one
     halved_elements: range = range(1 << 16, (1 << 17) + 1)
