@@ -172,3 +172,12 @@ def test_a_residual_block_is_not_computed_again_for_those_behind_it():
 
     few, some, many = map(instructions, (2, 4, 6))
     assert many - some <= 1.1 * (some - few)
+
+
+def test_a_convolution_of_each_channel_by_itself_is_pointwise():
+    """XLA's kernels for CPUs run it channel by channel; it has none but in the gradient of the kernel."""
+    x, w = Tensor(np.ones((2, 8, 9, 9), np.float32)), Tensor(np.ones((8, 1, 3, 3), np.float32))
+    network = lambda x, w: ops.square(ops.conv2d(x, w, stride=2, pad_mode="same", groups=8)).sum()
+    graph = trace(ms.grad(network), x, w)
+    assert sum(equation.primitive is conv for equation in graph.equations) == 2
+    assert lower_ahead(graph).as_text().count("stablehlo.convolution") == 0

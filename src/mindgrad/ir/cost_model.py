@@ -41,6 +41,10 @@ class Costs:
     short_sides: int = 24
     #: whether convolutions, and what lies between them, have their channels last (docs/decisions/0029)
     channels_last: bool = True
+    #: the most elements of a window whose convolution with one channel is a sum of shifted products
+    stencil_taps: int = 49
+    #: the most outputs of such a channel
+    stencil_outputs: int = 16
 
     # Derivatives, see docs/decisions/0012
     #: columns of a gradient that are a sweep each
@@ -234,7 +238,10 @@ class HostCosts:
 
 
 #: by kind of device, as ``set_device`` names them; loops over tiles serve the caches of a CPU
-DEVICES = {"CPU": Costs(), "GPU": replace(Costs(), direction_tile_bytes=1 << 28, channels_last=False)}
+DEVICES = {
+    "CPU": Costs(),
+    "GPU": replace(Costs(), direction_tile_bytes=1 << 28, channels_last=False, stencil_taps=0),
+}
 HOST = HostCosts()
 
 

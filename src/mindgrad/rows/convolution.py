@@ -34,6 +34,7 @@ from mindgrad.rows.kinds import multilinear, zeros
 from mindgrad.rows.patterns import convolved
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.static_slices import pad, reverse
+from mindgrad.rows.stencil import is_stencil, stencil
 from mindgrad.rows.structural import reshape, transpose
 
 __all__ = ["conv"]
@@ -173,10 +174,14 @@ def _conv_numpy(
 def _conv_xla(
     jax: Any, x: Any, w: Any, strides: Shape, groups: int, channels_last: bool = False, **window: Any
 ) -> Any:
+    joined = _joined(x, w, jax.numpy.reshape)
+    if is_stencil(x, w, groups, channels_last):
+        y = stencil(jax, joined, w, strides, groups, channels_last, **window)
+        return y.reshape((*x.shape[: x.ndim - w.ndim + 1], *y.shape[1:]))
     behind, positions = len(strides) + 1, tuple(range(1, len(strides) + 1))
     data, kernel = (0, behind, *positions), (behind, behind - 1, *range(behind - 1))
     y = jax.lax.conv_general_dilated(
-        _joined(x, w, jax.numpy.reshape),
+        joined,
         w,
         window_strides=strides,
         dimension_numbers=jax.lax.ConvDimensionNumbers(data, kernel, data) if channels_last else None,
@@ -420,6 +425,11 @@ conv = multilinear(
             reals()[2, 5, 4, 4],
             reals()[3, 2, 2, 6],
             **_window(2, groups=2, strides=(2, 1), padding=((1, 1), (0, 2)), channels_last=True),
+        ),
+        case(
+            reals()[2, 5, 4, 3],
+            reals()[3, 2, 1, 6],
+            **_window(2, groups=3, lhs_dilation=(1, 2), rhs_dilation=(2, 1), channels_last=True),
         ),
         case(reals()[2, 3, 5, 2], reals()[2, 2, 4], **_window(1, rhs_dilation=(2,), channels_last=True)),
         case(reals()[2, 2, 1], reals()[3, 2, 2], **_window(1)),
