@@ -6,7 +6,10 @@ import jax
 import numpy as np
 import pytest
 
-from mindgrad.backend.xla import compile_graph
+import mindgrad as ms
+from mindgrad import Tensor, ops
+from mindgrad.backend.xla import compile_graph, lower_ahead
+from mindgrad.execution.compiled import trace
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import type_of
@@ -135,3 +138,46 @@ def test_operands_of_two_element_types_are_refused():
 def test_a_kernel_larger_than_the_input_gives_an_empty_result():
     x, w = np.ones((2, 1, 2)), np.ones((3, 1, 4))
     assert conv.numpy(x, w, **PLAIN_1D).shape == (2, 3, 0)
+
+
+def test_the_kernel_of_a_transposed_convolution_is_no_larger_than_its_input():
+    """XLA exchanges the two where it is, reads the kernel backwards, and does that in plain loops."""
+
+    def value(x, w):
+        return ops.square(ops.conv_transpose2d(x, w, stride=2)).sum()
+
+    x, w = Tensor(np.ones((2, 4, 9, 9), np.float32)), Tensor(np.ones((4, 3, 2, 2), np.float32))
+    graph = trace(ms.grad(value, (0, 1)), x, w)
+    kernels = [equation.inputs[1].shape[:2] for equation in graph.equations if equation.primitive is conv]
+    assert sorted(kernels) == [(2, 2), (2, 2), (9, 9)]
+    assert lower_ahead(graph).compile().as_text().count("rhs_reversal") == 0
+
+
+def test_a_residual_block_is_not_computed_again_for_those_behind_it():
+    """XLA compiles programs in which each of n blocks computes all before it in a time that grows with n²."""
+
+    def instructions(blocks):
+        def value(x, *kernels):
+            for kernel in kernels:
+                y = ops.conv2d(x, kernel, pad_mode="same")
+                x = ops.relu(x + (y - y.mean((0, 2, 3), keep_dims=True)))
+            return ops.square(x).sum()
+
+        x = Tensor(np.ones((2, 4, 6, 6), np.float32))
+        kernels = [Tensor(np.ones((4, 4, 3, 3), np.float32))] * blocks
+        graph = trace(
+            lambda x, *kernels: ms.grad(value, tuple(range(1, blocks + 1)))(x, *kernels), x, *kernels
+        )
+        return lower_ahead(graph).compile().as_text().count(" = ")
+
+    few, some, many = map(instructions, (2, 4, 6))
+    assert many - some <= 1.1 * (some - few)
+
+
+def test_a_convolution_of_each_channel_by_itself_is_pointwise():
+    """XLA's kernels for CPUs run it channel by channel; it has none but in the gradient of the kernel."""
+    x, w = Tensor(np.ones((2, 8, 9, 9), np.float32)), Tensor(np.ones((8, 1, 3, 3), np.float32))
+    network = lambda x, w: ops.square(ops.conv2d(x, w, stride=2, pad_mode="same", groups=8)).sum()
+    graph = trace(ms.grad(network), x, w)
+    assert sum(equation.primitive is conv for equation in graph.equations) == 2
+    assert lower_ahead(graph).as_text().count("stablehlo.convolution") == 0

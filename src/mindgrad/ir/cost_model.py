@@ -44,6 +44,10 @@ class Costs(NamedTuple):
     short_sides: int = 24
     #: whether convolutions, and what lies between them, have their channels last (docs/decisions/0029)
     channels_last: bool = True
+    #: the most elements of a window whose convolution with one channel is a sum of shifted products
+    stencil_taps: int = 49
+    #: the most outputs of such a channel
+    stencil_outputs: int = 16
 
     # Derivatives, see docs/decisions/0012
     #: columns of a gradient that are a sweep each
@@ -62,7 +66,7 @@ class Costs(NamedTuple):
     halved_width: int = 1024
     #: terms, and results side by side, of one with axes in front
     halved_inner: int = 64
-    #: the most sums of a program that are taken so: XLA compiles each for a tenth of a second
+    #: the most sums of a program that are taken so, for XLA compiles them slowly (docs/decisions/0029)
     halved_sums: int = 24
     #: elements of the operand of such a one
     halved_elements: range = range(1 << 16, (1 << 17) + 1)
@@ -241,7 +245,10 @@ class HostCosts(NamedTuple):
 
 
 #: by kind of device, as ``set_device`` names them; loops over tiles serve the caches of a CPU
-DEVICES = {"CPU": Costs(), "GPU": Costs(direction_tile_bytes=1 << 28, channels_last=False)}
+DEVICES = {
+    "CPU": Costs(),
+    "GPU": Costs(direction_tile_bytes=1 << 28, channels_last=False, stencil_taps=0),
+}
 HOST = HostCosts()
 
 

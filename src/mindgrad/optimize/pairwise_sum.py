@@ -13,8 +13,8 @@ compile without the library (``backend.options``). Where other axes stand in fro
 operands, such as the stacks in ``optimize.tiling``.
 
 Limits: nothing is done on other devices, nor where a program has many such sums (those of each normalisation
-of a large network): XLA takes longer to compile one in halves than thousands of calls save by it. Sums
-of half precision are left alone: they are accumulated in single precision, which halves would not be.
+of a large network): XLA compiles one in halves slowly, and a call saves little by it (decision 29).
+Sums of half precision are left alone: they are accumulated in single precision, which halves would not be.
 """
 
 from __future__ import annotations

@@ -34,6 +34,7 @@ from mindgrad.rows.kinds import multilinear, zeros
 from mindgrad.rows.patterns import convolved
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.static_slices import pad, reverse
+from mindgrad.rows.stencil import is_stencil, stencil
 from mindgrad.rows.structural import reshape, transpose
 
 __all__ = ["conv"]
@@ -173,10 +174,14 @@ def _conv_numpy(
 def _conv_xla(
     jax: Any, x: Any, w: Any, strides: Shape, groups: int, channels_last: bool = False, **window: Any
 ) -> Any:
+    joined = _joined(x, w, jax.numpy.reshape)
+    if is_stencil(x, w, groups, channels_last):
+        y = stencil(jax, joined, w, strides, groups, channels_last, **window)
+        return y.reshape((*x.shape[: x.ndim - w.ndim + 1], *y.shape[1:]))
     behind, positions = len(strides) + 1, tuple(range(1, len(strides) + 1))
     data, kernel = (0, behind, *positions), (behind, behind - 1, *range(behind - 1))
     y = jax.lax.conv_general_dilated(
-        _joined(x, w, jax.numpy.reshape),
+        joined,
         w,
         window_strides=strides,
         dimension_numbers=jax.lax.ConvDimensionNumbers(data, kernel, data) if channels_last else None,
@@ -251,13 +256,19 @@ def _cotangent_kernel(
     if not ct.type.size or not x.type.size:
         return zeros(w.type)
     x, ct = [_joined(each, w, lambda x, shape: reshape(x, shape=shape)) for each in (x, ct)]
-    sizes = x.shape[2:]
-    x = _samples_exchanged(x, groups)
-    kernel = transpose(ct, permutation=(1, 0, *range(2, len(ct.shape))))
     window = _dilated(w.shape[2:], rhs_dilation)
     spread = _dilated(ct.shape[2:], strides)
-    full = _dilated(sizes, lhs_dilation)
+    full = _dilated(x.shape[2:], lhs_dilation)
     low = [before for before, _ in padding]
+    if math.prod(ct.shape[2:]) > math.prod(x.shape[2:]):
+        # XLA would exchange the two itself, but run a kernel that is read backwards in plain loops
+        low = [k - 1 - before for k, before in zip(window, low, strict=True)]
+        high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
+        around = tuple(zip(low, high, strict=True))
+        steps = dict(strides=rhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=lhs_dilation)
+        return _cotangent_kernel_exchanged(ct, x, groups, **steps)
+    x = _samples_exchanged(x, groups)
+    kernel = transpose(ct, permutation=(1, 0, *range(2, len(ct.shape))))
     # windows that the strides left out at the end take no part
     high = [m + k - 1 - n - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
     gradient = conv(
@@ -270,6 +281,18 @@ def _cotangent_kernel(
         groups=groups,
     )
     return transpose(gradient, permutation=(1, 0, *range(2, len(gradient.shape))))
+
+
+def _cotangent_kernel_exchanged(ct: Any, x: Any, groups: int, **window: Any) -> Any:
+    """``ct`` convolved with the input as the kernel: the cotangent of a kernel, read backwards."""
+    kernel = transpose(x, permutation=(1, 0, *range(2, len(x.shape))))
+    gradient = conv(_samples_exchanged(ct, groups), kernel, groups=groups, **window)
+    if groups > 1:
+        outputs, channels, *sizes = gradient.shape
+        split = reshape(gradient, shape=(outputs, groups, channels // groups, *sizes))
+        split = transpose(split, permutation=(1, 0, *range(2, len(split.shape))))
+        gradient = reshape(split, shape=(groups * outputs, channels // groups, *sizes))
+    return reverse(gradient, axes=tuple(range(2, len(gradient.shape))))
 
 
 def _in_either_order(rule: Callable[..., Any], slot: int) -> Callable[..., Any]:
@@ -402,6 +425,11 @@ conv = multilinear(
             reals()[2, 5, 4, 4],
             reals()[3, 2, 2, 6],
             **_window(2, groups=2, strides=(2, 1), padding=((1, 1), (0, 2)), channels_last=True),
+        ),
+        case(
+            reals()[2, 5, 4, 3],
+            reals()[3, 2, 1, 6],
+            **_window(2, groups=3, lhs_dilation=(1, 2), rhs_dilation=(2, 1), channels_last=True),
         ),
         case(reals()[2, 3, 5, 2], reals()[2, 2, 4], **_window(1, rhs_dilation=(2,), channels_last=True)),
         case(reals()[2, 2, 1], reals()[3, 2, 2], **_window(1)),

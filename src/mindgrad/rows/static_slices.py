@@ -226,6 +226,15 @@ def _reverse_type(x: TensorType, axes: Shape) -> TensorType:
     return x
 
 
+def _reverse_simplify(x: Any, axes: Shape) -> Any:
+    if not axes:
+        return x
+    before = getattr(x, "made_by", None)
+    if before is not None and before.primitive is reverse and before.parameters["axes"] == axes:
+        return before.inputs[0]
+    return splat(x, x.type)
+
+
 #: ``reverse(x, axes)``: the elements in opposite order along ``axes``
 reverse = linear(
     "reverse",
@@ -236,7 +245,7 @@ reverse = linear(
     xla=lambda jax, x, axes: jax.lax.rev(x, axes),
     transpose=lambda ct, x, axes: reverse(ct, axes=axes),
     axes=Along("axes", WINDOWED, keeps=True),
-    simplify=lambda x, axes: x if not axes else splat(x, x.type),
+    simplify=_reverse_simplify,
     samples=[case(reals()[2, 3, 2], axes=(0, 2)), case(reals()[0], axes=(0,))],
 )
 
