@@ -9,7 +9,7 @@
         return total
 
 Such a call gives the same for the same arguments, so that it need not be traced twice
-(``control.equal_calls``): the statements assign variables of their own only, and what is called is the
+(``trace.control.equal_calls``): the statements assign variables of their own only, and what is called is the
 function itself or one of Python's that reads its arguments. A variable that is changed in place (``+=``) has
 only values of its own: numbers, and results of arithmetic.
 """
