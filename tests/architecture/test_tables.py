@@ -29,6 +29,7 @@ EXCEPTIONS = {
     "eager/pure_names.py": "functions of Python and NumPy",
     "trace/mutation_policy.py": "methods of Python's lists and sets",
     "trace/python/bindings.py": "methods of Python's lists and sets",
+    "trace/python/plain_recursion.py": "functions of Python",
 }
 
 

@@ -121,8 +121,10 @@ class LinearTrip:
         )
 
     def _fitting(self, rows: int) -> int:
-        sizes = [y.type.size for e in self.coefficients.equations for y in e.outputs]
-        while rows > 1 and rows * max(sizes, default=0) > costs().joint_elements:
+        largest = max([y.type.size for e in self.coefficients.equations for y in e.outputs], default=0)
+        while rows > costs().joint_block_trips and rows * largest > costs().block_elements:
+            rows //= 2
+        while rows > 1 and rows * largest > costs().joint_elements:
             rows //= 2
         return rows if rows >= costs().fewest_joint_trips else 1
 

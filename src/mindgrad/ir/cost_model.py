@@ -108,6 +108,9 @@ class Costs(NamedTuple):
     rematerialised_equations: int = 64
     #: trips whose derivatives are made at once
     joint_trips: int = 128
+    #: the same where a value of so many has more than ``block_elements``: short loops pay for all of them
+    joint_block_trips: int = 32
+    block_elements: int = 1024
     #: the same for a loop inside of another
     joint_inner_trips: int = 16
     #: the most elements of a value of these trips: rows that no trip fills are work for nothing

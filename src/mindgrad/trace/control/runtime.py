@@ -24,7 +24,7 @@ from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.ir.tensor import Number, Tensor
 from mindgrad.rows.logic import logical_not
 from mindgrad.trace import aliases, effect_log, frozen, mutation_policy, state
-from mindgrad.trace.control import builtins, snapshots, texts
+from mindgrad.trace.control import builtins, equal_calls, snapshots, texts
 from mindgrad.trace.control.attempts import attempt
 from mindgrad.trace.control.branches import VALUE, branch
 from mindgrad.trace.control.exceptions import Exceptions
@@ -436,4 +436,6 @@ def call(function: Any) -> Any:
         state.read_function(function)
         if type(plain := getattr(function, "__func__", function)) is FunctionType:
             mutation_policy.note_held(plain)
+        if convert.calls_itself_plainly(function):
+            return equal_calls.shared(function, converted)
     return noting_reads(snapshots.checked(function)) if converted is function else converted

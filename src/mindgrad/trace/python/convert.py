@@ -28,13 +28,14 @@ from mindgrad._base.location import PACKAGE
 from mindgrad._base.refusal import HELPER
 from mindgrad.trace import effect_log
 from mindgrad.trace.python.ast_helpers import PART, RUNTIME
+from mindgrad.trace.python.plain_recursion import is_plain_recursion
 from mindgrad.trace.python.rewrite import rewrite_function
 from mindgrad.trace.python.source import NoSource, compile_function, find_source, without_text
 from mindgrad.trace.python.unsupported import check, is_generator_function, refuse_depth, refuse_generator
 
 __all__ = [
-    "NUMERIC", "convert", "convertible", "is_made_inside", "reason_unconverted", "reason_without_source",
-    "refuse_unconvertible",
+    "NUMERIC", "calls_itself_plainly", "convert", "convertible", "is_made_inside", "reason_unconverted",
+    "reason_without_source", "refuse_unconvertible",
 ]  # fmt: skip
 
 #: packages whose Python code works on values only
@@ -59,7 +60,7 @@ class _Code:
     the runtime.
     """
 
-    __slots__ = ("assigned", "cells", "is_inner", "original", "reason", "rewritten")
+    __slots__ = ("assigned", "cells", "is_inner", "is_plain_recursion", "original", "reason", "rewritten")
 
     def __init__(self, original: Any, rewritten: types.CodeType | None, reason: str) -> None:
         self.original = original
@@ -67,6 +68,8 @@ class _Code:
         self.reason = reason
         #: whether it was rewritten as part of a function around it
         self.is_inner = False
+        #: whether it calls itself and only computes
+        self.is_plain_recursion = False
         self.cells: list[int] = []
         #: the variables of enclosing functions, and of the module, that it or a function in it assigns
         self.assigned: tuple[frozenset[str], frozenset[str]] = (frozenset(), frozenset())
@@ -139,6 +142,12 @@ def reason_unconverted(function: Any) -> str:
         return "it is not written in Python"
     entry = _codes.get(id(inner.__code__)) or _rewrite(inner)
     return entry.reason
+
+
+def calls_itself_plainly(function: Any) -> bool:
+    """Whether a function that was converted calls itself and only computes."""
+    entry = _codes.get(id(function.__code__)) if type(function) is types.FunctionType else None
+    return entry is not None and entry.is_plain_recursion
 
 
 def is_without_source(function: Any) -> bool:
@@ -256,7 +265,11 @@ def _rewrite(function: types.FunctionType) -> _Code:
             compiled = _compiled(function)
         except NoSource as error:
             return _remember(code, None, str(error))
-        return _remember(code, _named(compiled, code.co_name, code.co_qualname))
+        entry = _remember(code, _named(compiled, code.co_name, code.co_qualname))
+        # asked only of those that may: a function that calls itself reads its own name
+        if code.co_name in code.co_names:
+            entry.is_plain_recursion = is_plain_recursion(find_source(function).node)
+        return entry
 
 
 def _compiled(function: types.FunctionType) -> types.CodeType:

@@ -1,0 +1,118 @@
+"""Equal calls of a plain recursion are traced once, while its first call is being traced.
+
+    minor(a, 2, (1, 3)) is asked for by minor(a, 1, (0, 1, 3)) and by minor(a, 1, (1, 2, 3)): one result
+
+The determinant of an l × l matrix by minors makes l! calls, of which 2ˡ differ. Equal are arguments that are
+the same tensors, and equal numbers, strings and tuples of these. A call with others is made, and so is one
+that gives an argument back or something that can be changed. A result is that of the program, branch or body
+of a loop in which it was traced; each call has a tensor of its own, whose elements can be assigned.
+"""
+
+from __future__ import annotations
+
+import builtins
+import threading
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from mindgrad.ir.scope import as_it_is, innermost
+from mindgrad.ir.tensor import Number, Tensor
+from mindgrad.trace.python.plain_recursion import READERS
+
+__all__ = ["shared"]
+
+_PLAIN = (int, float, bool, str, type(None))
+_NAMELESS = object()
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        #: of the recursions that are being traced: arguments to the result, and what their identities are of
+        self.results: dict[FunctionType, dict[Any, tuple[Any, Any]]] = {}
+
+
+_local = _Local()
+
+
+def shared(function: FunctionType, converted: Callable[..., Any]) -> Callable[..., Any]:
+    """``converted``, the callee in place of a plain recursion, that gives a result for equal calls again."""
+    if not _reads_values(function):
+        return converted
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        results = _local.results.get(function)
+        if results is None:
+            _local.results[function] = {}
+            try:
+                return converted(*args, **kwargs)
+            finally:
+                del _local.results[function]
+        parts = _key((*args, *[part for pair in sorted(kwargs.items()) for part in pair]))
+        if parts is None:
+            return converted(*args, **kwargs)
+        scope = innermost()
+        key = (id(scope), len(args), parts)
+        if key in results:
+            return _own(results[key][0])
+        result = converted(*args, **kwargs)
+        if _may_be_shared(result, [*args, *kwargs.values()]):
+            results[key] = result, (scope, args, kwargs)
+        return result
+
+    return run
+
+
+def _may_be_shared(result: Any, arguments: list[Any]) -> bool:
+    if type(result) is tuple:
+        return all(_may_be_shared(part, arguments) for part in result)
+    return type(result) in (Tensor, Number, *_PLAIN) and all(
+        result is not each for each in arguments if isinstance(each, Tensor)
+    )
+
+
+def _own(result: Any) -> Any:
+    if type(result) is tuple:
+        return tuple([_own(part) for part in result])
+    return as_it_is(result) if type(result) is Tensor else result
+
+
+def _reads_values(function: FunctionType) -> bool:
+    """Whether what it reads from outside is itself, Python's functions under their own names, and values."""
+    code, names = function.__code__, dict(function.__globals__)
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            names[name] = cell.cell_contents
+        except ValueError:
+            return False
+    for name in (*code.co_names, *code.co_freevars):
+        value = names.get(name, _NAMELESS)
+        if name == code.co_name:
+            if value is not function:
+                return False
+        elif name in READERS:
+            if value is not _NAMELESS and value is not getattr(builtins, name):
+                return False
+        elif isinstance(value, Tensor) or (value is not _NAMELESS and _key((value,)) is None):
+            return False  # a name without a value is an attribute
+    return True
+
+
+def _key(values: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """Equal for the same tensors, and equal values; ``None`` where something else is among them."""
+    parts: list[Any] = []
+    for value in values:
+        if isinstance(value, Tensor):
+            parts.append(id(value))
+        elif type(value) is float:
+            parts.append(value.hex())
+        elif type(value) in _PLAIN:
+            parts.append((type(value), value))
+        elif type(value) is tuple:
+            inner = _key(value)
+            if inner is None:
+                return None
+            parts.append((tuple, inner))
+        else:
+            return None
+    return tuple(parts)

@@ -1,0 +1,76 @@
+"""Plain recursion is a function that calls itself and does nothing but arithmetic on what it is given.
+
+    def minor(a, row, columns):
+        if len(columns) == 1:
+            return a[row, columns[0]]
+        total = 0.0
+        for j, column in enumerate(columns):
+            total += (-1) ** j * a[row, column] * minor(a, row + 1, columns[:j] + columns[j + 1 :])
+        return total
+
+Such a call gives the same for the same arguments, so that it need not be traced twice
+(``trace.control.equal_calls``): the statements assign variables of their own only, and what is called is the
+function itself or one of Python's that reads its arguments. A variable that is changed in place (``+=``) has
+only values of its own: numbers, and results of arithmetic.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+__all__ = ["READERS", "is_plain_recursion"]
+
+#: functions of Python's that change nothing, of what such a function can have
+READERS = frozenset(
+    {"abs", "bool", "divmod", "enumerate", "float", "int", "len", "max", "min", "pow", "range", "reversed",
+     "round", "sorted", "sum", "tuple", "zip"}
+)  # fmt: skip
+_ATTRIBUTES = frozenset({"T", "dtype", "ndim", "shape", "size"})
+_NODES = (
+    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.BinOp, ast.BoolOp, ast.Break, ast.Compare, ast.Constant,
+    ast.Continue, ast.Expr, ast.For, ast.GeneratorExp, ast.If, ast.IfExp, ast.List, ast.ListComp, ast.Name,
+    ast.Pass, ast.Return, ast.Slice, ast.Starred, ast.Subscript, ast.Tuple, ast.UnaryOp, ast.While,
+    ast.comprehension, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.keyword,
+)  # fmt: skip
+_OWN_VALUES = (ast.BinOp, ast.UnaryOp, ast.Constant)
+
+
+def is_plain_recursion(function: ast.FunctionDef) -> bool:
+    """Whether a function, as it is written, calls itself and only computes."""
+    names = function.args
+    parameters = {each.arg for each in (*names.posonlyargs, *names.args, *names.kwonlyargs)}
+    if function.decorator_list or names.vararg or names.kwarg or function.name in parameters:
+        return False
+    nodes = [node for statement in function.body for node in ast.walk(statement)]
+    callees = [node.func for node in nodes if isinstance(node, ast.Call)]
+    called = {callee.id for callee in callees if isinstance(callee, ast.Name)}
+    return (
+        function.name in called
+        and len(callees) == sum(isinstance(callee, ast.Name) for callee in callees)
+        and called <= READERS | {function.name}
+        and all(map(_only_computes, nodes))
+        and _changes_own_values(nodes, parameters)
+    )
+
+
+def _only_computes(node: ast.AST) -> bool:
+    if isinstance(node, ast.Attribute):
+        return node.attr in _ATTRIBUTES and isinstance(node.ctx, ast.Load)
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.ctx, ast.Load)
+    return isinstance(node, (*_NODES, ast.Call))
+
+
+def _changes_own_values(nodes: Iterable[ast.AST], parameters: set[str]) -> bool:
+    """Whether every variable that is changed in place gets its other values from arithmetic."""
+    changed, owned, others = set(), set(), set(parameters)
+    for node in nodes:
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            changed.add(node.target.id)
+            owned.add(id(node.target))
+        elif isinstance(node, ast.Assign) and isinstance(node.value, _OWN_VALUES):
+            owned.update(id(target) for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in owned:
+            others.add(node.id)
+    return changed.isdisjoint(others)
