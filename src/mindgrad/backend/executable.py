@@ -160,7 +160,9 @@ def ahead(
 
     jax = jax_module()
     with jax.enable_x64(wide), jax.default_device(device or jax.config.jax_default_device):
-        results = {} if placement is None else {"out_shardings": list(map(placement.sharding, placement.outputs))}
+        results = (
+            {} if placement is None else {"out_shardings": list(map(placement.sharding, placement.outputs))}
+        )
         with only_young_garbage:
             lowered = jax.jit(function, donate_argnums=(1,), **results).lower(*shapes)
         devices = (device,) if placement is None else placement.devices

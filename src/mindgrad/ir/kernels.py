@@ -20,8 +20,9 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.tensor import Tensor
 
 __all__ = [
-    "compacted", "is_checking_kernels", "numpy_kernel", "run_and_free", "run_arrays", "run_compact", "run_kernel",
-    "run_step", "runs_functions", "runs_on_host", "set_kernel_check", "set_kernel_runner", "silently",
+    "compacted", "is_checking_kernels", "numpy_kernel", "run_and_free", "run_arrays", "run_compact",
+    "run_kernel", "run_step", "runs_functions", "runs_on_host", "set_kernel_check", "set_kernel_runner",
+    "silently",
 ]  # fmt: skip
 
 # the contexts without warnings in which nothing runs now

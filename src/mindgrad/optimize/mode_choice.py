@@ -17,8 +17,8 @@ When it pays: with one column a gradient costs the same in both modes, and the n
 instead of the gradient of a gradient. With several columns reverse mode is cheaper unless the gradient is
 differentiated again; that is decided at the next derivative, or when the program is finished
 (``optimize.derivative_fusion``). Limits: programs without control flow and without effects, real inputs, at
-most ``series_inputs`` of them and ``gradient_columns`` columns, nothing in half precision: there ``J_v d_j`` may be infinite where ``ct_v``
-is small and the gradient is not.
+most ``series_inputs`` of them and ``gradient_columns`` columns, nothing in half precision: there ``J_v d_j``
+may be infinite where ``ct_v`` is small and the gradient is not.
 """
 
 from __future__ import annotations
