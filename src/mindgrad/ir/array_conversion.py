@@ -12,7 +12,10 @@ import numpy as np
 
 from mindgrad.ir.dtype import DType, as_dtype, bfloat16, float32, int64
 
-__all__ = ["array_of", "array_of_object", "initialised", "is_other_array", "of_type", "tensor_element"]
+__all__ = [
+    "array_of", "array_of_object", "initialised", "is_other_array", "is_shareable", "of_type",
+    "tensor_element",
+]  # fmt: skip
 
 # what Python's numbers become in a list; complex ones stay Complex128
 _DEFAULTS: dict[str, DType] = {"d": float32, "b": int64, "h": int64, "i": int64}
@@ -117,10 +120,20 @@ def of_type(array: np.ndarray | np.generic, dtype: DType) -> np.ndarray:
 
 
 def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """A new array that XLA takes as it is: one that begins where NumPy lets it would be copied."""
+    """A new array that XLA takes as it is; those of NumPy begin where it has to copy them."""
     memory = np.empty(math.prod(shape) * dtype.itemsize + _ALIGNMENT, np.uint8)
     first = -memory.__array_interface__["data"][0] % _ALIGNMENT
     return memory[first : first + memory.size - _ALIGNMENT].view(dtype).reshape(shape)
+
+
+def is_shareable(array: Any, dtype: DType) -> bool:
+    """Whether another tensor may hold this array of a tensor: a large one whose memory nobody writes into."""
+    if type(array) is not np.ndarray or array.nbytes < _LARGE or array.dtype != dtype.numpy:
+        return False
+    memory: Any = array.base
+    if memory is None:
+        return True
+    return type(memory) is np.ndarray and memory.base is None and memory.nbytes == array.nbytes + _ALIGNMENT
 
 
 def _with_elements(data: Any, element: Callable[[Any], Any]) -> Any:

@@ -56,6 +56,8 @@ class Costs(NamedTuple):
     series_inputs: int = 16
     #: columns of one gradient, whose value is one for each row
     gradient_columns: int = 128
+    #: equations of such a gradient times its columns: its derivative has them all for each column again
+    gradient_equations: int = 2048
     #: second derivatives in a sum from which on it is collapsed
     collapsed_directions: int = 3
 

@@ -19,7 +19,7 @@ from mindgrad._base.refusal import refuse
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
 from mindgrad._base.waiting import computed
 from mindgrad.ir import constant_arguments, unknown_shape
-from mindgrad.ir.array_conversion import array_of, initialised, of_type, tensor_element
+from mindgrad.ir.array_conversion import array_of, initialised, is_shareable, of_type, tensor_element
 from mindgrad.ir.dtype import DType, as_dtype
 from mindgrad.ir.pending import PendingArray, host_copy
 from mindgrad.ir.types import TensorType, type_of
@@ -102,7 +102,9 @@ class Tensor(TensorMembers):
                 converted = input_data if dtype is None else input_data.astype(dtype)  # type: ignore[attr-defined]
                 assign(self, converted)
                 return
-            array = of_type(input_data.host_array(), input_data.dtype if dtype is None else as_dtype(dtype))
+            target = input_data.dtype if dtype is None else as_dtype(dtype)
+            array = input_data.host_array()
+            array = array if is_shareable(array, target) else of_type(array, target)
         else:
             array = array_of(input_data, None if dtype is None else as_dtype(dtype), tensor_element)
         self._array = array

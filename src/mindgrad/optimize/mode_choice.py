@@ -185,11 +185,18 @@ def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | Non
         if count > fewest[y] or (y.made_by is not None and y.made_by.primitive is concatenate):
             tail[y.made_by] = None
             waiting.extend(atom for atom in y.made_by.inputs if atom in moving)
-        elif count <= costs().gradient_columns:
+        elif _is_affordable(count, len(live)):
             values[y] = places[y]
         else:
             return None
     return _Cut(x, values, [equation for equation in live if equation in tail], {})
+
+
+def _is_affordable(columns: int, equations: int) -> bool:
+    """Whether a derivative of each of so many columns is worth making."""
+    if columns <= costs().series_columns:
+        return True
+    return columns <= costs().gradient_columns and columns * equations <= costs().gradient_equations
 
 
 def _mixed(x: Variable, carried: Carried) -> int:

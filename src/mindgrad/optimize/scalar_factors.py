@@ -131,7 +131,7 @@ def _small_size(x: Any) -> int:
 
 def _scaled(equation: Equation | None) -> _Scaled | None:
     """The result of ``equation`` as a number times a value; ``None`` where it is none."""
-    if equation is None or not equation.outputs[0].type.dtype.is_inexact:
+    if equation is None or not equation.outputs or not equation.outputs[0].type.dtype.is_inexact:
         return None
     if equation.outputs[0].type.dtype.is_half:
         return None
