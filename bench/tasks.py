@@ -8,6 +8,7 @@ import eager_tasks
 import gradbench_tasks
 import row_tasks
 import scale_tasks
+import start_tasks
 from problems import GMM_CENTRES, GMM_DIMENSIONS
 from task import Goal, Task
 
@@ -513,6 +514,7 @@ TASKS = (
     *scale_tasks.TASKS,
     *row_tasks.TASKS,
     *gradbench_tasks.TASKS,
+    *start_tasks.TASKS,
 )
 
 #: names for several tasks at once
@@ -522,4 +524,5 @@ GROUPS = {
     "gradbench": tuple(task.name for task in gradbench_tasks.TASKS),
     **{name: tuple(task.name for task in tasks) for name, tasks in gradbench_tasks.GROUPS.items()},
     "scale": tuple(task.name for task in scale_tasks.TASKS),
+    "first": tuple(task.name for task in start_tasks.TASKS),
 }

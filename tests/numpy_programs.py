@@ -18,7 +18,7 @@ from mindgrad.backend import xla
 from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.executable import Executable
 from mindgrad.eager import segments
-from mindgrad.execution import compiled
+from mindgrad.execution import program
 from mindgrad.execution.cache import clear_cache
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Graph
@@ -57,6 +57,6 @@ def evaluated_ahead(
 
 def select(executor: Callable[..., Executable]) -> None:
     """Let this executor run the programs that are compiled from now on, and forget those of another one."""
-    if compiled.compile_ahead is not executor:
+    if program.compile_ahead is not executor:
         clear_cache()
-        compiled.compile_ahead = segments.compile_ahead = executor
+        program.compile_ahead = segments.compile_ahead = executor

@@ -26,6 +26,7 @@ import jax_scale
 import jax_sparse
 import jax_training
 import problems
+import start
 from jax_results import PyTree, arrays, build, equations, job, wait
 from job import Job, Unavailable
 
@@ -236,6 +237,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     **jax_training.TASKS,
     **jax_scale.tasks(burgers_loss("jvp of jvp")),
     "layout": jax_layout.layout,
+    **start.tasks("jax"),
     **{f"gmm-{d}": partial(jax_mixture.gmm, dimensions=d) for d in problems.GMM_DIMENSIONS},
 }
 

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 import problems
+import start
 from job import Job
 
 import mindgrad
@@ -173,6 +174,7 @@ TASKS = {
     **mindgrad_ode.TASKS,
     **mindgrad_first.TASKS,
     **mindgrad_scale.TASKS,
+    **start.tasks("mindgrad"),
     "nested": nested,
     "first-result": first_result,
     **{task: partial(loop, task) for task in mindspore_control.FLOWS},

@@ -54,6 +54,9 @@ VARIABLES = {
     "MINDGRAD_EAGER": Variable(
         "|numpy|compiled|deferred", "numpy", "numpy: eager calls never become programs"
     ),
+    "MINDGRAD_FIRST_CALL": Variable(
+        "|numpy", "numpy", "numpy: a program's first call is computed by NumPy while it is compiled"
+    ),
     "MINDGRAD_HEARTBEAT": Variable(r"\d+", "10", "seconds after which a silent process counts as dead"),
     "MINDGRAD_LAUNCHER": Variable(r"\d+", "4711", "the launcher's process; a launcher sets it"),
     "MINDGRAD_LOCAL_RANK": Variable(

@@ -31,7 +31,7 @@ import numpy as np
 
 from mindgrad._base.signals import Deferred
 
-__all__ = ["is_jax_loaded", "jax_module", "stopped_by_forks"]
+__all__ = ["is_jax_loaded", "jax_module", "prepare_import", "stopped_by_forks"]
 
 #: objects whose attribute ``run`` is replaced in forked processes
 stopped_by_forks: WeakSet[Any] = WeakSet()
@@ -42,7 +42,7 @@ _LOOP_BYTES = 65_536
 
 #: held while jax is imported
 _lock = threading.RLock()
-_is_forked = False
+_is_forked = _is_loaded = False
 
 
 @lru_cache(maxsize=16)
@@ -52,16 +52,33 @@ def jax_module(name: str = "jax") -> Any:
     Raises:
         RuntimeError: the process was forked from one that had imported jax.
     """
+    global _is_loaded
     if _is_forked:
         _refuse()
+    prepare_import()
     with _lock, Deferred(), _OwnNumbers():
         _raise_loop_limit()
-        return importlib.import_module(name)
+        module = importlib.import_module(name)
+        _is_loaded = True
+        return module
+
+
+@lru_cache(maxsize=1)
+def prepare_import() -> None:
+    """Prepare an import of jax in any thread: forks wait for it, and so does the end of the process.
+
+    Forks take locks in the reverse order of their registration: those that jax's import takes are registered
+    before the lock that is held meanwhile. When the process ends it is too late for that.
+    """
+    for name in ("logging", "concurrent.futures.thread"):
+        importlib.import_module(name)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def is_jax_loaded() -> bool:
     """Whether a part of jax has been imported by :func:`jax_module`."""
-    return jax_module.cache_info().currsize > 0
+    return _is_loaded
 
 
 def _raise_loop_limit() -> None:
@@ -112,8 +129,8 @@ def _refuse(*_: Any) -> NoReturn:
 
 
 def _in_child() -> None:
-    global _is_forked
-    _is_forked = _is_forked or is_jax_loaded()
+    global _is_forked, _is_loaded
+    _is_forked, _is_loaded = _is_forked or _is_loaded, False
     jax_module.cache_clear()
     if _is_forked:
         for program in list(stopped_by_forks):
@@ -121,5 +138,4 @@ def _in_child() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
     os.register_at_fork(after_in_child=_in_child)

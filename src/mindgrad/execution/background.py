@@ -19,6 +19,7 @@ from contextlib import suppress
 from typing import Any
 
 from mindgrad.backend.executable import EndOfProcess, compiling
+from mindgrad.backend.jax_import import prepare_import
 from mindgrad.backend.xla import start_runtime
 from mindgrad.ir import settings
 
@@ -68,6 +69,7 @@ def submit(compile_: Callable[..., None], *arguments: Any) -> None:
     global _compiler
     with _lock:
         if _compiler is None or not _compiler.is_alive():
+            prepare_import()
             _compiler = _Compiler()
             _compiler.start()
         _compiler.unfinished += 1

@@ -10,15 +10,13 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
 from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.progress import Progress
-from mindgrad._base.tree import flatten, is_leaf, unflatten
-from mindgrad.backend.executable import array_type
-from mindgrad.backend.xla import compile_ahead
+from mindgrad._base.tree import flatten
 from mindgrad.execution.array_arguments import as_constants, leaves_as_tensors, with_tensors
 from mindgrad.execution.cache import (
     MAXSIZE,
@@ -32,203 +30,24 @@ from mindgrad.execution.cache import (
     withdraw,
 )
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
-from mindgrad.execution.donation import Donation, run_and_store
-from mindgrad.execution.finite_results import checked, traced_plainly
-from mindgrad.execution.layouts import gathered, joint_args, lay_out, moved, partition_of, placement_of, stay
-from mindgrad.execution.observers import observe
+from mindgrad.execution.layouts import joint_args
+from mindgrad.execution.program import NotPlain, Program
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant
-from mindgrad.ir.graph import Graph, communicates
-from mindgrad.ir.partition import in_force
+from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import as_it_is, open_scopes
-from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.ir.tensor import Tensor
 from mindgrad.optimize.pipeline import before_compilation
 from mindgrad.trace import user_calls
 from mindgrad.trace.effect_log import Place, Variable
-from mindgrad.trace.guards import Change, Dependencies
-from mindgrad.trace.signature import matched, shifting, snapshot
-from mindgrad.trace.tracing import NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
+from mindgrad.trace.guards import Change
+from mindgrad.trace.signature import shifting
+from mindgrad.trace.tracing import Trace
 
 __all__ = ["Compiled", "trace"]
 
 #: programs kept per signature, for different states of the Cells and variables that they were traced with
 _KEPT = 8
-
-
-class _NotPlain(Exception):
-    """A program cannot stand for operators that run one by one."""
-
-
-class _Program:
-    """One compiled program with what is needed to call it.
-
-    Attributes:
-        function: what was traced; of a detached program a snapshot of it.
-        key: the signature that it was traced for.
-        dependencies: what else of Python it was traced with.
-        executable: what runs.
-        history: that of its function, kept as long as the program.
-        is_plain: whether its results are new tensors and constants, Parameters all that it changes, and its
-            numbers as precise as those of operators that run one by one.
-    """
-
-    history: History
-
-    __slots__ = (
-        "__weakref__", "_array_type", "_divided", "_donation", "_has_state", "_held", "_is_leaf", "_leaves",
-        "_only", "_outcome", "_read", "_retyped", "_structure", "_types", "_written", "dependencies",
-        "executable", "function", "history", "is_plain", "key",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        key: Any,
-        leaves: list[Any],
-        structure: Any,
-        numbers: Sequence[Place] = (),
-        tensors: Sequence[Place] = (),
-        only_plain: bool = False,
-    ) -> None:
-        is_checking = settings.options["debug_nans"]
-        if is_checking:
-            plain = traced_plainly(lambda: trace_of(function, leaves, structure, numbers, tensors))
-        with only_young_garbage:
-            traced = trace_of(function, leaves, structure, numbers, tensors)
-            with in_force(partition := partition_of(traced.graph)):
-                graph = before_compilation(traced.graph)
-        parameters, written = traced.parameters, traced.written
-        if settings.options.get("save_graphs"):
-            observe(getattr(function, "__name__", type(function).__name__), graph, parameters)
-        self.function, self.key = function, key
-        self._structure, self._outcome = traced.structure, traced.outcome
-        self._leaves = [kind_of(x) for x in traced.results]
-        self._held = [kind_held(x) for x in traced.outcome.leaves]
-        self._only = self._leaves == [TENSOR] and not traced.outcome
-        self._is_leaf = self._only and is_leaf(traced.structure)
-        self._has_state = bool(traced.outcome)
-        self._types = [atom.type for atom in graph.outputs]
-        new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
-        self._written = written
-        self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
-        # what a failing callback of the program would take with it is not given away
-        may_give = not graph.has_effect and not is_checking
-        is_given = [may_give and new.get(id(p)) is p.type for p in parameters]
-        donated = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]
-        self._donation = Donation(donated) if donated else None
-        self._read = [p for p, may_donate in zip(parameters, is_given, strict=True) if not may_donate]
-        results = graph.outputs[len(written) :]
-        self.is_plain = (
-            not traced.outcome
-            and not graph.has_effect
-            and not communicates(graph)
-            and not graph.has_halves()
-            and len({*map(id, results), *map(id, graph.inputs)}) == len(results) + len(graph.inputs)
-        )
-        if only_plain and not self.is_plain:
-            raise _NotPlain
-        count = len(graph.inputs) - len(parameters)
-        self.dependencies = traced.dependencies
-        self.dependencies.close([*parameters, *written])
-        placement = None if partition is None else placement_of(graph, partition, parameters, written)
-        donated_inputs = [count + k for k, may_donate in enumerate(is_given) if may_donate]
-        pending = 0 if is_checking else len(written)
-        self.executable = compile_ahead(graph, donated_inputs, placement=placement, pending_results=pending)
-        self._divided = None if placement is None else parameters
-        if placement is not None:
-            stay(placement, parameters, written)
-        if is_checking:
-            self.executable.run = checked(self.executable.run, plain)
-        self._array_type = array_type()
-
-    def detached(self) -> _Program:
-        """This program without its function, for functions that are the same."""
-        function, cells, walked = snapshot(self.function, self._outcome.free())
-        program = self._with(function, self.dependencies.detached(cells, walked))
-        places = {id(cell): place for place, cell in enumerate(cells)}
-        program._outcome = self._outcome.moved(lambda cell: places.get(id(cell), cell))
-        return program
-
-    def attached(self, function: Callable[..., Any]) -> _Program | None:
-        """This detached program as one of ``function``; ``None`` if that is not the same."""
-        cells = matched(self.function, function)
-        if cells is None:
-            return None
-        made = self._with(function, self.dependencies.attached(cells))
-        made._outcome = self._outcome.moved(lambda cell: cells[cell] if type(cell) is int else cell)
-        return made if made.holds() else None
-
-    def _with(self, function: Any, dependencies: Dependencies) -> _Program:
-        program = object.__new__(_Program)
-        for name in self.__slots__[1:]:
-            setattr(program, name, getattr(self, name))
-        program.function = function
-        program.dependencies = dependencies
-        return program
-
-    def holds(self) -> bool:
-        """Whether what the trace read of Python still is as it was."""
-        return self.dependencies.hold() and (not self._has_state or self._outcome.holds())
-
-    def counted(self) -> list[Place]:
-        """The places of numbers that it changes, and that have changed since it was traced."""
-        return [each for each in self._outcome.counted() if type(each.holder) is not int]
-
-    def shifting(self) -> list[Place]:
-        """The places of tensors that are inputs, and of those whose values have changed since."""
-        places = [*self._outcome.taken(), *self.dependencies.shifting()]
-        return [each for each in places if type(each.holder) is not int]  # that of a function that is gone
-
-    def changes(self) -> Iterator[Change]:
-        """The changes by which this program no longer holds, in words."""
-        return chain(self._outcome.changes(), self.dependencies.changes())
-
-    def owners(self) -> list[Any]:
-        """The Parameters and Cells that the program reads, but for those that live as long as the process."""
-        owners = [*self._parameters(), *self.dependencies.owners()]
-        return [owner for owner in owners if not getattr(owner, "is_permanent", False)]
-
-    def call(self, tensors: Sequence[Tensor]) -> Any:
-        """The function's result for the tensors among its arguments."""
-        device_array, outcome = self._array_type, self._outcome
-        if self._divided is not None:
-            lay_out([*tensors, *outcome.inputs(), *self._divided], self.executable.layouts or ())
-        operands: list[Any] = [*tensors, *(outcome.inputs() if self._has_state else ()), *self._read]
-        arrays = [array if type(array := x._array) is device_array else moved(x) for x in operands]
-        executable = self.executable
-        try:
-            if self._written:
-                return run_and_store(executable, arrays, self._donation, self._written, self._finish)
-            results = executable.run(arrays, [], executable.extra)
-        except ValueError:  # of an array that a program for several devices has left on them
-            operands = [*tensors, *outcome.inputs(), *self._parameters()]
-            if self._divided is not None or not gathered(operands):
-                raise
-            return self.call(tensors)
-        return self._finish(results)
-
-    def _parameters(self) -> list[Any]:
-        return [*self._read, *(() if self._donation is None else self._donation.parameters)]
-
-    def _finish(self, results: list[Any]) -> Any:
-        """The function's result, of what the program gives; what it leaves in attributes is stored."""
-        first = len(self._written)
-        for parameter, type_ in self._retyped:
-            parameter.retype(type_)
-        if self._only:
-            tensor = make_tensor(results[first], self._types[first])
-            return tensor if self._is_leaf else unflatten(self._structure, [tensor])
-        produced = map(make_tensor, results[first:], self._types[first:])
-        result = unflatten(self._structure, [_made(kind, produced) for kind in self._leaves])
-        if self._has_state:
-            self._outcome.store([_made(kind, produced) for kind in self._held])
-        return result
-
-
-def _made(kind: Any, produced: Iterator[Tensor]) -> Any:
-    if kind is TENSOR:
-        return next(produced)
-    return next(produced).item() if kind is NUMBER else kind[0]
 
 
 class Compiled:
@@ -249,9 +68,9 @@ class Compiled:
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.history: History | None = None
-        self._programs: dict[Any, list[_Program]] = {}
+        self._programs: dict[Any, list[Program]] = {}
         #: types of plain tensors, the version of the options that they were given under, their program
-        self._latest: tuple[tuple[Any, ...], int, _Program] | None = None
+        self._latest: tuple[tuple[Any, ...], int, Program] | None = None
         self._by_value: set[Any] = set()  # signatures of which programs know the values of arrays
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
@@ -316,12 +135,12 @@ class Compiled:
         """
         try:
             return self._compiled(call_signature(args, kwargs)[0], args, kwargs, only_plain=True).is_plain
-        except _NotPlain:
+        except NotPlain:
             return False
 
     def _compiled(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], only_plain: bool = False
-    ) -> _Program:
+    ) -> Program:
         """The program for a signature that none was found for; another thread may have made it."""
         with self._lock:
             if self.history is None:
@@ -338,7 +157,7 @@ class Compiled:
                 if any(type(x) is not Tensor for x in leaves):
                     leaves = leaves_as_tensors(leaves)
                 with Progress("compiling", "compiled", self.function):
-                    compiled = _Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
+                    compiled = Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
                 compiled.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
                 lasting = compiled.detached()
@@ -388,7 +207,7 @@ class Compiled:
                 return program.counted(), [*own, *program.shifting()]
         return [], []
 
-    def _adopted(self, key: Any) -> _Program | None:
+    def _adopted(self, key: Any) -> Program | None:
         """The program of another compiled function, of a function that is the same as this one."""
         for program in offered(self.function):
             found = program.attached(self.function) if program.key == key else None
