@@ -69,6 +69,12 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="few short rounds: a look, no figure")
     parser.add_argument(
+        "--rounds",
+        type=int,
+        default=15,
+        help="rounds of each task (15): fewer for many tasks, with wider spans",
+    )
+    parser.add_argument(
         "--control",
         action="store_true",
         help="the baseline takes part twice: how far from 1 its own ratio is, is the noise",
@@ -98,6 +104,8 @@ def arguments() -> argparse.Namespace:
     unknown = sorted(set(options.task) - set(names))
     if unknown:
         parser.error(f"no task {', '.join(unknown)}; the tasks are {', '.join([*GROUPS, *names])}")
+    if options.rounds < 1:
+        parser.error("--rounds must be at least 1")
     if options.save and options.quick:
         parser.error("--quick is no figure to keep: run --save without it")
     if options.device == "gpu" and not devices.card():
@@ -196,7 +204,7 @@ class Bench:
 
     def effort(self, task: Task) -> measure.Effort:
         """How long to measure this task."""
-        effort = measure.Effort(3, 0.05) if self.options.quick else measure.Effort(15, 0.2)
+        effort = measure.Effort(3, 0.05) if self.options.quick else measure.Effort(self.options.rounds, 0.2)
         rounds = min(effort.rounds, task.most_rounds or effort.rounds)
         warm = (measure.Warm(1.0, 10.0) if self.options.quick else measure.Warm()) if task.warm else None
         return replace(effort, rounds=rounds, warm=warm)
@@ -301,7 +309,7 @@ def main() -> int:
     if options.device == "gpu":
         lines += devices.card()
     lines.append(("versions", ", ".join(f"{k} {v}" for k, v in sorted(bench.versions.items()))))
-    lines.append(("effort", "quick: not for comparison" if options.quick else "full"))
+    lines.append(("effort", "quick: not for comparison" if options.quick else f"{options.rounds} rounds"))
     if options.before:
         lines.append(("before", environments.described(options.before)))
     lines.append(("memory kept by glibc", "yes" if options.keep_memory else "no (as users run)"))
