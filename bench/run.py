@@ -98,8 +98,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--save", action="store_true", help="write bench/results/<date>-<cpu or card>.md, and .json"
     )
+    parser.add_argument("--name", default="", help="what --save adds to the file's name: loops, rows, …")
     options = parser.parse_args()
-    options.asked = options.task
     options.task = [task for name in options.task for task in GROUPS.get(name, (name,))]
     unknown = sorted(set(options.task) - set(names))
     if unknown:
@@ -318,7 +318,7 @@ def main() -> int:
     print(f"\n{text}")
     if options.save:
         suffix = "-before-and-now" if options.before else "-keep-memory" if options.keep_memory else ""
-        suffix += f"-{'-'.join(options.asked)}" if len(options.asked) in (1, 2, 3) else ""
+        suffix += f"-{options.name}" if options.name else ""
         name = dict(lines).get("card", machine.processor())
         path = ROOT / "bench" / "results" / f"{machine.slug(name)}{suffix}.md"
         path.parent.mkdir(exist_ok=True)
