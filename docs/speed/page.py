@@ -10,9 +10,10 @@ import json
 import math
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
+from itertools import product
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
@@ -26,6 +27,8 @@ LOSSES = FOLDER / "losses.toml"
 LOST = 1.03
 #: contenders that a library's user would not write: shown, and not raced against
 SHOWN_ONLY = ("by hand", "implicit", "(again)", "numpy:", "python:", "mindgrad:")
+#: contenders in a second process, with what the first left on disk
+SECOND = " second"
 COLOURS = {
     "mindgrad": "tab:blue", "jax": "tab:orange", "torch": "tab:red", "mindspore": "tab:purple",
     "equinox": "tab:olive", "folx": "tab:green", "asdex": "tab:brown", "numpy": "tab:gray",
@@ -73,7 +76,7 @@ class Row:
     @property
     def label(self) -> str:
         """The task and its size."""
-        return f"{self.task}, {self.size}" if self.size else self.task
+        return f"{self.task}, {self.size.strip()}" if self.size else self.task
 
     @property
     def fastest(self) -> str:
@@ -114,15 +117,18 @@ def rows_of(about: dict[str, str], task: dict[str, Any]) -> list[Row]:
             size = f"{row['at']:,} {task['size']}" if "at" in row else ""
             by_size.setdefault(size, {})[row["name"]] = row
     rows = []
-    for size, contenders in by_size.items():
-        ours = compared(task, contenders)
-        peers = [name for name in contenders if is_peer(name, task)]
+    for (size, contenders), is_second in product(by_size.items(), (False, True)):
+        ours = compared(task, [name for name in contenders if name.endswith(SECOND) == is_second])
+        peers = [name for name in contenders if is_peer(name, task) and name.endswith(SECOND) == is_second]
         if ours and peers:
-            rows.append(Row(task["task"], task["title"], size, contenders, ours, peers, about, task["goals"]))
+            label = f"{size}{SECOND} process" if is_second else size
+            rows.append(
+                Row(task["task"], task["title"], label, contenders, ours, peers, about, task["goals"])
+            )
     return rows
 
 
-def compared(task: dict[str, Any], contenders: dict[str, Any]) -> str:
+def compared(task: dict[str, Any], contenders: Sequence[str]) -> str:
     """mindgrad's contender: that of the first goal against a peer, else the compiled one."""
     bound = [
         goal["contender"]
