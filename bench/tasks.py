@@ -8,6 +8,7 @@ import eager_tasks
 import gradbench_tasks
 import row_tasks
 import scale_tasks
+import size_tasks
 from problems import GMM_CENTRES, GMM_DIMENSIONS
 from task import Goal, Task
 
@@ -511,6 +512,7 @@ TASKS = (
     ),
     *eager_tasks.TASKS,
     *scale_tasks.TASKS,
+    *size_tasks.TASKS,
     *row_tasks.TASKS,
     *gradbench_tasks.TASKS,
 )
@@ -521,4 +523,5 @@ GROUPS = {
     "rows": tuple(task.name for task in row_tasks.TASKS),
     "gradbench": tuple(task.name for task in gradbench_tasks.TASKS),
     "scale": tuple(task.name for task in scale_tasks.TASKS),
+    "size": tuple(task.name for task in size_tasks.TASKS),
 }

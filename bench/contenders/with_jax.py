@@ -15,6 +15,7 @@ import jax_mixture
 import jax_operators
 import jax_rows
 import jax_scale
+import jax_size
 import jax_sparse
 import jax_training
 import problems
@@ -216,6 +217,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     **jax_descent.TASKS,
     **jax_operators.TASKS,
     **jax_rows.TASKS,
+    **jax_size.TASKS,
     **jax_sparse.TASKS,
     **jax_training.TASKS,
     **jax_scale.tasks(burgers_loss("jvp of jvp")),
