@@ -223,7 +223,11 @@ def judge(goal: Goal, rows: list[Row]) -> Verdict:
     if mine is None:
         return Verdict(goal, None)
     if goal.of != "time":
-        return Verdict(goal, mine.distance if goal.of == "result" else mine.facts.get(goal.of))
+        value = mine.distance if goal.of == "result" else mine.facts.get(goal.of)
+        others = [by_name[name].facts.get(goal.of) for name in goal.against if name in by_name]
+        if value is None or not goal.against:
+            return Verdict(goal, value)
+        return Verdict(goal, max([value / other for other in others if other], default=None))
     if not goal.against:
         return Verdict(goal, median(mine.times.values()))
     values = []

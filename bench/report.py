@@ -57,6 +57,9 @@ FACTS: dict[str, tuple[str, Callable[[float | None], str]]] = {
     "messages": ("all-reduces", count),
     "reduced": ("their bytes / the gradients'", lambda value: "" if value is None else digits(value)),
     "memory": ("memory of a device", size_of_memory),
+    "slope": ("steepest slope", lambda value: "" if value is None else digits(value)),
+    "equation": ("an equation", seconds),
+    "arrays": ("peak / the array", lambda value: "" if value is None else digits(value)),
     "temporary": ("temporary memory", size_of_memory),
     "peak": ("peak resident memory", size_of_memory),
 }
@@ -148,6 +151,8 @@ def sentence(verdict: Verdict, task: Task) -> str:
         )
     elif goal.of != "time":
         subject = f"{heading} of {goal.contender}"
+        if goal.against:
+            subject, show = f"{subject} / {' or '.join(goal.against)}", digits
     elif goal.difference:
         subject = f"{goal.contender} minus {' or '.join(goal.against)}"
     elif goal.against:

@@ -8,6 +8,7 @@ import eager_tasks
 import gradbench_tasks
 import row_tasks
 import scale_tasks
+import size_tasks
 import start_tasks
 from problems import GMM_CENTRES, GMM_DIMENSIONS
 from task import Goal, Task
@@ -512,6 +513,7 @@ TASKS = (
     ),
     *eager_tasks.TASKS,
     *scale_tasks.TASKS,
+    *size_tasks.TASKS,
     *row_tasks.TASKS,
     *gradbench_tasks.TASKS,
     *start_tasks.TASKS,
@@ -525,4 +527,5 @@ GROUPS = {
     **{name: tuple(task.name for task in tasks) for name, tasks in gradbench_tasks.GROUPS.items()},
     "scale": tuple(task.name for task in scale_tasks.TASKS),
     "first": tuple(task.name for task in start_tasks.TASKS),
+    "size": tuple(task.name for task in size_tasks.TASKS),
 }

@@ -23,6 +23,7 @@ import jax_ode
 import jax_operators
 import jax_rows
 import jax_scale
+import jax_size
 import jax_sparse
 import jax_training
 import problems
@@ -233,6 +234,7 @@ TASKS: dict[str, Callable[..., Job]] = {
     **jax_ode.TASKS,
     **jax_operators.TASKS,
     **jax_rows.TASKS,
+    **jax_size.TASKS,
     **jax_sparse.TASKS,
     **jax_training.TASKS,
     **jax_scale.tasks(burgers_loss("jvp of jvp")),

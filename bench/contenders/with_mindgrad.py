@@ -34,6 +34,7 @@ import mindgrad_ode  # noqa: E402
 import mindgrad_operators  # noqa: E402
 import mindgrad_rows  # noqa: E402
 import mindgrad_scale  # noqa: E402
+import mindgrad_size  # noqa: E402
 import mindgrad_sparse  # noqa: E402
 import mindspore_control  # noqa: E402  (their `import mindspore` must mean mindgrad)
 import mindspore_programs  # noqa: E402
@@ -175,6 +176,7 @@ TASKS = {
     **mindgrad_first.TASKS,
     **mindgrad_scale.TASKS,
     **start.tasks("mindgrad"),
+    **mindgrad_size.TASKS,
     "nested": nested,
     "first-result": first_result,
     **{task: partial(loop, task) for task in mindspore_control.FLOWS},

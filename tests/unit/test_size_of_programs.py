@@ -1,0 +1,226 @@
+"""The size of one program: making it takes a number of calls, and memory, in proportion to its size."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Parameter, Tensor, nn, ops
+from mindgrad._base.collection import only_young_garbage
+from mindgrad.backend.xla import lower_ahead, to_device
+from mindgrad.execution import compiled
+from mindgrad.execution.compiled import trace
+from mindgrad.ir.memo import forget
+from mindgrad.optimize.pipeline import before_compilation
+
+
+def calls(function: Any) -> int:
+    """How many functions of Python are called by ``function()``."""
+    count = 0
+    forget()  # derivatives of an equal program
+
+    def note(frame: Any, event: str, argument: Any) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def chain(n: int) -> tuple[Any, list[Any]]:
+    def f(x):
+        for _ in [None] * n:
+            x = ops.sin(x) * 1.01
+        return x.sum()
+
+    return f, [Tensor(np.ones(4, np.float32))]
+
+
+def wide(n: int) -> tuple[Any, list[Any]]:
+    def f(x):
+        total, y = x, ops.sin(x)
+        for k in list(range(n)):
+            total = total + ops.sin(y * (1.0 + k / n))
+        return total.sum()
+
+    return f, [Tensor(np.ones(4, np.float32))]
+
+
+def elements(n: int) -> tuple[Any, list[Any]]:
+    def f(x):
+        total = x[0]
+        for i in list(range(1, n)):
+            total = total + x[i] * x[i - 1]
+        return total
+
+    return f, [Tensor(np.ones(n, np.float32))]
+
+
+def branches(n: int) -> tuple[Any, list[Any]]:
+    def f(x):
+        for _ in [None] * n:
+            if x.sum() > 0:
+                x = ops.sin(x)
+            else:
+                x = x * 0.5
+        return x.sum()
+
+    return f, [Tensor(np.ones(4, np.float32))]
+
+
+def layers(n: int) -> tuple[Any, list[Any]]:
+    def f(x, weights, biases):
+        for weight, bias in zip(weights, biases, strict=True):
+            x = ops.tanh(ops.matmul(x, weight) + bias)
+        return x.sum()
+
+    weights = [Tensor(np.full((3, 3), 0.1 + k / n, np.float32)) for k in range(n)]
+    return f, [Tensor(np.ones((2, 3), np.float32)), weights, [Tensor(np.ones(3, np.float32))] * n]
+
+
+def parameters(n: int) -> tuple[Any, list[Any]]:
+    def f(x, arrays):
+        total = x.sum()
+        for array in arrays:
+            total = total + ops.sin(array).sum()
+        return total
+
+    return f, [Tensor(np.ones(3, np.float32)), [Tensor(np.full(3, k / n, np.float32)) for k in range(n)]]
+
+
+def phases(f: Any, arguments: list[Any]) -> dict[str, Any]:
+    gradient = ms.grad(f, 0 if len(arguments) == 1 else tuple(range(len(arguments))))
+    program = trace(gradient, *arguments)
+    phases = {
+        "trace": lambda: trace(f, *arguments),
+        "gradient": lambda: trace(gradient, *arguments),
+        "passes": lambda: before_compilation(program),
+        "lowering": lambda: lower_ahead(program),
+    }
+    if len(arguments) == 1:
+        x = arguments[0]
+        phases["second gradient"] = lambda: trace(ms.grad(lambda x: ms.grad(f)(x).sum()), x)
+        phases["jvp"] = lambda: trace(lambda x: ms.jvp(f, x, x), x)
+        phases["vmap"] = lambda: trace(ms.vmap(f), ops.stack([x, x]))
+    return phases
+
+
+@pytest.mark.parametrize("program", [chain, wide, elements, branches, layers, parameters])
+def test_twice_the_equations_take_twice_the_calls(program):
+    counts = []
+    for n in (70, 140):  # above 64: smaller constants are compared by value, so that more of them are one
+        made = phases(*program(n))
+        for phase in made.values():  # what happens once
+            phase()
+        counts.append({name: calls(phase) for name, phase in made.items()})
+    ratios = {name: counts[1][name] / counts[0][name] for name in made}
+    assert max(ratios.values()) <= 2.2, ratios
+
+
+def test_a_net_of_thousands_of_layers_is_made_run_and_differentiated():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    depth = 3000  # far beyond Python's limit of recursion
+
+    def net(n: int) -> nn.SequentialCell:
+        return nn.SequentialCell([nn.Dense(1, 1, weight_init="ones", bias_init="zeros") for _ in range(n)])
+
+    few, many = net(100), net(200)
+    assert calls(many.trainable_params) <= 2.2 * calls(few.trainable_params)
+    assert calls(lambda: list(many.parameters_and_names())) <= 2.2 * calls(
+        lambda: list(few.parameters_and_names())
+    )
+    deep = net(depth)
+    x = Tensor(np.full((1, 1), 2.0, np.float32))
+    weights = deep.trainable_params()
+    assert len(weights) == 2 * depth
+    value, gradients = ms.value_and_grad(lambda x: deep(x).sum(), None, weights)(x)
+    assert float(value) == 2.0
+    assert [float(gradient.sum()) for gradient in gradients[:2]] == [2.0, 1.0]
+    assert len(trace(deep, x)) > depth
+
+
+def test_only_young_garbage_is_collected_while_a_program_is_made(monkeypatch):
+    thresholds = []
+
+    def noted(graph):
+        thresholds.append(gc.get_threshold())
+        return graph
+
+    monkeypatch.setattr(compiled, "before_compilation", noted)
+    before = gc.get_threshold()
+    trace(lambda x: x * 2.0, Tensor([1.0]))
+    assert thresholds[0][:2] == before[:2]
+    assert thresholds[0][2] > 1000 * before[2]
+    assert gc.get_threshold() == before
+    with only_young_garbage, only_young_garbage:
+        pass
+    assert gc.get_threshold() == before
+
+
+def test_a_setting_of_the_collector_that_the_user_makes_meanwhile_stays():
+    before = gc.get_threshold()
+    try:
+        with only_young_garbage:
+            gc.set_threshold(500, 5, 5)
+        assert gc.get_threshold() == (500, 5, 5)
+    finally:
+        gc.set_threshold(*before)
+
+
+SIZE = 1 << 19  # 2 MB: large arrays begin at one
+
+
+def test_large_arrays_of_tensors_are_taken_by_the_device_as_they_are():
+    array = np.ones(SIZE, np.float32)
+    x = Tensor(array)
+    on_device = to_device(x.host_array())
+    assert on_device.unsafe_buffer_pointer() == x.host_array().__array_interface__["data"][0]
+    array[0] = 7.0
+    assert float(x[0]) == 1.0
+    for other in (Tensor(x), Parameter(x), Parameter(x).clone()):
+        assert np.shares_memory(other.host_array(), x.host_array())
+    assert not np.shares_memory(Tensor(x, ms.float16).host_array(), x.host_array())
+    assert not np.shares_memory(x.asnumpy(), x.host_array())
+
+
+def test_a_step_in_place_leaves_the_tensor_that_the_parameter_was_made_of():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    x = Tensor(np.ones(SIZE, np.float32))
+    weight = Parameter(x, name="weight")
+
+    @ms.jit
+    def step():
+        ops.assign(weight, weight + 1.0)
+        return weight[0]
+
+    assert [float(step()) for _ in range(3)] == [2.0, 3.0, 4.0]
+    assert x.asnumpy().max() == 1.0
+    assert weight.asnumpy().min() == 4.0
+
+
+def test_an_eager_gradient_gives_back_what_it_does_not_need_any_more():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+
+    def f(x):
+        return (ops.sin(ops.sin(ops.sin(ops.sin(x)))) * x).sum()
+
+    x = Tensor(np.ones(SIZE, np.float32))
+    gradient = ms.grad(f)
+    gradient(x)
+    tracemalloc.start()
+    gradient(x)
+    peak = tracemalloc.get_traced_memory()[1] / x.nbytes
+    tracemalloc.stop()
+    # five values forwards, four cosines, and one cotangent at a time, of five that are computed
+    assert peak < 10.5, peak
