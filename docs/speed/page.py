@@ -39,7 +39,8 @@ SECTIONS = {
     "GradBench": "gradbench-* gmm-*",
     "Loops": "loop* newton newton-memory rnn",
     "Sparse derivatives": "sparse-* bundle-adjustment",
-    "Networks": "t2 train-* layout",
+    # of the training steps the compiled one is compared; how eager mode stands beside it is in docs/eager.md
+    "Networks": "t2 train-* layout eager-perceptron eager-lenet eager-resnet eager-gpt eager-lstm",
     "Eager mode": "eager-*",
     "Whole problems": "burgers argon newton-cg",
     "Calls": "t1 cache-hit",
@@ -55,7 +56,7 @@ Written by `docs/speed/page.py` from the raw samples in `bench/results/*.json`; 
 time of a call over that of the fastest peer in the same rounds of one run: 1 is as fast, 0.5 twice as fast.
 The bar is the smallest to the largest ratio over the rounds. Rules of fairness and the tasks' definitions
 stand in `bench/README.md`; `scripts/bench TASK` measures a row again. Programs that differentiate by hand are
-shown, and are no peers.
+shown, and are no peers. Peers that take more than some eight times as long lie beyond the figures.
 
 """
 
