@@ -672,12 +672,13 @@ held: list = []
 
 @pytest.mark.xla
 def test_programs_of_lambdas_live_as_long_as_what_they_read(graph_mode):
+    others = ms.cache_info().currsize  # what tests of other files keep alive
     alive = _differentiated()
-    assert ms.cache_info().currsize == 1
+    assert ms.cache_info().currsize == others + 1
     held.clear()
     gc.collect()
     assert alive() is None
-    assert ms.cache_info().currsize == 0
+    assert ms.cache_info().currsize == others
 
 
 # -- what it tells ----------------------------------------------------------------------------------------
@@ -821,6 +822,7 @@ def _times(k):
 
 @pytest.mark.xla
 def test_clearing_forgets_programs_and_keeps_values():
+    others = ms.cache_info().currsize  # what tests of other files keep alive
     p = Parameter(wide(1.0), name="p")
 
     def step(x):
@@ -830,7 +832,7 @@ def test_clearing_forgets_programs_and_keeps_values():
     f = ms.jit(step)
     f(wide(1.0))
     f(wide(1.0))
-    assert ms.cache_info().currsize == 1
+    assert ms.cache_info().currsize == others + 1
     ms.clear_cache()
     assert ms.cache_info()[:2] == (0, 0)
     assert ms.cache_info().currsize == 0
