@@ -835,7 +835,7 @@ def test_clearing_forgets_programs_and_keeps_values():
     assert ms.cache_info().currsize == others + 1
     ms.clear_cache()
     assert ms.cache_info()[:2] == (0, 0)
-    assert ms.cache_info().currsize == 0
+    assert ms.cache_info().currsize == others
     assert value(f(wide(1.0))) == 8.0
     assert ms.cache_info()[:2] == (0, 1)
 
