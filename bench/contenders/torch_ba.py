@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from job import Job
 from sparse_problems import residuals
-from torch_results import arrays
+from torch_results import arrays, wait
 
 
 def ba(what: str, variant: str, observations: int) -> Job:
@@ -27,13 +27,15 @@ def ba(what: str, variant: str, observations: int) -> Job:
 
     def times(result: list[torch.Tensor]) -> list[np.ndarray]:
         vectors = problems.blocks(problem)
-        products = [each.numpy() * v for each, v in zip(result, vectors * 2 + vectors[2:], strict=True)]
+        products = [
+            each.numpy(force=True) * v for each, v in zip(result, vectors * 2 + vectors[2:], strict=True)
+        ]
         rows = [products[k].sum(1) + products[k + 1].sum(1) + products[k + 2] for k in (0, 3)]
         return [np.stack(rows, 1).ravel(), products[-1]]
 
     if what == "value":
-        return Job(value, lambda result: None, arrays)
-    return Job(jacobian, lambda result: None, times)
+        return Job(value, wait, arrays)
+    return Job(jacobian, wait, times)
 
 
 TASKS = {f"gradbench-ba-{what}": partial(ba, what) for what in ("value", "jacobian")}

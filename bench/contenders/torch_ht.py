@@ -8,7 +8,7 @@ from functools import partial
 import ht_problems as problems
 import torch
 from job import Job
-from torch_results import arrays
+from torch_results import arrays, wait
 
 
 def matrices(rows: list[list[torch.Tensor]]) -> torch.Tensor:
@@ -71,7 +71,7 @@ def ht(what: str, kind: str, model: str, variant: str, points: int) -> Job:
     if what == "jacobian":
         function = torch.func.jacfwd(function, places)
     call = lambda: function(*shift, hand.pose)
-    return Job(call, lambda result: None, lambda result: arrays((result,) if what == "value" else result))
+    return Job(call, wait, lambda result: arrays((result,) if what == "value" else result))
 
 
 TASKS = {

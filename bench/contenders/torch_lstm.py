@@ -7,7 +7,7 @@ from functools import partial
 import lstm_problems as problems
 import torch
 from job import Job
-from torch_results import arrays
+from torch_results import arrays, wait
 
 
 def layer(
@@ -37,9 +37,9 @@ def text_loss(
 def lstm(what: str, layers: int, variant: str, characters: int) -> Job:
     arguments = [torch.tensor(each) for each in problems.lstm(layers, characters)]
     if what == "value":
-        return Job(lambda: (text_loss(*arguments),), lambda result: None, arrays)
+        return Job(lambda: (text_loss(*arguments),), wait, arrays)
     weights = [each.requires_grad_() for each in arguments[:2]]
-    return Job(lambda: torch.autograd.grad(text_loss(*arguments), weights), lambda result: None, arrays)
+    return Job(lambda: torch.autograd.grad(text_loss(*arguments), weights), wait, arrays)
 
 
 TASKS = {

@@ -14,7 +14,7 @@ from job import Job, training
 from torch import distributed, nn
 from torch.nn import functional
 from torch.nn.parallel import DistributedDataParallel
-from torch_device import wait
+from torch_results import wait
 
 
 class Burgers(nn.Module):

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy as np
 import torch
 import training_problems
 from job import Job, per_operator, training
 from torch import nn
 from torch.nn import functional
-from torch_device import wait
+from torch_results import arrays, wait
 
 
 def perceptron() -> nn.Module:
@@ -172,9 +171,6 @@ def changing(variant: str) -> Job:
             hidden = ACTIVATIONS[k](hidden @ weight)
         loss = hidden.square().mean()
         return (loss, *torch.autograd.grad(loss, weights, materialize_grads=True))
-
-    def arrays(result: tuple[torch.Tensor, ...]) -> list[np.ndarray]:
-        return [each.numpy(force=True) for each in result]
 
     restart()
     return Job(step, wait, arrays, restart=restart)

@@ -21,7 +21,7 @@ import torch_problems
 import torch_scale
 import torch_training
 from job import Job, Unavailable
-from torch_device import wait
+from torch_results import arrays, wait
 
 MOST_TRIPS = 100_000
 
@@ -31,11 +31,6 @@ Layers = list[tuple[torch.Tensor, torch.Tensor]]
 def versions() -> dict[str, str]:
     """Versions of what does the work."""
     return {"torch": torch.__version__}
-
-
-def arrays(result: tuple[torch.Tensor, ...]) -> list[np.ndarray]:
-    """The tensors of a result."""
-    return [tensor.numpy(force=True) for tensor in result]
 
 
 def parameters(layers: problems.Layers) -> Layers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import tracemalloc
 from typing import Any
@@ -224,3 +225,14 @@ def test_an_eager_gradient_gives_back_what_it_does_not_need_any_more():
     tracemalloc.stop()
     # five values forwards, four cosines, and one cotangent at a time, of five that are computed
     assert peak < 10.5, peak
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_process_that_is_forked_while_a_program_is_made_collects_all_garbage():
+    before = gc.get_threshold()
+    with only_young_garbage:
+        child = os.fork()
+        if not child:
+            os._exit(gc.get_threshold() != before)
+    assert os.waitpid(child, 0)[1] == 0
+    assert gc.get_threshold() == before

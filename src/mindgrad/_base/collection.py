@@ -8,6 +8,7 @@ equations, and finds nothing.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import threading
 
@@ -36,9 +37,18 @@ class _OnlyYoungGarbage:
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
-            self._depth -= 1
+            self._depth = max(0, self._depth - 1)  # none is left where the process was forked inside
             if not self._depth and gc.get_threshold() == self._during:
                 gc.set_threshold(*self._before)
 
+    def restored_in_child(self) -> None:
+        """Give a forked process the user's setting: the threads that would leave were not forked."""
+        self._lock = threading.Lock()
+        if self._depth and gc.get_threshold() == self._during:
+            gc.set_threshold(*self._before)
+        self._depth = 0
+
 
 only_young_garbage = _OnlyYoungGarbage()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=only_young_garbage.restored_in_child)
