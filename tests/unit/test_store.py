@@ -106,12 +106,14 @@ def test_who_does_not_come_in_time_is_named(links):
 def test_who_waits_for_one_that_has_ended_is_told_at_once(links, kind, reason, text):
     first, second, third = links
     started = time.monotonic()
-    threading.Timer(0.1, third.leave, (2, kind, reason, 0)).start()
+    leaving = threading.Timer(0.1, third.leave, (2, kind, reason, 0))
+    leaving.start()
     results = at_once(
         lambda: first.exchange("key", b"", range(3), 30.0),
         lambda: second.exchange("key", b"", range(3), 30.0),
     )
     assert time.monotonic() - started < 10.0
+    leaving.join()  # the others are told before it is: its link is closed only then
     for result in results:
         with pytest.raises(RuntimeError, match=text):
             raise result
@@ -119,8 +121,10 @@ def test_who_waits_for_one_that_has_ended_is_told_at_once(links, kind, reason, t
 
 def test_the_news_say_who_has_ended_and_who_failed_first(server, links, opened):
     first, second, _ = links
-    threading.Timer(0.1, second.leave, (1, FINISHED, "has ended")).start()
+    leaving = threading.Timer(0.1, second.leave, (1, FINISHED, "has ended"))
+    leaving.start()
     assert first.news(0, 10.0) == ([Ended(1, FINISHED, "has ended", 0)], None, 0)
+    leaving.join()
     second.leave(1, FAILED, "was killed", 137)  # after it said that it ends
     first.leave(0, FAILED, "raised ValueError", 1)
     assert first.news(2, 10.0).failure == Ended(1, FAILED, "was killed", 137)
