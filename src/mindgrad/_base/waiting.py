@@ -22,6 +22,8 @@ WORKER = "mindgrad-waiting"
 
 #: on Windows no signal wakes a thread that waits for a lock
 _PATIENCE = 0.1 if os.name == "nt" else -1.0
+#: seconds that a result is asked for again and again before a thread waits for it, which costs as much
+_SECONDS_OF_ASKING = 50e-6
 #: seconds that the end of the process waits for programs that were interrupted
 _SECONDS_AT_EXIT = 0.5
 
@@ -116,6 +118,11 @@ def interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
 def computed(array: Any) -> Any:
     """``array``; if it is a program's result, once that has been computed."""
     is_ready = getattr(array, "is_ready", None)
-    if is_ready is not None and not is_ready():
-        interruptible(array.block_until_ready)
+    if is_ready is None or is_ready():
+        return array
+    latest = time.perf_counter() + _SECONDS_OF_ASKING
+    while time.perf_counter() < latest:
+        if is_ready():
+            return array
+    interruptible(array.block_until_ready)
     return array

@@ -70,7 +70,7 @@ class Compiled:
         self.history: History | None = None
         self._programs: dict[Any, list[Program]] = {}
         #: types of plain tensors, the version of the options that they were given under, their program
-        self._latest: tuple[tuple[Any, ...], int, Program] | None = None
+        self._latest: tuple[list[Any], int, Program] | None = None
         self._by_value: set[Any] = set()  # signatures of which programs know the values of arrays
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
@@ -81,7 +81,7 @@ class Compiled:
             types, version, program = latest
             if (
                 version == settings.version
-                and types == tuple([x.type if type(x) is Tensor else None for x in args])
+                and types == [x._type or x.type if type(x) is Tensor else None for x in args]
                 and not any_constant(args)
                 and program.holds()
             ):
@@ -103,7 +103,7 @@ class Compiled:
                 program.history.hits += 1
                 is_plain = len(tensors) == len(args) == list(map(type, args)).count(Tensor)
                 if is_plain and not kwargs and not divided:
-                    self._latest = tuple([x.type for x in args]), version, program
+                    self._latest = [x.type for x in args], version, program
                 return program.call(tensors)
         if key in self._by_value:
             return self._with_known_arrays(key, args, kwargs)()

@@ -178,7 +178,9 @@ class Program:
             return self._first_call(tensors)
         if self._divided is not None:
             lay_out([*tensors, *outcome.inputs(), *self._divided], self.executable.layouts or ())
-        operands: list[Any] = [*tensors, *(outcome.inputs() if self._has_state else ()), *self._read]
+        operands: Sequence[Any] = tensors
+        if self._read or self._has_state:
+            operands = [*tensors, *(outcome.inputs() if self._has_state else ()), *self._read]
         arrays = [array if type(array := x._array) is device_array else moved(x) for x in operands]
         executable = self.executable
         try:

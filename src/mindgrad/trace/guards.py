@@ -297,7 +297,7 @@ class Dependencies:
                     return False
             except ValueError:
                 return False
-        return all(map(self._stands, self._contents))
+        return not self._contents or all(map(self._stands, self._contents))
 
     @staticmethod
     def _stands(entry: list[Any]) -> bool:
