@@ -4,6 +4,7 @@ Programs come with the names of a far larger library. A missing one should say a
 spelled differently, lives elsewhere in this package, or is not there at all.
 """
 
+import importlib
 import opcode
 import sys
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from mindgrad._base.nearest import nearest
 
 PACKAGE = __name__.partition(".")[0]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
+_FROM_LIST = importlib._bootstrap._handle_fromlist.__code__  # type: ignore[attr-defined]
 #: how names begin that Python and test runners ask every module for: no misspelled ones
 _MACHINERY = ("_", "pytest")
 #: from this depth on (``ops.operations.math_ops``) a module also gives names of the package above it
@@ -77,7 +79,9 @@ def explain_missing_names(module: ModuleType) -> None:
         loaded = sys.modules.get(f"{module.__name__}.{name}")
         if loaded is not None:
             return loaded
-        if name.startswith(_MACHINERY):
+        caller = sys._getframe(1)
+        # `from module import name` asks first, imports a module of this name, and then says what is missing
+        if name.startswith(_MACHINERY) or caller.f_code is _FROM_LIST:
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
         if is_divided(module.__name__):
             above = sys.modules[module.__name__.rpartition(".")[0]]
@@ -89,7 +93,6 @@ def explain_missing_names(module: ModuleType) -> None:
             hint += f" there, but has it in {' and '.join(elsewhere)}"
         hint += advice(MODULES, name)
         hint += "" if name in MODULES else nearest(name, list(getattr(module, "__all__", vars(module))))
-        caller = sys._getframe(1)
         if caller.f_code.co_code[caller.f_lasti] != _IMPORT_FROM:
             raise AttributeError(
                 f"module {_spelling(module)!r} has no attribute {name!r}: {hint}", name=name, obj=module

@@ -1,6 +1,11 @@
 """The persistent compile cache stores executables on disk, where other processes find them.
 
-    file name = SHA-256 of (program text, kinds of device and CPU, versions, flags, compile options)
+    file name = SHA-256 of (program, kinds of device and CPU, versions, flags, compile options)
+
+A program is known by the digest of its graph (``backend.graph_digest``), so that a second process neither
+traces nor lowers with jax what it finds. A graph without a digest, one for several devices, and one that is
+compiled inside of a context of jax is lowered, and known by its text. That jax lowers equal graphs equally is
+taken for granted, for one version of jax with its settings.
 
 What is stored are the executables that jax serialises through its public
 ``jax.experimental.serialize_executable``, one file each. jax's own compilation cache is not used: it is one
@@ -39,6 +44,9 @@ from typing import Any, NamedTuple
 
 from mindgrad._base.location import warn_user
 from mindgrad._base.replacing import remove_abandoned, temporary
+from mindgrad.backend.device_mesh import Placement
+from mindgrad.backend.executable import GraphProgram, compiling
+from mindgrad.backend.graph_digest import digest
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import compiled_with
 from mindgrad.backend.trust import SIGNATURE_BYTES, Distrusted, check_folder, home, read_own, signature
@@ -60,6 +68,8 @@ _UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 #: folders that could not be used in this process, and why
 _refused: dict[str, str] = {}
 _warned: set[str] = set()
+#: modules of jax that open such contexts, which it does not load itself
+_CONTEXTS = ("jax.experimental.compute_on", "jax.experimental.xla_metadata")
 _MAGIC = b"mindgrad executable 2\n"
 _SUFFIX = ".executable"
 #: entries of a folder, which is read as a whole to find the oldest
@@ -222,24 +232,53 @@ def clear(folder: Path) -> Entries:
     return content
 
 
-def compiled(lowered: Any, devices: Sequence[Any], options: Mapping[str, str]) -> Callable[..., Any]:
-    """Compile what jax lowered, or load it from the disk.
+def compiled(
+    lower: Callable[[], Any],
+    program: GraphProgram,
+    options: Mapping[str, str],
+    device: Any,
+    placement: Placement | None = None,
+) -> Callable[..., Any]:
+    """Compile a program, or load it from the disk, without lowering it if its graph has a digest.
 
     Args:
-        lowered: jax's lowered program.
-        devices: the jax devices that it is for; ``None`` among them: jax's default.
+        lower: gives jax's lowered program.
+        program: the same as a graph.
         options: what XLA's compiler is told.
+        device: the jax device that it is for; ``None``: jax's default.
+        placement: the devices that it is divided among.
     """
     folder = directory()
-    if folder is None:
-        return compiled_with(lowered, options)
-    devices = [device or _default_device() for device in devices]
-    file = folder / (_key(lowered, devices, options) + _SUFFIX)
-    executable = _load(file, lowered, devices)
+    file = executable = lowered = None
+    if folder is not None:
+        devices = [x or _default_device() for x in ((device,) if placement is None else placement.devices)]
+        known = None if placement is not None or _is_in_context() else digest(program)
+        if known is None:
+            lowered = lower()
+        file = folder / (_key(known or lowered.as_text(), devices, options) + _SUFFIX)
+        trees = _trees(program) if lowered is None else (lowered.in_tree, lowered.out_tree)
+        with compiling:
+            executable = _load(file, trees, devices)
     if executable is None:
-        executable = compiled_with(lowered, options)
-        _store(file, executable)
+        lowered = lowered or lower()
+        with compiling:
+            executable = compiled_with(lowered, options)
+            if file is not None:
+                _store(file, executable)
     return executable
+
+
+def _is_in_context() -> bool:
+    """Whether a context of jax that is no setting may change how graphs are lowered."""
+    return not jax_module().sharding.get_abstract_mesh().empty or any(map(sys.modules.get, _CONTEXTS))
+
+
+def _trees(program: GraphProgram) -> tuple[Any, Any]:
+    """jax's trees of the operands and results of ``run(arrays, given, extra)``."""
+    tree_structure, graph = jax_module().tree_util.tree_structure, program.graph
+    given, extra = len(program.donated), len(program.hoisted)
+    groups = tuple([[0] * count for count in (len(graph.inputs) - given, given, extra)])
+    return tree_structure((groups, {})), tree_structure([0] * len(graph.outputs))
 
 
 def _default_device() -> Any:
@@ -247,7 +286,8 @@ def _default_device() -> Any:
     return jax.config.jax_default_device or jax.local_devices()[0]
 
 
-def _key(lowered: Any, devices: Sequence[Any], options: Mapping[str, str]) -> str:
+def _key(program: str | bytes, devices: Sequence[Any], options: Mapping[str, str]) -> str:
+    """The name of a program, which is known by its text or the digest of its graph."""
     jax, device = jax_module(), devices[0]
     described = [_MAGIC.decode(), _machine(), _settings_of(jax), device.platform, device.device_kind]
     described += [
@@ -255,7 +295,7 @@ def _key(lowered: Any, devices: Sequence[Any], options: Mapping[str, str]) -> st
         str(device.client.platform_version),
         repr(sorted(options.items())),
     ]
-    described.append(lowered.as_text())
+    described.append(f"text {program}" if isinstance(program, str) else f"graph {program.hex()}")
     return hashlib.sha256("\0".join(described).encode()).hexdigest()
 
 
@@ -280,7 +320,7 @@ def _settings_of(jax: Any) -> str:
     return repr(sorted((n, str(v)) for n, v in held if not any(word in n for word in idle)))
 
 
-def _load(file: Path, lowered: Any, devices: Sequence[Any]) -> Callable[..., Any] | None:
+def _load(file: Path, trees: tuple[Any, Any], devices: Sequence[Any]) -> Callable[..., Any] | None:
     try:
         check_folder(file.parent)
         data = read_own(file)
@@ -296,7 +336,7 @@ def _load(file: Path, lowered: Any, devices: Sequence[Any]) -> Callable[..., Any
         serialize = jax_module("jax.experimental.serialize_executable")
         try:
             executable = serialize.deserialize_and_load(
-                payload, lowered.in_tree, lowered.out_tree, devices[0].client, list(devices)
+                payload, *trees, devices[0].client, list(devices)
             )
         except Exception:  # jax raises what it likes on what it cannot load
             executable = None

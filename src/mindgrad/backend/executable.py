@@ -17,7 +17,7 @@ from contextlib import suppress
 from copy import copy
 from functools import lru_cache
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from mindgrad._base.callback_errors import raise_noted
 from mindgrad._base.collection import only_young_garbage
@@ -26,8 +26,9 @@ from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.jax_import import jax_module, stopped_by_forks
 from mindgrad.backend.options import compiled_with
 from mindgrad.ir.cost_model import HOST
+from mindgrad.ir.graph import Constant, Graph
 
-__all__ = ["EndOfProcess", "Executable", "ahead", "array_type", "compiling", "copy_on_device"]
+__all__ = ["EndOfProcess", "Executable", "GraphProgram", "ahead", "array_type", "compiling", "copy_on_device"]
 
 
 class Executable:
@@ -136,12 +137,26 @@ def _to_end(run: Callable[..., Any]) -> Callable[..., Any]:
     return wait
 
 
+class GraphProgram(NamedTuple):
+    """A program of a graph, by which the compile cache knows it before it is lowered.
+
+    Attributes:
+        graph: its graph.
+        hoisted: the constants that are operands.
+        donated: the positions of inputs whose arrays it takes over.
+    """
+
+    graph: Graph
+    hoisted: Sequence[Constant]
+    donated: Sequence[int]
+
+
 def ahead(
     function: Callable[..., Any],
     shapes: Sequence[Sequence[Any]],
     wide: bool,
     device: Any,
-    is_kept: bool,
+    kept: GraphProgram | None,
     options: Mapping[str, str],
     placement: Placement | None = None,
 ) -> Callable[..., Any]:
@@ -152,22 +167,27 @@ def ahead(
         shapes: ``jax.ShapeDtypeStruct`` of the three groups of operands.
         wide: whether it holds 64-bit types.
         device: the jax device that it runs on; ``None``: jax's default.
-        is_kept: whether it may be kept on disk: not if it calls back into this process.
+        kept: the program, if it may be kept on disk: not if it calls back into this process.
         options: what XLA's compiler is told (``backend.options``).
         placement: the devices that it is divided among, and the layouts of its results.
     """
     from mindgrad.backend import disk  # with it come modules that importing mindgrad need not wait for
 
     jax = jax_module()
-    with jax.enable_x64(wide), jax.default_device(device or jax.config.jax_default_device):
+
+    def lower() -> Any:
         results = (
             {} if placement is None else {"out_shardings": list(map(placement.sharding, placement.outputs))}
         )
         with only_young_garbage:
-            lowered = jax.jit(function, donate_argnums=(1,), **results).lower(*shapes)
-        devices = (device,) if placement is None else placement.devices
+            return jax.jit(function, donate_argnums=(1,), **results).lower(*shapes)
+
+    with jax.enable_x64(wide), jax.default_device(device or jax.config.jax_default_device):
+        if kept is not None:
+            return disk.compiled(lower, kept, options, device, placement)
+        lowered = lower()
         with compiling:
-            return disk.compiled(lowered, devices, options) if is_kept else compiled_with(lowered, options)
+            return compiled_with(lowered, options)
 
 
 class EndOfProcess(BaseException):

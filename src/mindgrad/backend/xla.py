@@ -17,7 +17,7 @@ import numpy as np
 from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.waiting import interruptible
 from mindgrad.backend.device_mesh import Placement, constants_of, is_joint, laid_out, lowering_for
-from mindgrad.backend.executable import Executable, ahead
+from mindgrad.backend.executable import Executable, GraphProgram, ahead
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import options_of
 from mindgrad.backend.process_mesh import after, mesh_of, noted
@@ -49,14 +49,7 @@ def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
 def _constant(jax: Any, atom: Constant) -> Any:
     if atom.is_splat:
         return jax.lax.full(atom.shape, atom.value[()], atom.dtype.numpy)
-    return _repeated(jax, atom, jax.numpy.asarray(_smallest(atom)))
-
-
-def _smallest(atom: Constant) -> np.ndarray:
-    """The elements of a constant once along the axes along which it repeats them (a bias for every row)."""
-    value = atom.value
-    index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
-    return np.ascontiguousarray(value[index]) if value.size else value
+    return _repeated(jax, atom, jax.numpy.asarray(atom.smallest()))
 
 
 def _repeated(jax: Any, atom: Constant, smallest: Any) -> Any:
@@ -66,8 +59,8 @@ def _repeated(jax: Any, atom: Constant, smallest: Any) -> Any:
 
 
 def _hoisted(graph: Graph) -> list[Constant]:
-    """The constants that are passed to the program, as :func:`_smallest` gives them."""
-    return [x for x in _constants(graph) if not x.is_splat and _smallest(x).size > costs().inlined_elements]
+    """The constants that are passed to the program, as :meth:`Constant.smallest` gives them."""
+    return [x for x in _constants(graph) if not x.is_splat and x.smallest().size > costs().inlined_elements]
 
 
 def _program(graph: Graph, hoisted: Sequence[Constant], *, is_marked: bool = False) -> Callable[..., Any]:
@@ -188,7 +181,7 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
         executable = compile_ahead(graph)
         return lambda arrays: executable.run(list(arrays), [], executable.extra)
     hoisted = _hoisted(graph)
-    extra = [_smallest(atom) for atom in hoisted]
+    extra = [atom.smallest() for atom in hoisted]
     jitted = jax_module().jit(_program(graph, hoisted))
 
     def run(arrays: Sequence[Any]) -> list[Any]:
@@ -242,7 +235,7 @@ def compile_ahead(
             for type_, layout in zip(types, layouts, strict=True)
         ]
 
-    extra = [_smallest(atom) for atom in hoisted]
+    extra = [atom.smallest() for atom in hoisted]
     operands = [
         shapes(undonated), shapes(donated), [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in extra]
     ]  # fmt: skip
@@ -257,7 +250,7 @@ def compile_ahead(
             operands,
             needs_x64(graph),
             device,
-            not graph.has_effect and mesh is None,
+            None if graph.has_effect or mesh is not None else GraphProgram(graph, hoisted, donated),
             options_of(graph, device) | (_EXACT if is_exact and graph.has_halves() else {}),
             placement,
         )

@@ -166,6 +166,12 @@ class Constant(Atom):
         """The value in its full shape (a read-only view for a splat)."""
         return np.broadcast_to(self.value, self.type.shape)
 
+    def smallest(self) -> np.ndarray:
+        """The elements once along the axes along which the constant repeats them (a bias for every row)."""
+        value = self.value
+        index = tuple([slice(None) if step else slice(0, 1) for step in value.strides])
+        return np.ascontiguousarray(value[index]) if value.size else value
+
     def is_all(self, number: complex) -> bool:
         """Whether every element is known to equal ``number``."""
         return self.is_splat and bool(self.value == number)
