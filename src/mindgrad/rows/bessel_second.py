@@ -9,6 +9,7 @@ by recurrence, as derivatives do (DLMF 10.6.1, 10.29.1). For x < 0 they are NaN,
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,15 @@ from mindgrad.rows.special_kernels import in_double
 
 __all__ = ["bessel_ke", "bessel_y"]
 
-_PLACES, _WEIGHTS = (array / 2 for array in np.polynomial.legendre.leggauss(80))
-_PLACES = _PLACES + 0.5  # on (0, 1)
 _STEPS = 72
 _LEAST, _MOST = 1e-30, 1e30  # between which the integrals are finite
+
+
+@lru_cache(maxsize=1)
+def _gauss_legendre() -> tuple[np.ndarray, np.ndarray]:
+    """Places and weights on (0, 1); NumPy's polynomials are loaded for it."""
+    places, weights = np.polynomial.legendre.leggauss(80)
+    return places / 2 + 0.5, weights / 2
 
 
 def _sum(numpy: Any, x: Any, term: Any, rule: Any, jax: Any) -> Any:
@@ -73,7 +79,7 @@ def _y(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
         found = _upwards(numpy, x, n, _y(numpy, x, 0, jax), _y(numpy, x, 1, jax), -1.0)
         return numpy.where(x == 0, -math.inf, found).astype(x.dtype)
     a = numpy.clip(x, _LEAST, SWITCH)
-    rule = (_PLACES, _WEIGHTS)
+    rule = _gauss_legendre()
     waves = _sum(numpy, x, lambda s: numpy.sin(a * numpy.sin(math.pi * s) - n * math.pi * s), rule, jax)
     end = numpy.arcsinh(48.0 / a)
     power = lambda s, k: numpy.exp(k * s * end - a * numpy.sinh(s * end))

@@ -10,6 +10,7 @@ about 1e-13, to 1e-10 where a shape is below 1e-3. Definitions: DLMF 8.2, 8.17.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,14 +37,12 @@ _LARGE = 16.0  # from where on Stirling's series is used
 _FAR = 30.0  # from where on exp(u) is small against its exponent
 
 
+@lru_cache(maxsize=1)
 def _rule() -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights on [0, 2ᵏ − 1], for panels [2ʲ − 1, 2ʲ⁺¹ − 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     lengths = 2.0 ** np.arange(_PANELS)[:, None]
     return ((nodes + 1) / 2 * lengths + lengths - 1).ravel(), (weights / 2 * lengths).ravel()
-
-
-_RULE = _rule()
 
 
 class _Functions:
@@ -63,9 +62,9 @@ class _Functions:
     def integral(self, scale: Any, term: Any) -> Any:
         """∫₀^∞ term(w) dw, of a term that dies out within some multiples of ``scale``."""
         if self.jax is None:
-            return scale * sum(weight * term(scale * node) for node, weight in zip(*_RULE, strict=True))
+            return scale * sum(weight * term(scale * node) for node, weight in zip(*_rule(), strict=True))
         # a loop: as a sum over a further axis XLA would fuse it into, and repeat it in, each of its uses
-        pairs = tuple(self.numpy.asarray(array, scale.dtype) for array in _RULE)
+        pairs = tuple(self.numpy.asarray(array, scale.dtype) for array in _rule())
         step = lambda total, pair: (total + pair[1] * term(scale * pair[0]), None)
         return scale * self.jax.lax.scan(step, self.numpy.zeros_like(scale), pairs)[0]
 
