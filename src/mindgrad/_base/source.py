@@ -23,10 +23,12 @@ def unchanged_source(rooms: tuple[str, ...]) -> list[str] | None:
         folder = os.path.join(PACKAGE, room)
         try:
             with os.scandir(folder) as listed:
-                found = sorted([(entry.name, entry.stat()) for entry in listed if entry.name.endswith(".py")])
+                statuses = sorted(
+                    [(entry.name, entry.stat()) for entry in listed if entry.name.endswith(".py")]
+                )
         except OSError:
             return None
-        if not found or any(max(status.st_mtime, status.st_ctime) > _loaded for _, status in found):
+        if not statuses or any(max(status.st_mtime, status.st_ctime) > _loaded for _, status in statuses):
             return None
-        files += [os.path.join(folder, name) for name, _ in found]
+        files += [os.path.join(folder, name) for name, _ in statuses]
     return files

@@ -252,10 +252,11 @@ def compiled(
     file = executable = lowered = None
     if folder is not None:
         devices = [x or _default_device() for x in ((device,) if placement is None else placement.devices)]
-        known = None if placement is not None or _is_in_context() else digest(program)
-        if known is None:
+        name: Any = None if placement is not None or _is_in_context() else digest(program)
+        if name is None:
             lowered = lower()
-        file = folder / (_key(known or lowered.as_text(), devices, options) + _SUFFIX)
+            name = lowered.as_text()
+        file = folder / (_key(name, devices, options) + _SUFFIX)
         trees = _trees(program) if lowered is None else (lowered.in_tree, lowered.out_tree)
         with compiling:
             executable = _load(file, trees, devices)
@@ -335,9 +336,7 @@ def _load(file: Path, trees: tuple[Any, Any], devices: Sequence[Any]) -> Callabl
     if hmac.compare_digest(data[:start], signed):
         serialize = jax_module("jax.experimental.serialize_executable")
         try:
-            executable = serialize.deserialize_and_load(
-                payload, *trees, devices[0].client, list(devices)
-            )
+            executable = serialize.deserialize_and_load(payload, *trees, devices[0].client, list(devices))
         except Exception:  # jax raises what it likes on what it cannot load
             executable = None
         if executable is not None:

@@ -156,7 +156,7 @@ def ahead(
     shapes: Sequence[Sequence[Any]],
     wide: bool,
     device: Any,
-    kept: GraphProgram | None,
+    program: GraphProgram | None,
     options: Mapping[str, str],
     placement: Placement | None = None,
 ) -> Callable[..., Any]:
@@ -167,7 +167,7 @@ def ahead(
         shapes: ``jax.ShapeDtypeStruct`` of the three groups of operands.
         wide: whether it holds 64-bit types.
         device: the jax device that it runs on; ``None``: jax's default.
-        kept: the program, if it may be kept on disk: not if it calls back into this process.
+        program: the same as a graph, if it may be kept on disk: not if it calls back into this process.
         options: what XLA's compiler is told (``backend.options``).
         placement: the devices that it is divided among, and the layouts of its results.
     """
@@ -183,8 +183,8 @@ def ahead(
             return jax.jit(function, donate_argnums=(1,), **results).lower(*shapes)
 
     with jax.enable_x64(wide), jax.default_device(device or jax.config.jax_default_device):
-        if kept is not None:
-            return disk.compiled(lower, kept, options, device, placement)
+        if program is not None:
+            return disk.compiled(lower, program, options, device, placement)
         lowered = lower()
         with compiling:
             return compiled_with(lowered, options)

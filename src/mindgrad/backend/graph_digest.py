@@ -2,11 +2,11 @@
 
     digest(a) = digest(b)  ⟹  a and b are lowered to the same program
 
-The digest is a SHA-256 of all that lowering reads of a graph: types of the inputs, equations with operands by
-number, parameters with their types, numbers by their bits, constants by content and, of those that become
-operands (``backend.xla``), by shape; of an operator its name and its function for XLA; the cost model; and the
-source of the rooms that lower, so that an edited package never loads what it lowered before. Variables, source
-lines and addresses do not take part, so that equal programs of two processes have one digest.
+The digest is a SHA-256 of all that lowering reads of a graph: the types of its inputs, its equations with
+operands by number, parameters with their types, numbers by their bits, constants by content or, where they
+become operands (``backend.xla``), by shape; of an operator the name and the function for XLA; the cost model;
+and the source of the rooms that lower, so that an edited package never loads what it lowered before.
+Variables, source lines and addresses do not take part: equal programs of two processes have one digest.
 
 There is none for a graph with a parameter of a type that is not listed here, with an operator whose function
 was not defined in these rooms (a row of the user's), or of a package whose source was changed after it was
@@ -57,6 +57,7 @@ def digest(program: GraphProgram) -> bytes | None:
     try:
         content = (
             source,
+            np.__version__,  # which computes constants of some functions
             repr(costs()),
             tuple([(_type(x.type), x.value.dtype.str, x.smallest().shape) for x in program.hoisted]),
             tuple(program.donated),
@@ -78,19 +79,18 @@ class _Encoder:
         self._rows: dict[Primitive, int] = {}
 
     def graph(self, graph: Graph) -> tuple[Any, ...]:
-        """A graph: variables by number, its constants counted down from -1, where they first occur described."""
+        """A graph: its variables counted from 0, its constants, described behind them, down from -1."""
         numbers: dict[Any, int] = {v: k for k, v in enumerate(graph.inputs)}
         constants: list[Any] = []
         lines: list[Any] = []
 
         def number(atom: Any) -> int:
-            known = numbers.get(atom)
-            if known is None:
+            if atom not in numbers:
                 if type(atom) is Variable:
                     raise _Unknown
                 constants.append(self._constant(atom))
-                known = numbers[atom] = -len(constants)
-            return known
+                numbers[atom] = -len(constants)
+            return numbers[atom]
 
         count = len(graph.inputs)
         for equation in graph.equations:
@@ -112,9 +112,8 @@ class _Encoder:
 
     def _row(self, primitive: Primitive) -> Any:
         """An operator: described where it first occurs, then by number."""
-        known = self._rows.get(primitive)
-        if known is not None:
-            return known
+        if primitive in self._rows:
+            return self._rows[primitive]
         self._rows[primitive] = len(self._rows)
         is_control = primitive.kind == "control"
         return primitive.name, is_control, primitive.multiple, self.value(primitive.xla)
@@ -195,7 +194,7 @@ def _source() -> bytes | None:
     try:
         for file in files:
             with open(file, "rb", buffering=0) as opened:
-                contents.append((os.path.relpath(file, PACKAGE), opened.read()))
+                contents.append((file.removeprefix(PACKAGE), opened.read()))
     except OSError:
         return None
     return hashlib.sha256(marshal.dumps(contents, _FORMAT)).digest()
