@@ -9,7 +9,10 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-from mindgrad import common, context, ops
+from mindgrad._base.collection import no_garbage as _no_garbage
+
+with _no_garbage:  # with these comes nearly all that is loaded
+    from mindgrad import common, context, ops
 from mindgrad._base.boundary import enclose_rooms as _enclose_rooms
 from mindgrad._base.location import FrozenValueWarning
 from mindgrad._base.missing import explain_all as _explain_all

@@ -14,7 +14,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad._base.collection import only_young_garbage
+from mindgrad._base.collection import no_garbage, only_young_garbage
 from mindgrad.backend.xla import lower_ahead, to_device
 from mindgrad.execution import compiled
 from mindgrad.execution.compiled import trace
@@ -178,6 +178,43 @@ def test_a_setting_of_the_collector_that_the_user_makes_meanwhile_stays():
         assert gc.get_threshold() == (500, 5, 5)
     finally:
         gc.set_threshold(*before)
+
+
+LOADING = """
+import gc
+from mindgrad._base.collection import no_garbage, only_young_garbage
+before = gc.get_threshold()
+assert before[0] and gc.isenabled() and not gc.get_freeze_count(), "as they were before the import"
+objects = [[] for _ in range(10)]
+with only_young_garbage:
+    with no_garbage:
+        assert gc.get_threshold()[0] == 0
+        objects += [[] for _ in range(10_000)]
+    assert gc.get_threshold()[0] == before[0]
+    assert gc.get_threshold()[2] > before[2]
+assert gc.get_threshold() == before
+assert not gc.get_freeze_count()
+oldest = {id(each) for each in gc.get_objects(generation=2)}
+assert all(id(each) in oldest for each in objects)
+
+gc.freeze()
+with no_garbage:
+    pass
+assert gc.get_freeze_count(), "what the user froze stays frozen"
+gc.unfreeze()
+gc.disable()
+young = []
+with no_garbage:
+    pass
+assert not gc.isenabled()
+assert any(each is young for each in gc.get_objects(generation=0))
+"""
+
+
+def test_nothing_is_collected_while_modules_are_loaded_and_all_counts_as_old_afterwards():
+    # in a process of its own: that of the tests has frozen objects
+    done = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, text=True)
+    assert not done.returncode, done.stderr
 
 
 SIZE = 1 << 19  # 2 MB: large arrays begin at one

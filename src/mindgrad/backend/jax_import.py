@@ -29,7 +29,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from mindgrad._base.collection import only_young_garbage
+from mindgrad._base.collection import no_garbage
 from mindgrad._base.signals import Deferred
 
 __all__ = ["is_jax_loaded", "jax_module", "prepare_import", "stopped_by_forks"]
@@ -57,7 +57,7 @@ def jax_module(name: str = "jax") -> Any:
     if _is_forked:
         _refuse()
     prepare_import()
-    with _lock, Deferred(), _OwnNumbers(), only_young_garbage:
+    with _lock, Deferred(), _OwnNumbers(), no_garbage:
         _raise_loop_limit()
         module = importlib.import_module(name)
         _is_loaded = True
