@@ -14,7 +14,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad._base.collection import no_garbage, only_young_garbage
+from mindgrad._base.collection import only_young_garbage
 from mindgrad.backend.xla import lower_ahead, to_device
 from mindgrad.execution import compiled
 from mindgrad.execution.compiled import trace

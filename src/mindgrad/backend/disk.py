@@ -304,12 +304,11 @@ def _key(program: str | bytes, devices: Sequence[Any], options: Mapping[str, str
 def _machine() -> str:
     """The dependencies of machine code besides the program: versions, and the instructions of the CPU."""
     versions = [importlib.import_module(name).__version__ for name in ("jax", "jaxlib")]
-    flags = platform.processor()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
-        flags += "".join(sorted({x for x in lines if x.startswith(("flags", "Features", "model name"))}))
+        flags = "".join(sorted({x for x in lines if x.startswith(("flags", "Features", "model name"))}))
     except OSError:
-        pass
+        flags = platform.processor()  # on Linux another process
     environment = [f"{name}={os.environ.get(name, '')}" for name in ("XLA_FLAGS", "LIBTPU_INIT_ARGS")]
     return "\n".join([*versions, platform.machine(), platform.system(), flags, *environment])
 
