@@ -50,20 +50,16 @@ def _put(jax: Any, buffers: Sequence[Any], slot: Any, xs: Sequence[Any]) -> tupl
     zero = jax.numpy.int32(0)
     return tuple(
         [
-            jax.lax.dynamic_update_slice(buffer, x[None], (slot, *[zero] * x.ndim))
+            jax.lax.dynamic_update_slice(
+                buffer, jax.lax.expand_dims(x, (0,)), (slot, *[zero] * x.ndim), allow_negative_indices=False
+            )
             for buffer, x in zip(buffers, xs, strict=True)
         ]
     )
 
 
 def _get(jax: Any, buffers: Sequence[Any], slot: Any) -> tuple[Any, ...]:
-    zero = jax.numpy.int32(0)
-    return tuple(
-        [
-            jax.lax.dynamic_slice(b, (slot, *[zero] * (b.ndim - 1)), (1, *b.shape[1:])).reshape(b.shape[1:])
-            for b in buffers
-        ]
-    )
+    return tuple([jax.lax.squeeze(_rows(jax, buffer, slot, 1), (0,)) for buffer in buffers])
 
 
 def _empty(jax: Any, xs: Sequence[Any], slots: int) -> tuple[Any, ...]:
@@ -304,4 +300,9 @@ def _once(jax: Any, always: Any, compute: Callable[[Any], Any], xs: Sequence[Any
 
 def _rows(jax: Any, buffer: Any, first: Any, rows: int) -> Any:
     zero = jax.numpy.int32(0)
-    return jax.lax.dynamic_slice(buffer, (first, *[zero] * (buffer.ndim - 1)), (rows, *buffer.shape[1:]))
+    return jax.lax.dynamic_slice(
+        buffer,
+        (first, *[zero] * (buffer.ndim - 1)),
+        (rows, *buffer.shape[1:]),
+        allow_negative_indices=False,
+    )
