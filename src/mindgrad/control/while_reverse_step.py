@@ -104,10 +104,13 @@ class LinearTrip:
             flags = [k >= len(fixed) for k in range(len(inputs))]
             self.totals = summed_graph(contributions, tuple(flags), self.rows)
         else:
-            outputs = [*pulled_outputs[count:], *pulled_outputs[:count]]
-            self.step = Graph(inputs, live_equations([*free, *waiting], outputs), outputs)
-            self.totals = Graph(inputs, (), ())
+            self._join([*free, *waiting], [*pulled_outputs[count:], *pulled_outputs[:count]])
             self._separate()
+
+    def _join(self, equations: list[Equation], outputs: list[Any]) -> None:
+        """Make the totals of one trip further results of its step."""
+        self.step = Graph(self.step.inputs, live_equations(equations, outputs), outputs)
+        self.totals = Graph(self.step.inputs, (), ())
 
     def _separate(self) -> None:
         """Move expensive subexpressions out of the coefficients: functions, which XLA computes for every use.

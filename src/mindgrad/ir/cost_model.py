@@ -136,10 +136,6 @@ class Costs(NamedTuple):
     scan_equations: int = 128
     #: the fewest trips of such a scan
     scan_trips: int = 8
-    #: operators of the slope of an ordinary differential equation from which on the stages of a step are a
-    #: scan, and the most elements of a state for which they are
-    stage_equations: int = 16
-    stage_elements: int = 1 << 14
     #: operators that compile as slowly as one that calls a library
     library_call_equations: int = 8
 

@@ -35,7 +35,7 @@ from mindgrad.solvers.iterate import (
     repeat,
 )
 from mindgrad.solvers.linear_solvers import dot
-from mindgrad.solvers.runge_kutta import Slope, interpolated, is_loop_of_stages, stepped
+from mindgrad.solvers.runge_kutta import Slope, interpolated, stepped
 from mindgrad.trace import state, user_calls
 from mindgrad.trace.control.loops import scanned
 from mindgrad.trace.control.variables import State
@@ -156,7 +156,7 @@ def odeint(
         def slope(y: Values, at: Value) -> Values:
             return function(outside, [*y, at])
 
-        return _solved(slope, function.graph, list(ys), times, rtol, atol, max_steps)
+        return _solved(slope, list(ys), times, rtol, atol, max_steps)
 
     if adjoint:
 
@@ -188,10 +188,9 @@ def _times(t: Any, like: Value) -> Value:
 
 
 def _solved(
-    slope: Slope, graph: Graph, ys: Values, times: Value, rtol: float, atol: float, max_steps: int
+    slope: Slope, ys: Values, times: Value, rtol: float, atol: float, max_steps: int
 ) -> tuple[Any, ...]:
     """The states at ``times``, one tensor for each of ``ys``; steps, rejected, converged."""
-    is_loop = is_loop_of_stages(graph, ys)
     start, end = times[0], held(times[-1])
     f0 = slope(ys, start)
     h = _first_step(slope, [held(y) for y in ys], [held(f) for f in f0], held(start), end, rtol, atol)
@@ -202,7 +201,7 @@ def _solved(
     def advance(target: Value) -> None:
         nonlocal parts
         now = _unpacked(parts, len(ys))
-        now = _reach(slope, now, held(target), end, rtol, atol, max_steps, is_loop)
+        now = _reach(slope, now, held(target), end, rtol, atol, max_steps)
         is_there = _is_reached(held(now.t1), held(target), h)
         for row, y in zip(rows, _within(now, target), strict=True):
             row.append(chosen(is_there, y, y * 0 + float("nan")))
@@ -248,14 +247,7 @@ def _within(now: _Now, target: Value) -> Values:
 
 
 def _reach(
-    slope: Slope,
-    now: _Now,
-    target: Value,
-    end: Value,
-    rtol: float,
-    atol: float,
-    max_steps: int,
-    is_loop: bool,
+    slope: Slope, now: _Now, target: Value, end: Value, rtol: float, atol: float, max_steps: int
 ) -> _Now:
     """The last step of the integration to ``target``, which lies within it."""
     shortest = 16 * float(np.finfo(target.dtype.numpy).eps)
@@ -273,18 +265,18 @@ def _reach(
         rest = end - held(now.t1)
         # no step beyond the last time: f need not be defined there
         h = chosen(rest.abs() < now.h.abs(), rest, now.h)
-        step = stepped(slope, now.y1, now.f1, now.t1, h, is_loop)
+        step = stepped(slope, now.y1, now.f1, now.t1, h)
         ratio = _ratio([held(e) for e in step.error], now.y1, step.y, rtol, atol)
         is_good = ratio <= 1
         share = _SAFETY * ratio ** (-0.2)
-        share = chosen(share > _SHRINK, share, share * 0 + _SHRINK)  # of NaN too
+        share = chosen(share > _SHRINK, share, Tensor(np.array(_SHRINK, share.dtype.numpy)))  # of NaN too
         following = chosen(share < _GROW, h * share, h * _GROW)
         steps, rejected = now.steps + 1, now.rejected + (~is_good).astype(int32)
-        taken = _Now(
+        accepted = _Now(
             now.t1, now.t1 + h, following, steps, rejected, now.y1, step.y, now.f1, step.slope, step.bend
         )
         before = now._replace(h=following, steps=steps, rejected=rejected)
-        pairs = zip(_packed(taken), _packed(before), strict=True)
+        pairs = zip(_packed(accepted), _packed(before), strict=True)
         return tuple([a if a is b else chosen(is_good, a, b) for a, b in pairs])
 
     return _unpacked(repeat(goes_on, trip, *_packed(now)), count)
@@ -377,7 +369,7 @@ def _adjoint(
         f = inline_here(graph, [*outside, *y, end])
         of_times.append(dot(here, f))
         span = apply(concatenate, end.reshape((1,)), start.reshape((1,)), axis=0)
-        found = _solved(slope, pulled, [*y, *a, *gradients], span, rtol, atol, max_steps)
+        found = _solved(slope, [*y, *a, *gradients], span, rtol, atol, max_steps)
         ends = [x[1] for x in found[: 2 * count + weights]]
         a = [x + ct for x, ct in zip(ends[count : 2 * count], before, strict=True)]
         gradients = ends[2 * count :]

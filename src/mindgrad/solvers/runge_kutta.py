@@ -2,8 +2,8 @@
 
     y_i = y + h Σ_j a_ij k_j,    k_i = f(y_i, t + c_i h),    error = h Σ_i e_i k_i
 
-The stages of a step are six copies of f in the program, and so are its derivatives. In a compiled program
-the stages of a long f are the trips of a ``scan`` instead, over the stacked slopes: XLA then compiles f once.
+In a compiled program the stages are the trips of a ``scan`` over the stacked slopes, so that f and its
+derivatives stand in it once, not six times (docs/decisions/0003).
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.ir.cost_model import costs
-from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.contraction import dot
@@ -24,7 +22,7 @@ from mindgrad.trace import state
 from mindgrad.trace.control.loops import scanned
 from mindgrad.trace.control.variables import State
 
-__all__ = ["Slope", "Step", "interpolated", "is_loop_of_stages", "stepped"]
+__all__ = ["Slope", "Step", "interpolated", "stepped"]
 
 _NODES = (0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1)
 _STAGES: tuple[tuple[float, ...], ...] = (
@@ -56,20 +54,9 @@ class Step(NamedTuple):
     bend: Values
 
 
-def is_loop_of_stages(slope: Graph, ys: Sequence[Value]) -> bool:
-    """Whether the stages of a step become a loop: their slope is long, and the state is small."""
-    if not state.is_compiling() or sum(y.size for y in ys) > costs().stage_elements:
-        return False
-    sizes = {"library": costs().library_call_equations, "free": 0, "view": 0, "move": 0}
-    return sum(sizes.get(e.primitive.work.kind, 1) for e in slope.equations) >= costs().stage_equations
-
-
-def stepped(slope: Slope, ys: Values, fs: Values, t: Value, h: Value, is_loop: bool) -> Step:
+def stepped(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) -> Step:
     """A step of length ``h`` from the state ``ys`` at ``t``, where its slope is ``fs``."""
-    if is_loop:
-        after, slopes = _stages_as_loop(slope, ys, fs, t, h)
-    else:
-        after, slopes = _stages(slope, ys, fs, t, h)
+    after, slopes = (_stages_as_loop if state.is_compiling() else _stages)(slope, ys, fs, t, h)
     last = [k[len(_NODES) - 1] for k in slopes]
     return Step(after, last, [h * _sum(_ERROR, k) for k in slopes], [_sum(_DENSE, k) * h for k in slopes])
 
@@ -89,18 +76,18 @@ def _stages_as_loop(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) ->
     """:func:`_stages` with the slopes of each part stacked."""
     count, kind = len(_NODES), ys[0].dtype.numpy
     weights = np.zeros((count - 1, count), kind)
-    for row, stage in zip(weights, _STAGES[1:], strict=True):
-        row[: len(stage)] = stage
+    for row, terms in zip(weights, _STAGES[1:], strict=True):
+        row[: len(terms)] = terms
     stacks = [Tensor(x) for x in (weights, np.eye(count, dtype=kind)[1:], np.array(_NODES[1:], kind))]
     after = ys
     slopes = [apply(concatenate, f.reshape((1, *f.shape)), *[_zeros(count - 1, f)], axis=0) for f in fs]
 
-    def stage(weights: Value, place: Value, node: Value) -> None:
+    def stage(weights: Value, unit: Value, node: Value) -> None:
         nonlocal after, slopes
         after = [y + h * _dot(weights, k) for y, k in zip(ys, slopes, strict=True)]
         found = slope(after, t + node * h)
         slopes = [
-            k + place.reshape((count, *[1] * len(f.shape))) * f for k, f in zip(slopes, found, strict=True)
+            k + unit.reshape((count, *[1] * len(f.shape))) * f for k, f in zip(slopes, found, strict=True)
         ]
 
     def put(values: tuple[Any, ...]) -> None:
