@@ -202,3 +202,19 @@ def test_errors(call, error, text):
 def test_the_compiled_adjoint():
     found = ms.jit(ms.grad(lambda rate: decay(rate, adjoint=True)))(double(2.0))
     np.testing.assert_allclose(found.item(), -np.exp(-2), rtol=1e-7)
+
+
+def test_a_step_that_leaves_the_domain_is_tried_again_shorter():
+    """The slope is NaN there: y = (√y₀ − t)² for y' = −2 √y."""
+
+    def end(y):
+        y, info = ms.odeint(lambda y, t: -2 * ops.sqrt(y), y, double([0.0, 0.9]), has_aux=True, rtol=1e-3)
+        return y[-1].sum(), info.rejected
+
+    start = np.array([1.0, 1.2])
+    for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
+        ms.set_context(mode=mode)
+        (value, rejected), slope = ms.value_and_grad(end, has_aux=True)(double(start))
+        assert rejected.item() > 0
+        np.testing.assert_allclose(value.item(), ((np.sqrt(start) - 0.9) ** 2).sum(), rtol=0.02)
+        np.testing.assert_allclose(slope.asnumpy(), 1 - 0.9 / np.sqrt(start), rtol=0.02)

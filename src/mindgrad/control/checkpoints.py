@@ -50,20 +50,16 @@ def _put(jax: Any, buffers: Sequence[Any], slot: Any, xs: Sequence[Any]) -> tupl
     zero = jax.numpy.int32(0)
     return tuple(
         [
-            jax.lax.dynamic_update_slice(buffer, x[None], (slot, *[zero] * x.ndim))
+            jax.lax.dynamic_update_slice(
+                buffer, jax.lax.expand_dims(x, (0,)), (slot, *[zero] * x.ndim), allow_negative_indices=False
+            )
             for buffer, x in zip(buffers, xs, strict=True)
         ]
     )
 
 
 def _get(jax: Any, buffers: Sequence[Any], slot: Any) -> tuple[Any, ...]:
-    zero = jax.numpy.int32(0)
-    return tuple(
-        [
-            jax.lax.dynamic_slice(b, (slot, *[zero] * (b.ndim - 1)), (1, *b.shape[1:])).reshape(b.shape[1:])
-            for b in buffers
-        ]
-    )
+    return tuple([jax.lax.squeeze(_rows(jax, buffer, slot, 1), (0,)) for buffer in buffers])
 
 
 def _empty(jax: Any, xs: Sequence[Any], slots: int) -> tuple[Any, ...]:
@@ -140,15 +136,16 @@ class Trip(NamedTuple):
         step: one trip, from carry to carry.
         expensive: values of one trip that should be computed once, from the needed parts of the carry.
         coefficients: of several trips, from the needed parts of the carry before each, and expensive values.
-        pull: ``pull(coefficients, cts)``, the cotangents of the carry before one trip.
-        totals: ``totals(coefficients, cts)``, what the trips add to the constants' cotangents.
+        pull: ``pull(coefficients, cts)``, the cotangents of the carry before one trip; where one trip is
+            made at a time, then what it adds to the constants' cotangents.
+        totals: ``totals(coefficients, cts)``, what several trips add to these.
     """
 
     step: Callable[[Any], Any]
     expensive: Callable[[Sequence[Any]], Any]
     coefficients: Callable[[Sequence[Any], Sequence[Any]], Any]
     pull: Callable[[Any, Any], Any]
-    totals: Callable[[Any, Any], Any]
+    totals: Callable[[Any, Any], Any] | None
 
 
 class Saved(NamedTuple):
@@ -213,9 +210,10 @@ class ReverseTrips:
         if rows == 1:
             carry = _get(jax, saved, at)
             residuals = self.coefficients(carry, _once(jax, count > 0, self.expensive, carry))
-            if sums:
-                sums = tuple([a + b for a, b in zip(sums, self.totals(residuals, cts), strict=True)])
-            return at - one, count, sums, self.pull(residuals, cts), saved, after
+            pulled = self.pull(residuals, cts)
+            before, more = pulled[: len(cts)], pulled[len(cts) :]
+            sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
+            return at - one, count, sums, before, saved, after
         first = at * rows
         trips_left = self.np.minimum(count - first, rows)
         residuals = self.coefficients(tuple([_rows(jax, buffer, first, rows) for buffer in saved]), ())
@@ -229,6 +227,7 @@ class ReverseTrips:
         _, after = self.loop(lambda inner: inner[0] >= 0, back, (trips_left - one, after))
         if sums:
             # rows without a trip, which are zero, occur in the chunk that is walked back first alone
+            assert self.totals is not None
             more = self.totals(residuals, [buffer[1:] for buffer in after])
             sums = tuple([a + b for a, b in zip(sums, more, strict=True)])
         return at - one, count, sums, _get(jax, after, zero), saved, after
@@ -304,4 +303,9 @@ def _once(jax: Any, always: Any, compute: Callable[[Any], Any], xs: Sequence[Any
 
 def _rows(jax: Any, buffer: Any, first: Any, rows: int) -> Any:
     zero = jax.numpy.int32(0)
-    return jax.lax.dynamic_slice(buffer, (first, *[zero] * (buffer.ndim - 1)), (rows, *buffer.shape[1:]))
+    return jax.lax.dynamic_slice(
+        buffer,
+        (first, *[zero] * (buffer.ndim - 1)),
+        (rows, *buffer.shape[1:]),
+        allow_negative_indices=False,
+    )

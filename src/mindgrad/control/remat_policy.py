@@ -7,8 +7,13 @@ Of the values of the body that its linear part uses
     the carry, and expensive values     are stacked
     pointwise and cheap functions       of the others are recomputed (1 − y² of tanh, say)
 
-Limit: a cheap function is recomputed only if all of its operands are available anyway; no minimum cut is
-searched for.
+A cheap function is recomputed only if all of its operands are available anyway. Where the stacks of a loop
+take more than the caches hold (``residual_bytes``), another plan is compared with this one by cost: the
+carry and the expensive values alone are stacked, and sums, products and moves of elements between them are
+recomputed. A byte less is neither written nor read, and costs ``flops_per_byte`` operations each time.
+
+Limits: no minimum cut is searched for; a body with products of matrices, or another algorithm of a library,
+has the first plan only.
 """
 
 from __future__ import annotations
@@ -16,14 +21,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.control.subgraphs import in_loop, split
+from mindgrad.control.subgraphs import Split, in_loop, split
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import memoized
+from mindgrad.ir.work import flops_of
 
 __all__ = ["PartialEval", "partial_eval_body"]
 
 Indices = tuple[int, ...]
+
+#: the kinds of work that a large loop does again
+_RECOMPUTED = ("free", "view", "move", "arithmetic")
 
 
 class PartialEval:
@@ -42,18 +51,19 @@ class PartialEval:
     __slots__ = ("body", "linear", "outside", "reused", "stacked_types", "streamed")
 
     def __init__(
-        self, body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices
+        self,
+        body: Graph,
+        consts: int,
+        carries: int,
+        active_inputs: Indices,
+        active_outputs: Indices,
+        length: int,
     ) -> None:
         with in_loop():
             part = split(body, active_inputs, active_outputs)
         fixed, scanned = part.inputs[:consts], part.inputs[consts + carries :]
-        plan = _Plan(part.equations, fixed, scanned)
-        needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
-        # in the order in which they are made, so that one can be made again from those before it
-        for x in [*part.inputs, *[y for e in part.equations for y in e.outputs]]:
-            if x in needed:
-                plan.keep(x)
         ys = part.outputs[carries:]
+        plan = _cheapest_plan(part, fixed, scanned, set(ys), length)
         reused = [x for x in plan.stacked if x in ys]
         stacked = [x for x in plan.stacked if x not in ys]
         outside = list(plan.outside)
@@ -75,6 +85,28 @@ def _is_known(atom: Any) -> bool:
     return type(atom) is Variable and not atom.linear
 
 
+def _cheapest_plan(
+    part: Split, fixed: Sequence[Variable], scanned: Sequence[Variable], ys: set[Any], length: int
+) -> _Plan:
+    """The plan of what the linear part of a loop of ``length`` trips uses; ``ys`` are stacked anyway."""
+    needed = {x for e in part.linear for x in e.inputs if _is_known(x)}
+    plan = _Plan(part.equations, fixed, scanned)
+    # in the order in which they are made, so that one can be made again from those before it
+    for x in [*part.inputs, *[y for e in part.equations for y in e.outputs]]:
+        if x in needed:
+            plan.keep(x)
+    size = plan.stacked_bytes(ys)
+    if length * size <= costs().residual_bytes or any(
+        e.primitive.work.kind == "library" for e in part.equations
+    ):
+        return plan
+    other = _Plan(part.equations, fixed, scanned)
+    other.keep_least(needed)
+    # what is not stacked is neither written nor read again
+    operations = 2 * costs().flops_per_byte * (size - other.stacked_bytes(ys))
+    return other if operations > other.operations() - plan.operations() else plan
+
+
 class _Plan:
     """A plan of the values that are needed: saved, sliced or recomputed, as sets in order of discovery."""
 
@@ -87,6 +119,7 @@ class _Plan:
         #: the equations of the constants alone, and those that are to be run again
         self.invariant: dict[Equation, None] = {}
         self.again: dict[Equation, None] = {}
+        self._equations = equations
         self._scanned = set(scanned)
         self._fixed = set(fixed)
         self._made_by: dict[Variable, Equation] = {}
@@ -97,6 +130,30 @@ class _Plan:
             ):
                 self.invariant[equation] = None
                 self._fixed.update(equation.outputs)
+
+    def stacked_bytes(self, ys: set[Any]) -> int:
+        """The bytes that one trip stacks, besides ``ys``."""
+        return sum(x.type.size * x.dtype.itemsize for x in self.stacked if x not in ys)
+
+    def operations(self) -> int:
+        """The operations of what one trip computes again; an element that is moved counts as one."""
+        return sum(max(flops_of(e), e.outputs[0].type.size) for e in self.again)
+
+    def keep_least(self, needed: set[Variable]) -> None:
+        """Make all of ``needed`` values that the linear part can use, with the fewest that are stacked."""
+        waiting = {x: None for x in needed if not self._is_there(x)}
+        for equation in reversed(self._equations):
+            outputs = [y for y in equation.outputs if y in waiting]
+            if not outputs:
+                continue
+            for y in outputs:
+                del waiting[y]
+            if equation.has_effect or equation.primitive.work.kind not in _RECOMPUTED:
+                self.stacked.update((y, None) for y in outputs)
+            else:
+                self.again[equation] = None
+                waiting.update((x, None) for x in equation.inputs if not self._is_there(x))
+        self.stacked.update(waiting)
 
     def keep(self, x: Any) -> None:
         """Make ``x`` a value that the linear part can use."""
@@ -142,7 +199,7 @@ class _Plan:
 
 @memoized
 def partial_eval_body(
-    body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices
+    body: Graph, consts: int, carries: int, active_inputs: Indices, active_outputs: Indices, length: int
 ) -> PartialEval:
     """``body`` linearized in ``active_inputs``, with the tangents of ``active_outputs``."""
-    return PartialEval(body, consts, carries, active_inputs, active_outputs)
+    return PartialEval(body, consts, carries, active_inputs, active_outputs, length)

@@ -217,7 +217,7 @@ def _linear(
     active_outputs = (*moving, *[k for k in reach(body, places) if k >= carries])
     if not active_outputs:
         return scan(*operands, **parameters), (), ()
-    part = partial_eval_body(body, consts, carries, places, active_outputs)
+    part = partial_eval_body(body, consts, carries, places, active_outputs, length)
     c, x, s = _divided(operands, consts, carries)
     count = len(body.outputs)
     ys = scan(*operands, **parameters | {"body": part.body if part.stacked_types else body})

@@ -118,18 +118,19 @@ def _pullback_numpy(
         # as the compiled kernel: many trips at once, those that are missing like the first, without weight
         xs = [carries[0][k] if rows == 1 else _stack([x[k] for x in carries], rows) for k in needed]
         residuals = evaluate(coefficients, [*constants, *xs, *evaluate(expensive, [*constants, *xs])])
-        after: list[Any] = []
-        for k in reversed(range(len(carries))):
-            after.insert(0, cts)
-            cts = evaluate(step, [*fixed, *[x if rows == 1 else x[k] for x in residuals], *cts])
-        behind = after[0]
-        if rows > 1:
+        if rows == 1:
+            pulled = evaluate(step, [*fixed, *residuals, *cts])
+            cts, more = pulled[: len(moving)], pulled[len(moving) :]
+        else:
+            after: list[Any] = []
+            for k in reversed(range(len(carries))):
+                after.insert(0, cts)
+                cts = evaluate(step, [*fixed, *[x[k] for x in residuals], *cts])
             missing = rows - len(carries)
             behind = [
                 np.stack([*each, *[np.zeros_like(each[0])] * missing]) for each in zip(*after, strict=True)
             ]
-        ones = [np.ones(rows, np.float32)] if rows > 1 else []
-        more = evaluate(totals, [*ones, *fixed, *residuals, *behind])
+            more = evaluate(totals, [np.ones(rows, np.float32), *fixed, *residuals, *behind])
         sums = [total + ct for total, ct in zip(sums, more, strict=True)]
     return (*sums, *cts)
 

@@ -40,7 +40,8 @@ class LinearTrip:
         coefficients: from ``(*consts, *needed parts of the carry, *expensive)``.
         step: ``(*outside, *coefficients, *cotangents of moving) ↦ cotangents of moving``.
         totals: the same operands, the last two groups of ``rows`` trips and before all of them as many ones,
-            to cotangents of the constants.
+            to cotangents of the constants. Where ``rows`` is 1 these are further results of ``step``, which
+            shares its operators with them, and ``totals`` is nothing.
     """
 
     __slots__ = ("coefficients", "expensive", "needed", "outside", "rows", "step", "totals")
@@ -103,7 +104,13 @@ class LinearTrip:
             flags = [k >= len(fixed) for k in range(len(inputs))]
             self.totals = summed_graph(contributions, tuple(flags), self.rows)
         else:
+            self._join([*free, *waiting], [*pulled_outputs[count:], *pulled_outputs[:count]])
             self._separate()
+
+    def _join(self, equations: list[Equation], outputs: list[Any]) -> None:
+        """Make the totals of one trip further results of its step."""
+        self.step = Graph(self.step.inputs, live_equations(equations, outputs), outputs)
+        self.totals = Graph(self.step.inputs, (), ())
 
     def _separate(self) -> None:
         """Move expensive subexpressions out of the coefficients: functions, which XLA computes for every use.
@@ -183,4 +190,5 @@ def reverse_trip(body: Graph, consts: int, active_consts: tuple[int, ...], movin
         fixed = builder.inline(trip.outside, constants)
         expensive = builder.inline(trip.expensive, needed)
         known = [*fixed, *builder.inline(trip.coefficients, [*needed, *expensive]), *cotangents]
-        return builder.close([*builder.inline(trip.totals, known), *builder.inline(trip.step, known)])
+        pulled = builder.inline(trip.step, known)
+        return builder.close([*pulled[len(moving) :], *pulled[: len(moving)]])

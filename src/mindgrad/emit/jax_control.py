@@ -7,7 +7,6 @@ trips back from saved carries by the functions of ``control.checkpoints``, which
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from mindgrad.control import checkpoints
 from mindgrad.control.while_reverse_step import reverse_trip
@@ -16,7 +15,7 @@ from mindgrad.emit.names import carry_names
 from mindgrad.emit.program import Writer, typed_names
 from mindgrad.emit.python_control import CONTROL as PYTHON_CONTROL
 from mindgrad.emit.python_control import cotangent_names
-from mindgrad.ir.graph import Equation, Graph, live_equations
+from mindgrad.ir.graph import Equation, Graph
 
 __all__ = ["CONTROL"]
 
@@ -95,10 +94,6 @@ def _while(writer: Writer, equation: Equation, operands: Operands, suggested: Na
     return _called(writer, equation, names, f"{save}(jax, {', '.join(functions)}, {first}, {slots})")
 
 
-def _part(graph: Graph, outputs: Sequence[Any]) -> Graph:
-    return Graph(graph.inputs, live_equations(graph.equations, outputs), outputs)
-
-
 def _while_pullback(
     writer: Writer, equation: Equation, operands: Operands, suggested: Names
 ) -> list[Expression]:
@@ -110,34 +105,26 @@ def _while_pullback(
     trips = reverse_trip(body, consts, active_consts, moving)
     used = {x for e in trips.equations for x in e.inputs} | set(trips.outputs)
     needed = [k for k in range(carries) if trips.inputs[consts + k] in used]
-    total, step = (
-        _part(trips, trips.outputs[: len(active_consts)]),
-        _part(trips, trips.outputs[len(active_consts) :]),
-    )
+    first = len(active_consts)
+    pull = Graph(trips.inputs, trips.equations, [*trips.outputs[first:], *trips.outputs[:first]])
     types = [v.type for v in body.inputs[consts:]]
 
     inner = _carry_names(writer, equation, carries)
     trip = _function(
         writer, "trip", "carry", [(inner, "carry")], body, [*constants, *typed_names(types, inner)], _tuple
     )
-    functions = []
     bases = cotangent_names(equation, constants, suggested)
-    for name, graph in (("pull", step), ("totals", total)):
-        names = _carry_names(writer, equation, carries)
-        moved = _fresh(writer, bases[len(active_consts) :], "cotangent")
-        arguments = [
-            *constants,
-            *typed_names(types, names),
-            *typed_names([x.type for x in cotangents], moved),
-        ]
-        unpacked = [([names[k] for k in needed], "carry"), (moved, "cotangents")]
-        functions.append(_function(writer, name, "carry, cotangents", unpacked, graph, arguments, _tuple))
+    names = _carry_names(writer, equation, carries)
+    moved = _fresh(writer, bases[first:], "cotangent")
+    arguments = [*constants, *typed_names(types, names), *typed_names([x.type for x in cotangents], moved)]
+    unpacked = [([names[k] for k in needed], "carry"), (moved, "cotangents")]
+    back = _function(writer, "pull", "carry, cotangents", unpacked, pull, arguments, _tuple)
     reverse, of_trip, of_saved = [
         define.value(each, each.__name__)
         for each in (checkpoints.ReverseTrips, checkpoints.Trip, checkpoints.Saved)
     ]
     state = [x.text for x in operands[count : count + 2 + carries]]
-    known_trip = f"{of_trip}({trip}, lambda carry: (), lambda carry, _: tuple(carry), {', '.join(functions)})"
+    known_trip = f"{of_trip}({trip}, lambda carry: (), lambda carry, _: tuple(carry), {back}, None)"
     saved = f"{of_saved}({state[0]}, {state[1]}, {_tuple(state[2:])})"
     walker = writer.names.fresh("reverse_trips")
     writer.line(

@@ -108,6 +108,8 @@ class Costs(NamedTuple):
     stacked_part: int = 4
     #: equations and operands that are looked at to make one value again
     rematerialised_equations: int = 64
+    #: bytes that a loop stacks for its way back from which on stacking less is compared with it
+    residual_bytes: int = 8 << 20
     #: trips whose derivatives are made at once
     joint_trips: int = 128
     #: the same where a value of so many has more than ``block_elements``: short loops pay for all of them

@@ -120,7 +120,9 @@ dynamic_slice = linear(
     moves=True,
     type_rule=_slice_type,
     numpy=lambda x, *starts, sizes: x[_numpy_window(x, starts, sizes)],
-    xla=lambda jax, x, *starts, sizes: jax.lax.dynamic_slice(x, _xla_starts(jax, x, starts, sizes), sizes),
+    xla=lambda jax, x, *starts, sizes: jax.lax.dynamic_slice(
+        x, _xla_starts(jax, x, starts, sizes), sizes, allow_negative_indices=False
+    ),
     linear_in=(0,),
     transpose=lambda ct, x, *starts, sizes: [
         dynamic_update_slice(zeros(x.type), ct, *starts),
@@ -197,7 +199,7 @@ dynamic_update_slice = linear(
     type_rule=_update_type,
     numpy=_update_numpy,
     xla=lambda jax, x, update, *starts: jax.lax.dynamic_update_slice(
-        x, update, _xla_starts(jax, x, starts, update.shape)
+        x, update, _xla_starts(jax, x, starts, update.shape), allow_negative_indices=False
     ),
     linear_in=(0, 1),
     transpose=lambda ct, x, update, *starts: [

@@ -35,6 +35,7 @@ from mindgrad.solvers.iterate import (
     repeat,
 )
 from mindgrad.solvers.linear_solvers import dot
+from mindgrad.solvers.runge_kutta import Slope, interpolated, stepped
 from mindgrad.trace import state, user_calls
 from mindgrad.trace.control.loops import scanned
 from mindgrad.trace.control.variables import State
@@ -43,26 +44,7 @@ from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["OdeInfo", "odeint"]
 
-_NODES = (0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1, 1)
-_STAGES: tuple[tuple[float, ...], ...] = (
-    (),
-    (1 / 5,),
-    (3 / 40, 9 / 40),
-    (44 / 45, -56 / 15, 32 / 9),
-    (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
-    (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
-    (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
-)
-#: the solution of order 5 minus that of order 4
-_ERROR = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
-#: the last coefficient of the dense output
-_DENSE = (
-    -12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072,
-    701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423,
-)  # fmt: skip
 _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0
-
-Slope = Callable[[Values, Value], Values]
 
 
 class OdeInfo(NamedTuple):
@@ -213,25 +195,27 @@ def _solved(
     f0 = slope(ys, start)
     h = _first_step(slope, [held(y) for y in ys], [held(f) for f in f0], held(start), end, rtol, atol)
     zero = [y * 0 for y in ys]
-    now = _Now(start, start, h, Tensor(0, int32), Tensor(0, int32), ys, ys, f0, f0, zero)
+    parts = _packed(_Now(start, start, h, Tensor(0, int32), Tensor(0, int32), ys, ys, f0, f0, zero))
     rows: list[list[Value]] = [[y] for y in ys]
 
     def advance(target: Value) -> None:
-        nonlocal now
+        nonlocal parts
+        now = _unpacked(parts, len(ys))
         now = _reach(slope, now, held(target), end, rtol, atol, max_steps)
         is_there = _is_reached(held(now.t1), held(target), h)
-        for row, y in zip(rows, _interpolated(now, target), strict=True):
+        for row, y in zip(rows, _within(now, target), strict=True):
             row.append(chosen(is_there, y, y * 0 + float("nan")))
+        parts = _packed(now)
 
     targets = times[1:]
     if state.is_compiling():
 
         def get() -> tuple[Any, ...]:
-            return (now, *rows)
+            return (parts, *rows)
 
         def put(values: tuple[Any, ...]) -> None:
-            nonlocal now, rows
-            now, rows = values[0], list(values[1:])
+            nonlocal parts, rows
+            parts, rows = values[0], list(values[1:])
 
         names = ["the state of the solver", *[f"the states {k}" for k in range(len(ys))]]
         if targets.shape[0] > 1:
@@ -248,14 +232,18 @@ def _solved(
     else:
         for k in range(targets.shape[0]):
             advance(targets[k])
-    made = [apply(concatenate, *[y.reshape((1, *y.shape)) for y in row], axis=0) for row in rows]
-    return (*made, now.steps, now.rejected, _is_reached(held(now.t1), end, h))
+    now = _unpacked(parts, len(ys))
+    return (*map(_stacked, rows), now.steps, now.rejected, _is_reached(held(now.t1), end, h))
 
 
 def _is_reached(t: Value, target: Value, direction: Value) -> Value:
     """Whether ``t`` is at ``target`` or beyond, up to the rounding of the sum of steps."""
     precision = 8 * float(np.finfo(t.dtype.numpy).eps)
     return (target - t) * direction.sign() <= precision * (t.abs() + target.abs())
+
+
+def _within(now: _Now, target: Value) -> Values:
+    return interpolated(now.t0, now.t1, now.y0, now.y1, now.f0, now.f1, now.bend, target)
 
 
 def _reach(
@@ -267,55 +255,53 @@ def _reach(
     count = len(now.y0)
 
     def goes_on(*parts: Any) -> Value:
-        state = _unpacked(parts, count)
-        t = held(state.t1)
-        is_possible = (state.steps < max_steps) & (state.h.abs() > shortest * t.abs())
+        now = _unpacked(parts, count)
+        t = held(now.t1)
+        is_possible = (now.steps < max_steps) & (now.h.abs() > shortest * t.abs())
         return ~_is_reached(t, target, direction) & is_possible
 
     def trip(*parts: Any) -> tuple[Any, ...]:
-        state = _unpacked(parts, count)
-        rest = end - held(state.t1)
+        now = _unpacked(parts, count)
+        rest = end - held(now.t1)
         # no step beyond the last time: f need not be defined there
-        h = chosen(rest.abs() < state.h.abs(), rest, state.h)
-        y, slopes, error = _step(slope, state, h)
-        ratio = _ratio([held(e) for e in error], state.y1, y, rtol, atol)
+        h = chosen(rest.abs() < now.h.abs(), rest, now.h)
+        step = stepped(slope, now.y1, now.f1, now.t1, h)
+        ratio = _ratio([held(e) for e in step.error], now.y1, step.y, rtol, atol)
         is_good = ratio <= 1
         share = _SAFETY * ratio ** (-0.2)
-        share = chosen(share > _SHRINK, share, share * 0 + _SHRINK)  # of NaN too
+        share = chosen(share > _SHRINK, share, Tensor(np.array(_SHRINK, share.dtype.numpy)))  # of NaN too
         following = chosen(share < _GROW, h * share, h * _GROW)
-        bend = [_sum(_DENSE, [k[i] for k in slopes]) * h for i in range(count)]
-        taken = (state.t1, state.t1 + h, *state.y1, *y, *state.f1, *slopes[-1], *bend)
-        before = (state.t0, state.t1, *state.y0, *state.y1, *state.f0, *state.f1, *state.bend)
-        parts = tuple([chosen(is_good, a, b) for a, b in zip(taken, before, strict=True)])
-        rejected = state.rejected + (~is_good).astype(int32)
-        return (*parts[:2], following, state.steps + 1, rejected, *parts[2:])
+        steps, rejected = now.steps + 1, now.rejected + (~is_good).astype(int32)
+        accepted = _Now(
+            now.t1, now.t1 + h, following, steps, rejected, now.y1, step.y, now.f1, step.slope, step.bend
+        )
+        before = now._replace(h=following, steps=steps, rejected=rejected)
+        pairs = zip(_packed(accepted), _packed(before), strict=True)
+        return tuple([a if a is b else chosen(is_good, a, b) for a, b in pairs])
 
     return _unpacked(repeat(goes_on, trip, *_packed(now)), count)
 
 
 def _packed(now: _Now) -> tuple[Any, ...]:
-    return (*now[:5], *now.y0, *now.y1, *now.f0, *now.f1, *now.bend)
+    """The carry of a loop: in a program few arrays, for each is saved, stacked and replayed by itself."""
+    groups = (now.y0, now.y1, now.f0, now.f1, now.bend)
+    if not state.is_compiling():
+        return (*now[:5], *[x for group in groups for x in group])
+    states = [_stacked(parts) for parts in zip(*groups, strict=True)]
+    return (_stacked(now[:3]), _stacked(now[3:5]), *states)
 
 
 def _unpacked(parts: Sequence[Any], count: int) -> _Now:
-    groups = [list(parts[k : k + count]) for k in range(5, 5 + 5 * count, count)]
-    return _Now(*parts[:5], *groups)
+    if not state.is_compiling():
+        groups = [list(parts[k : k + count]) for k in range(5, 5 + 5 * count, count)]
+        return _Now(*parts[:5], *groups)
+    clock, counts, *states = parts
+    groups = [[x[k] for x in states] for k in range(5)]
+    return _Now(clock[0], clock[1], held(clock[2]), counts[0], counts[1], *groups)
 
 
-def _sum(weights: Sequence[float], xs: Sequence[Value]) -> Value:
-    terms = [w * x for w, x in zip(weights, xs, strict=False) if w]
-    return sum(terms[1:], terms[0])
-
-
-def _step(slope: Slope, now: _Now, h: Value) -> tuple[Values, list[Values], Values]:
-    """The state after a step of ``h``, its slopes, and the estimate of its error."""
-    slopes = [now.f1]
-    count = range(len(now.y1))
-    y = now.y1
-    for node, weights in zip(_NODES[1:], _STAGES[1:], strict=True):
-        y = [now.y1[i] + h * _sum(weights, [k[i] for k in slopes]) for i in count]
-        slopes.append(slope(y, now.t1 + node * h))
-    return y, slopes, [h * _sum(_ERROR, [k[i] for k in slopes]) for i in count]
+def _stacked(xs: Sequence[Value]) -> Value:
+    return apply(concatenate, *[x.reshape((1, *x.shape)) for x in xs], axis=0)
 
 
 def _ratio(error: Values, before: Values, after: Values, rtol: float, atol: float) -> Value:
@@ -343,20 +329,6 @@ def _first_step(
     largest = chosen(d1 > d2, d1, d2)
     h1 = chosen(largest > 1e-15, (0.01 / largest) ** 0.2, chosen(h0 > 1e-3, h0 * 1e-3, h0 * 0 + 1e-6))
     return held(direction * chosen(100 * h0 < h1, 100 * h0, h1))
-
-
-def _interpolated(now: _Now, target: Value) -> Values:
-    """The state at a time within the last step."""
-    h = held(now.t1 - now.t0)
-    h = h + (h == 0).astype(h.dtype)  # before the first step
-    x = (target - now.t0) / h
-    state = []
-    for y0, y1, f0, f1, bend in zip(now.y0, now.y1, now.f0, now.f1, now.bend, strict=True):
-        change = y1 - y0
-        first = h * f0 - change
-        second = change - h * f1 - first
-        state.append(y0 + x * (change + (1 - x) * (first + x * (second + (1 - x) * bend))))
-    return state
 
 
 # -- the adjoint equation --------------------------------------------------------------------------
