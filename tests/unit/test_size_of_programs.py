@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tracemalloc
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad._base.collection import only_young_garbage
+from mindgrad.backend import xla
 from mindgrad.backend.xla import lower_ahead, to_device
+from mindgrad.control.cond import cond
 from mindgrad.execution import compiled
 from mindgrad.execution.compiled import trace
 from mindgrad.ir.memo import forget
@@ -128,6 +131,38 @@ def test_twice_the_equations_take_twice_the_calls(program):
         counts.append({name: calls(phase) for name, phase in made.items()})
     ratios = {name: counts[1][name] / counts[0][name] for name in made}
     assert max(ratios.values()) <= 2.2, ratios
+
+
+def test_equal_branches_are_lowered_once(monkeypatch):
+    table = Tensor(np.arange(20_000, dtype=np.float32))  # handed to the program, not written into it
+    lowered = []
+    nested = xla._nested
+    monkeypatch.setattr(xla, "_nested", lambda graph, *rest: lowered.append(graph) or nested(graph, *rest))
+
+    def step(x):
+        if x[0] > 0:
+            x = ops.sin(x) * table
+        else:
+            x = x - table
+        return x
+
+    def f(x, n):
+        for _ in [None] * n:
+            x = step(x)
+        while x[2] > -20.0:  # the same branches within another program
+            x = step(x)
+        return x
+
+    x = np.full(20_000, -1.0, np.float32)
+    counts = []
+    for n in (3, 9):
+        program = trace(partial(f, n=n), Tensor(x))
+        assert sum(equation.primitive is cond for equation in program.equations) == n
+        lowered.clear()
+        result = np.asarray(xla.compile_graph(program)([x])[0])
+        assert result.tolist() == (x - 10 * np.arange(20_000, dtype=np.float32)).tolist()
+        counts.append(len(lowered))
+    assert 0 < counts[0] == counts[1] < 9
 
 
 def test_a_net_of_thousands_of_layers_is_made_run_and_differentiated():
