@@ -81,7 +81,7 @@ def _program(graph: Graph, hoisted: Sequence[Constant], *, is_marked: bool = Fal
 
 
 class _Shared:
-    """The values of hoisted constants, and one function for equal inner graphs: jax traces and lowers it once."""
+    """The values of hoisted constants, and one function for equal inner graphs, which jax lowers once."""
 
     __slots__ = ("_functions", "hoisted")
 
