@@ -36,12 +36,13 @@ class Warm:
 
 @dataclass(frozen=True)
 class Effort:
-    """How long to measure: rounds, seconds per contender in a round, seconds of a sample, and the warm-up."""
+    """How long to measure: rounds, seconds per contender in a round, of a sample, warm-up, patience."""
 
     rounds: int
     seconds: float
     sample: float = 0.004
     warm: Warm | None = None
+    patience: float = 300.0
 
 
 class Askable(Protocol):
@@ -145,7 +146,7 @@ def _prepare(
     contender = running[row.name] = start(row.name)
     request = {"do": "prepare", "variant": row.name.split(":", 1)[1], "every": bool(effort.warm)}
     request["options"] = options
-    reply = contender.ask(request, 300)
+    reply = contender.ask(request, effort.patience)
     row.first, row.facts, row.result = reply["first"], reply["facts"], reply["result"]
     if effort.warm:
         reply = contender.ask({"do": "warm", **asdict(effort.warm)}, 300)

@@ -207,7 +207,7 @@ class Bench:
         effort = measure.Effort(3, 0.05) if self.options.quick else measure.Effort(self.options.rounds, 0.2)
         rounds = min(effort.rounds, task.most_rounds or effort.rounds)
         warm = (measure.Warm(1.0, 10.0) if self.options.quick else measure.Warm()) if task.warm else None
-        return replace(effort, rounds=rounds, warm=warm)
+        return replace(effort, rounds=rounds, warm=warm, patience=task.patience)
 
     def with_control(self, task: Task, names: list[str]) -> list[str]:
         """The contenders, the baseline once more where that was asked for."""

@@ -9,6 +9,8 @@ OURS, JAX = "mindgrad:graph", "jax:jit"
 OURS_EAGER, JAX_EAGER = "mindgrad:eager", "jax:eager"
 #: the sizes between which the growth counts: below, what happens once per program shows
 LARGE = (20_000, 50_000)
+#: seconds: jax's second gradient of 50,000 equations, or two products of matrices of 1 GB
+PATIENCE = 3600.0
 
 
 def equations(name: str) -> Task:
@@ -23,6 +25,7 @@ def equations(name: str) -> Task:
         sizes=(1000, 2000, 5000, 10_000, 20_000, 50_000),
         quick_sizes=(1000,),
         most_rounds=1,
+        patience=PATIENCE,
     )
 
 
@@ -38,6 +41,7 @@ def memory(name: str, modes: tuple[tuple[str, str], ...] = ((OURS, JAX), (OURS_E
         sizes=(1024,),
         quick_sizes=(64,),
         most_rounds=1,
+        patience=PATIENCE,
     )
 
 

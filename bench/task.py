@@ -53,6 +53,7 @@ class Task:
         sizes: the task is done once for each.
         quick_sizes: those that a quick run looks at.
         most_rounds: no more rounds than this.
+        patience: seconds that building it and its first call may take.
         program: the task whose program it is, where that is another's.
         warm: contenders run before they are timed until nothing is compiled in the background any more, and
             every call is awaited.
@@ -73,6 +74,7 @@ class Task:
     sizes: tuple[int, ...] = ()
     quick_sizes: tuple[int, ...] = ()
     most_rounds: int | None = None
+    patience: float = 300.0
     program: str = ""
     warm: bool = False
     processes: int = 1

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tracemalloc
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,9 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad._base.collection import only_young_garbage
+from mindgrad.backend import xla
 from mindgrad.backend.xla import lower_ahead, to_device
+from mindgrad.control.cond import cond
 from mindgrad.execution import compiled
 from mindgrad.execution.compiled import trace
 from mindgrad.ir.memo import forget
@@ -128,6 +131,38 @@ def test_twice_the_equations_take_twice_the_calls(program):
         counts.append({name: calls(phase) for name, phase in made.items()})
     ratios = {name: counts[1][name] / counts[0][name] for name in made}
     assert max(ratios.values()) <= 2.2, ratios
+
+
+def test_equal_branches_are_lowered_once(monkeypatch):
+    table = Tensor(np.arange(20_000, dtype=np.float32))  # handed to the program, not written into it
+    lowered = []
+    nested = xla._nested
+    monkeypatch.setattr(xla, "_nested", lambda graph, *rest: lowered.append(graph) or nested(graph, *rest))
+
+    def step(x):
+        if x[0] > 0:
+            x = ops.sin(x) * table
+        else:
+            x = x - table
+        return x
+
+    def f(x, n):
+        for _ in [None] * n:
+            x = step(x)
+        while x[2] > -20.0:  # the same branches within another program
+            x = step(x)
+        return x
+
+    x = np.full(20_000, -1.0, np.float32)
+    counts = []
+    for n in (3, 9):
+        program = trace(partial(f, n=n), Tensor(x))
+        assert sum(equation.primitive is cond for equation in program.equations) == n
+        lowered.clear()
+        result = np.asarray(xla.compile_graph(program)([x])[0])
+        assert result.tolist() == (x - 10 * np.arange(20_000, dtype=np.float32)).tolist()
+        counts.append(len(lowered))
+    assert 0 < counts[0] == counts[1] < 9
 
 
 def test_a_net_of_thousands_of_layers_is_made_run_and_differentiated():
@@ -261,8 +296,48 @@ def test_an_eager_gradient_gives_back_what_it_does_not_need_any_more():
     gradient(x)
     peak = tracemalloc.get_traced_memory()[1] / x.nbytes
     tracemalloc.stop()
-    # five values forwards, four cosines, and one cotangent at a time, of five that are computed
-    assert peak < 10.5, peak
+    # four values forwards and the product, which is given back first; each of them behind its cosine
+    assert peak < 6.5, peak
+
+
+def test_an_eager_gradient_through_an_assignment_holds_what_the_derivative_needs_only():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+
+    def f(x):
+        x[0] = 5.0
+        return (x * x).sum()
+
+    gradient = ms.grad(f)
+    x = Tensor(np.ones(SIZE, np.float32))
+    gradient(x)
+    tracemalloc.start()
+    result = gradient(x)
+    peak = tracemalloc.get_traced_memory()[1] / x.nbytes
+    tracemalloc.stop()
+    assert peak < 2.2, peak  # two at a time: of the value assigned, its square, the cotangent, the gradient
+    assert result[:3].asnumpy().tolist() == [0.0, 2.0, 2.0]
+    assert float(x.sum()) == SIZE
+
+
+def test_a_large_value_that_an_eager_gradient_has_given_back_is_computed_again_where_it_was_kept():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    kept = []
+
+    def f(x):
+        y = ops.sin(x)
+        kept[:] = [y, y * 2.0]
+        return (y * x).sum()
+
+    x = Tensor(np.ones(SIZE, np.float32))
+
+    def outer(a):
+        inner = ms.grad(f)(x)
+        return (kept[1] * a).sum() + (inner * a).sum()
+
+    expected = 3 * np.sin(1.0) + np.cos(1.0)
+    assert abs(float(ms.grad(outer)(Tensor(1.0))) / SIZE - expected) < 1e-5
+    assert abs(float(kept[0][0]) - np.sin(1.0)) < 1e-6
+    assert abs(float((kept[0] + kept[1])[0]) - 3 * np.sin(1.0)) < 1e-6
 
 
 FORKED = """

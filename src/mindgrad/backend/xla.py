@@ -48,7 +48,8 @@ def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
 
 def _constant(jax: Any, atom: Constant) -> Any:
     if atom.is_splat:
-        return jax.lax.full(atom.shape, atom.value[()], atom.dtype.numpy)
+        element = atom.value[()]
+        return jax.lax.broadcast(element, atom.shape) if atom.shape else jax.numpy.asarray(element)
     return _repeated(jax, atom, jax.numpy.asarray(atom.smallest()))
 
 
@@ -67,14 +68,30 @@ def _program(graph: Graph, hoisted: Sequence[Constant], *, is_marked: bool = Fal
     def run(arguments: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
         jax = jax_module()
         given = {atom: _repeated(jax, atom, each) for atom, each in zip(hoisted, extra, strict=True)}
-        return _run(graph, arguments, given, is_marked=is_marked)
+        return _run(graph, arguments, _Shared(given), is_marked=is_marked)
 
     return run
 
 
-def _run(
-    graph: Graph, arguments: Sequence[Any], hoisted: dict[Any, Any], *, is_marked: bool = False
-) -> list[Any]:
+class _Shared:
+    """The values of hoisted constants, and one function for equal inner graphs, which jax lowers once."""
+
+    __slots__ = ("_functions", "hoisted")
+
+    def __init__(self, hoisted: dict[Any, Any]) -> None:
+        self.hoisted = hoisted
+        self._functions: dict[Any, Callable[..., Any]] = {}
+
+    def function(self, graph: Graph) -> Callable[..., Any]:
+        """``graph`` as a function of jax arrays (or tracers)."""
+        key = graph.key()
+        function = self._functions.get(key)
+        if function is None:
+            function = self._functions[key] = partial(_nested, graph, self)
+        return function
+
+
+def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: bool = False) -> list[Any]:
     """The equations of ``graph`` on jax arrays (or tracers); marked: and what depends on all collectives."""
     jax = jax_module()
     values: dict[Any, Any] = dict(zip(graph.inputs, arguments, strict=True))
@@ -82,7 +99,7 @@ def _run(
     def read(atom: Any) -> Any:
         value = values.get(atom)
         if value is None:
-            value = hoisted.get(atom)
+            value = shared.hoisted.get(atom)
             value = values[atom] = _constant(jax, atom) if value is None else value
         return value
 
@@ -91,9 +108,7 @@ def _run(
         primitive, parameters = equation.primitive, equation.parameters
         operands = order.operands(equation, [read(atom) for atom in equation.inputs], values)
         if primitive.kind == "control":
-            parameters = {
-                k: partial(_nested, v, hoisted) if isinstance(v, Graph) else v for k, v in parameters.items()
-            }
+            parameters = {k: shared.function(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
         result = lower(primitive, *operands, **parameters)
         if primitive.multiple:
             values.update(zip(equation.outputs, result, strict=True))
@@ -138,8 +153,8 @@ class _CollectiveOrder:
         return latest[(0,) * latest.ndim].reshape(1)
 
 
-def _nested(graph: Graph, hoisted: dict[Any, Any], *arguments: Any) -> list[Any]:
-    return _run(graph, arguments, hoisted)
+def _nested(graph: Graph, shared: _Shared, *arguments: Any) -> list[Any]:
+    return _run(graph, arguments, shared)
 
 
 def _constants(graph: Graph) -> dict[Any, None]:

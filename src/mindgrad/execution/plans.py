@@ -105,11 +105,13 @@ class Plan:
             needed |= slots
         return dead[::-1]
 
-    def run(self, values: Sequence[Any], extras: Sequence[Any]) -> list[Tensor]:
-        """Run on plain arrays."""
+    def run(self, recorder: Recorder, extras: Sequence[Any], is_last: bool) -> list[Tensor]:
+        """Run on plain arrays; last: the values of ``recorder`` are not used again."""
         slots = self.initial.copy()
+        values = recorder.values if self.dead is None or not is_last else recorder.handed_over()
         for position, number in self.loads:
             slots[position] = values[number]
+        del values
         for position, index in self.given:
             slots[position] = extras[index].host_array()
         if is_checking_kernels():
@@ -270,8 +272,12 @@ def finish_recorder(
     extras: Sequence[Tensor | None],
     chosen: Sequence[Tensor],
     primals: Sequence[Tensor],
+    is_last: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """The results of ``record.finish`` for the recording of ``recorder``, by a plan that is derived once."""
+    """The results of ``record.finish`` for the recording of ``recorder``, by a plan that is derived once.
+
+    Of the last use of a recording, large values are given back as soon as the derivative does not need them.
+    """
     values = recorder.values
     xs: list[int] = []
     enclosed = False
@@ -308,6 +314,6 @@ def finish_recorder(
         _PLANS[key] = plan
     if not enclosed:
         outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in primals]
-        return outside, plan.run(values, extras)
+        return outside, plan.run(recorder, extras, is_last)
     outside = [recorder.lift(t._atom) if t._scope is recorder else t for t in primals]
     return outside, plan.apply(recorder.lift, extras)

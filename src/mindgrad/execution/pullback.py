@@ -56,14 +56,14 @@ def _pulled_along(builder: Any, xs: Sequence[Any], ys: Sequence[Any], cts: Seque
 def pull(
     recorded: Recorded, cotangents: Sequence[Tensor | None], outputs: Sequence[Tensor] | None = None
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """The outputs of ``recorded`` and the cotangents of its inputs.
+    """The outputs of ``recorded``, which is not transformed again, and the cotangents of its inputs.
 
     Args:
         recorded: the run of the function.
         cotangents: one per output, of its type; ``None`` stands for ones.
         outputs: the outputs that carry a cotangent; by default all.
     """
-    return transformed(recorded, reverse_rule, cotangents, outputs, _pulled_along)
+    return transformed(recorded, reverse_rule, cotangents, outputs, _pulled_along, is_last=True)
 
 
 def push(

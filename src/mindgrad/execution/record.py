@@ -139,6 +139,7 @@ def transformed(
     outputs: Sequence[Tensor] | None = None,
     shortcut: Callable[..., list[Any] | None] | None = None,
     applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
+    is_last: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
     """The function's outputs and what ``transform`` makes of the recording, one level further out.
 
@@ -151,6 +152,7 @@ def transformed(
         shortcut: what is tried first while compiling, on a program that holds derivatives as equations of
             ``control.taylor_coefficients``; called as ``transform`` is, it may give ``None``.
         applied: how the program made while compiling is applied to tensors; by default it is inlined.
+        is_last: whether ``recorded`` is not transformed again, so that eager mode may give its values back.
 
     Returns:
         All output tensors, and the results of ``transform``.
@@ -169,7 +171,7 @@ def transformed(
     vectors = [None if e is None else lifted(e) for e in extras]
     inputs = recorded.inputs
     if isinstance(scope, Recorder):
-        outside, results = finish_recorder(scope, inputs, transform, vectors, chosen, primals)
+        outside, results = finish_recorder(scope, inputs, transform, vectors, chosen, primals, is_last)
     else:
         finisher: Any = finish
         if isinstance(scope, DeferredScope):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.location import user_location
-from mindgrad.ir.kernels import run_kernel, runs_on_host
+from mindgrad.ir.cost_model import HOST
+from mindgrad.ir.kernels import run_kernel, runs_functions, runs_on_host
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import Scope, as_it_is, identity, lifted
@@ -90,6 +91,20 @@ class Recorder(Scope):
         tensor._scope, tensor._atom = self, first
         return tensor
 
+    def handed_over(self) -> list[Any]:
+        """The values, for their last use: large results of kernels are kept no longer.
+
+        Whoever lifts one of them later has it computed again.
+        """
+        values = self.values.copy()
+        for primitive, _, _, first, count in self.entries:
+            if primitive.effect or runs_functions(primitive):
+                continue
+            for number in range(first, first + count):
+                if getattr(values[number], "nbytes", 0) >= HOST.freed_bytes:
+                    self.values[number] = None
+        return values
+
     def makers(self) -> dict[int, int]:
         """The entry that computes each value, by the number of the value; values from outside have none."""
         return {first + i: k for k, (*_, first, n) in enumerate(self.entries) for i in range(n)}
@@ -115,6 +130,9 @@ class Recorder(Scope):
         # the scope of a lifted operand may have ended since, too
         operands = [lifted(outside[n]) for n in operand_numbers]
         values = [self.values[n] for n in numbers]
+        if any(value is None for value in values):  # handed over
+            computed = run_kernel(primitive, operands, dict(parameters))
+            values = list(computed) if primitive.multiple else [computed]
         traced = [t._scope for t in operands if t.is_traced]
         results: Any = map(make_tensor, values)
         if traced:

@@ -206,7 +206,7 @@ pad = linear(
     type_rule=_pad_type,
     numpy=_pad_numpy,
     xla=lambda jax, x, low, high, interior: jax.lax.pad(
-        x, jax.numpy.zeros((), x.dtype), list(zip(low, high, interior, strict=True))
+        x, x.dtype.type(0), list(zip(low, high, interior, strict=True))
     ),
     transpose=_pad_transpose,
     axes=Entries({"low": 0, "high": 0, "interior": 0}),
