@@ -50,7 +50,7 @@ _FLAG = tensor_type(bool_, ())
 def guards_postponed(graph: Graph) -> Graph:
     """``graph`` with plain products in its small loops, which run again as they were if one is NaN."""
     graph = inside(graph, guards_postponed)
-    if not any(map(_is_worth, graph.equations)):
+    if not any(equation.primitive is while_ and _is_worth(equation) for equation in graph.equations):
         return graph
 
     def replaced(equation: Equation, read: Callable[[Any], Any]) -> Any:

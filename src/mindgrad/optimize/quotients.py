@@ -36,6 +36,8 @@ def quotients_joined(graph: Graph) -> Graph:
     """``graph`` with one reciprocal for several quotients, and plain products of them."""
     graph = inside(graph, quotients_joined)
     bases = _bases(graph)
+    if not bases:
+        return graph
     divisors = Counter(e.inputs[1] for e in graph.equations if e.primitive is div and e.outputs[0] in bases)
 
     def is_changed(equation: Equation) -> bool:
@@ -62,6 +64,8 @@ def _bases(graph: Graph) -> dict[Any, Any]:
     bases: dict[Any, Any] = {}
     for equation in graph.equations:
         row, operands = equation.primitive, equation.inputs
+        if row is not div and not bases:
+            continue
         if row is div and type(operands[1]) is Variable and operands[1].dtype.kind == "float":
             if _is_near_one(operands[0]) or bases.get(operands[0]) is operands[1]:
                 bases[equation.outputs[0]] = operands[1]
