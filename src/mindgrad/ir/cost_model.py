@@ -131,6 +131,9 @@ class Costs(NamedTuple):
     #: piece of machine code as long as it touches nothing larger, and running it twice is cheaper than
     #: saving
     saved_carry_bytes: int = 1 << 10
+    #: guarded products of a trip from which on it has plain ones first, and the most elements of its values
+    postponed_guards: int = 4
+    guarded_elements: int = 64
     #: operators of an unrolled loop from which on it becomes a scan: below, XLA compiles it about as fast
     #: unrolled, and runs it faster
     scan_equations: int = 128
@@ -254,7 +257,7 @@ class HostCosts(NamedTuple):
 #: by kind of device, as ``set_device`` names them; loops over tiles serve the caches of a CPU
 DEVICES = {
     "CPU": Costs(),
-    "GPU": Costs(direction_tile_bytes=1 << 28, channels_last=False, stencil_taps=0),
+    "GPU": Costs(direction_tile_bytes=1 << 28, channels_last=False, stencil_taps=0, guarded_elements=0),
 }
 HOST = HostCosts()
 

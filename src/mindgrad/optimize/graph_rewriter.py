@@ -38,16 +38,13 @@ def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], An
     return builder.close([read(x) for x in graph.outputs])
 
 
-def _inner_programs(equation: Equation) -> dict[str, Graph]:
-    """The programs of a loop or branch, by the names of its parameters."""
-    return equation.graphs if equation.primitive.replaceable else {}
-
-
 def inside(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
     """``graph`` with the programs of its loops and branches rewritten; itself where they stay as they are."""
     changed: dict[Equation, dict[str, Any]] = {}
     for equation in graph.equations:
-        programs = _inner_programs(equation)
+        if not equation.primitive.replaceable:
+            continue
+        programs = equation.graphs
         better = {name: rewrite(program) for name, program in programs.items()}
         if any(better[name] is not programs[name] for name in programs):
             changed[equation] = {**equation.parameters, **better}

@@ -16,9 +16,11 @@ from mindgrad.ir.rewriting import is_rewriting
 from mindgrad.optimize.collective_fusion import with_joined_sums
 from mindgrad.optimize.derivative_fusion import joined
 from mindgrad.optimize.distribution import distributed
+from mindgrad.optimize.guarded_loops import guards_postponed
 from mindgrad.optimize.layout import narrow_products_turned, reduced_products_turned, transposes_carried
 from mindgrad.optimize.matmul_order import products_ordered
 from mindgrad.optimize.pairwise_sum import halved
+from mindgrad.optimize.quotients import quotients_joined
 from mindgrad.optimize.scalar_factors import factors_moved
 from mindgrad.optimize.tiling import tiled
 
@@ -35,6 +37,8 @@ _BEFORE_COMPILATION: list[Callable[[Graph], Graph]] = [
     narrow_products_turned,
     reduced_products_turned,
     halved,
+    quotients_joined,
+    guards_postponed,
 ]
 
 

@@ -1,0 +1,81 @@
+"""Quotients of constants by powers of one value are made of one reciprocal, and need no guards among them.
+
+    c / x = c · r,   (c / x) / x = (c · r) · r            r = 1 / x,  1/1024 ≤ |c| ≤ 1
+    absorb(c / xⁿ, d / xᵐ) = (c / xⁿ) · (d / xᵐ)          n, m > 0
+
+Derivatives of norms and of potentials are full of them. A product of two of them is never 0 · ∞: one is
+zero only where x is above 1 in magnitude, one is infinite only where it is below, and where one is NaN both
+are. As the constants are at most 1, the reciprocal of a normal x is infinite nowhere; where it is below the
+normal numbers, so are the quotients.
+
+Cost: one division for each x in place of several. It is for floats; a quotient that stands alone stays.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.rewriting import Rewrite
+from mindgrad.optimize.graph_rewriter import inside, rebuilt
+from mindgrad.rows.arithmetic import absorb, div, neg
+from mindgrad.rows.kinds import ones
+
+__all__ = ["quotients_joined"]
+
+ONE_RECIPROCAL = Rewrite(
+    "one reciprocal",
+    "c / x = c · (1 / x), absorb(c / xⁿ, d / xᵐ) = (c / xⁿ) · (d / xᵐ)",
+    "quotients by powers of one value were made of one reciprocal",
+)
+
+
+def quotients_joined(graph: Graph) -> Graph:
+    """``graph`` with one reciprocal for several quotients, and plain products of them."""
+    graph = inside(graph, quotients_joined)
+    bases = _bases(graph)
+    if not bases:
+        return graph
+    divisors = Counter(e.inputs[1] for e in graph.equations if e.primitive is div and e.outputs[0] in bases)
+
+    def is_changed(equation: Equation) -> bool:
+        (y, *_) = equation.outputs
+        if equation.primitive is absorb:
+            return y in bases
+        return equation.primitive is div and y in bases and divisors[bases[y]] > 1
+
+    if not any(map(is_changed, graph.equations)):
+        return graph
+
+    def replaced(equation: Equation, read: Callable[[Any], Any]) -> Any:
+        if not is_changed(equation):
+            return None
+        ONE_RECIPROCAL.fired()
+        a, b = map(read, equation.inputs)
+        return a * b if equation.primitive is absorb else a * div(ones(b.type), b)
+
+    return rebuilt(graph, replaced)
+
+
+def _bases(graph: Graph) -> dict[Any, Any]:
+    """For each value that is a constant by a power of some x, or a product of such values: that x."""
+    bases: dict[Any, Any] = {}
+    for equation in graph.equations:
+        row, operands = equation.primitive, equation.inputs
+        if row is not div and not bases:
+            continue
+        if row is div and type(operands[1]) is Variable and operands[1].dtype.kind == "float":
+            if _is_near_one(operands[0]) or bases.get(operands[0]) is operands[1]:
+                bases[equation.outputs[0]] = operands[1]
+        elif row is neg or row.kind == "pointwise multilinear":
+            base = bases.get(operands[0])
+            if base is not None and all(bases.get(x) is base for x in operands):
+                bases[equation.outputs[0]] = base
+    return bases
+
+
+def _is_near_one(x: Any) -> bool:
+    """Whether ``x`` is a number whose product with a reciprocal is as good as the quotient."""
+    return type(x) is Constant and x.is_splat and bool(1 / 1024 <= abs(x.value[()]) <= 1)

@@ -1,0 +1,67 @@
+"""Loops with plain products first: what they give where guards absorb, and where nothing does."""
+
+import numpy as np
+
+import mindgrad as ms
+from mindgrad import Tensor, ops
+from mindgrad.control.while_ import while_
+from mindgrad.execution.compiled import trace
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.dtype import float64
+from mindgrad.ir.evaluate import evaluate
+from mindgrad.ir.types import tensor_type
+from mindgrad.optimize.guarded_loops import guards_postponed
+from mindgrad.rows.arithmetic import absorb, equal, less, neg
+from mindgrad.rows.kinds import accumulate, full, zeros
+from mindgrad.rows.structural import convert
+from tests.unit.rewrite_checks import with_and_without
+
+
+def falls(w):
+    x = Tensor(np.array([3.0, 1.5])) * w
+    while x[0] > 0.5:
+        distance = ops.sqrt((x * x).sum())
+        root = ops.sqrt(ops.relu(x[1] - 1.0))  # its slope is infinite, that of relu is 0, where x[1] <= 1
+        x = x - 0.3 * x / distance - root * 0.01
+    return x[0] / x[1]
+
+
+def test_guards_are_postponed_and_absorb_all_the_same():
+    for w in (0.6, 1.3):  # roots of zero from the start, after some trips
+        counts, (slope,) = with_and_without(ms.grad(falls), Tensor(np.array(w)))
+        assert counts["plain products first"] == 1
+        assert np.isfinite(slope)
+    loops = [each for each in trace(ms.grad(falls), Tensor(np.array(1.3))).equations if each.graphs]
+    assert [each.primitive.name for each in loops] == ["while", "cond"]
+    assert "absorb" not in loops[0].parameters["body"].count()
+    with_and_without(ms.grad(ms.grad(falls)), Tensor(np.array(1.3)))
+
+
+def test_nan_that_is_not_absorbed_is_there():
+    with_and_without(ms.grad(falls), Tensor(np.array(np.nan)))
+    with_and_without(ms.grad(lambda w: falls(1.0 + w * 0.0 / w)), Tensor(np.array(0.0)))
+
+
+def looped(behind):
+    """``i, a = i + 1, sum(behind(absorb(k i, a)) for k in 1 … 4)`` while ``i < 3``, as a graph."""
+    number = tensor_type(float64, ())
+    test, trip, program = Builder(), Builder(), Builder()
+    with building(test):
+        i, _ = test.input(number), test.input(number)
+        condition = test.close([less(i, full(number, 3.0))])
+    with building(trip):
+        i, a = trip.input(number), trip.input(number)
+        products = [absorb(i * full(number, k), a) for k in (1.0, 2.0, 3.0, 4.0)]
+        body = trip.close([i + full(number, 1.0), accumulate(map(behind, products))])
+    with building(program):
+        operands = program.input(number), program.input(number)
+        return program.close(while_(*operands, condition=condition, body=body, consts=0))
+
+
+def test_nan_counts_where_a_trip_loses_it():
+    for behind in (lambda x: convert(equal(x, zeros(x.type)), dtype=float64), lambda x: x + x, neg):
+        graph = looped(behind)
+        other = guards_postponed(graph)
+        assert other.count() == {"while": 1, "cond": 1}
+        for start in ((0.0, np.inf), (0.0, np.nan), (0.0, 2.0), (1.0, np.inf), (1.0, np.nan), (4.0, 5.0)):
+            np.testing.assert_array_equal(evaluate(other, start), evaluate(graph, start))
