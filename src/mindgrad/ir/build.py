@@ -13,7 +13,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import contextmanager
-from operator import is_ as is_same
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -303,9 +302,8 @@ class Builder:
 
     def again(self, equation: Equation) -> Sequence[Any]:
         """``equation`` at its turn of a replay, on the values that its operands have now; its results."""
-        operands = tuple([self.value(x) for x in equation.inputs])
-        if all(map(is_same, operands, equation.inputs)):
-            key = self._key(equation.primitive, operands, equation.parameters)
+        if self._rebound.keys().isdisjoint(equation.inputs) and all(map(self._is_kept, equation.inputs)):
+            key = self._key(equation.primitive, equation.inputs, equation.parameters)
             result = self._table.get(key)
             if result is None:
                 self.equations.append(equation)
@@ -315,9 +313,13 @@ class Builder:
                 return equation.outputs
             results = result if equation.primitive.multiple else (result,)
         else:
-            results = self.emit_again(equation, operands)
+            results = self.emit_again(equation, equation.inputs)
         self.rebind(equation.outputs, results)
         return results
+
+    def _is_kept(self, atom: Any) -> bool:
+        """Whether an atom is no constant that another stands for."""
+        return type(atom) is Variable or self._kept(atom) is atom
 
     def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
         """The finished graph of ``outputs``, without equations that they do not need."""

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.graph import Equation, Graph
 
 __all__ = ["inside", "rebuilt"]
 
@@ -17,25 +17,29 @@ __all__ = ["inside", "rebuilt"]
 def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], Any]) -> Graph:
     """``graph`` with what ``replace(equation, read)`` emits; ``None`` leaves an equation as it is.
 
-    ``read`` gives for an atom of ``graph`` that of the new one.
+    ``read`` gives for an atom of ``graph`` that of the new one. What no replacement reaches is the same in both:
+    its equations are shared, not emitted again.
     """
+    if any(v.linear for v in graph.inputs):  # a tangent in its graph, an input like any other here
+        graph = _with_own_values(graph)
     builder = Builder()
-    values: dict[Any, Any] = {v: builder.input(v.type, tainted=v.tainted) for v in graph.inputs}
-
-    def read(atom: Any) -> Any:
-        return values[atom] if type(atom) is Variable else atom
-
+    builder.inputs = list(graph.inputs)
     with building(builder):
         for equation in graph.equations:
             builder.source = equation.source
-            result = replace(equation, read)
+            result = replace(equation, builder.value)
             builder.source = None
             if result is None:
-                outputs = builder.emit_again(equation, [read(x) for x in equation.inputs])
+                builder.again(equation)
             else:
-                outputs = result if equation.primitive.multiple else (result,)
-            values.update(zip(equation.outputs, outputs, strict=True))
-    return builder.close([read(x) for x in graph.outputs])
+                builder.rebind(equation.outputs, result if equation.primitive.multiple else (result,))
+    return builder.close(graph.outputs)
+
+
+def _with_own_values(graph: Graph) -> Graph:
+    builder = Builder()
+    with building(builder):
+        return builder.close(builder.inline(graph, builder.inputs_like(graph.inputs)))
 
 
 def _inner_programs(equation: Equation) -> dict[str, Graph]:
