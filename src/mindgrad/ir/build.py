@@ -160,8 +160,17 @@ class Builder:
             self.operands.update(inputs)
         return result
 
-    def emit(self, primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
-        """Apply ``primitive``; the variable (tuple of variables) that holds the result."""
+    def emit(
+        self,
+        primitive: Primitive,
+        inputs: tuple[Any, ...],
+        parameters: dict[str, Any],
+        known: tuple[Variable, ...] | None = None,
+    ) -> Any:
+        """Apply ``primitive``; the variable (tuple of variables) that holds the result.
+
+        ``known`` are the results for other operands of the same types: those here have their types.
+        """
         if self._rebound:
             inputs = tuple([self.value(x) for x in inputs])
         linear = False
@@ -196,15 +205,15 @@ class Builder:
         found = self._table.get(key)
         if found is not None:
             return found
-        types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
         if primitive.taint != "passes":
             tainted = is_tainted(primitive, inputs, parameters, tainted)
-        if primitive.multiple:
-            outputs = tuple(Variable(each, linear, tainted) for each in types)
-            result: Any = outputs
+        if known is not None:
+            outputs = tuple([Variable(y.type, linear, tainted) for y in known])
         else:
-            result = Variable(types, linear, tainted)
-            outputs = (result,)
+            types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
+            types = types if primitive.multiple else (types,)
+            outputs = tuple([Variable(each, linear, tainted) for each in types])
+        result: Any = outputs if primitive.multiple else outputs[0]
         equation = Equation(primitive, inputs, parameters, outputs, self.source)
         for output in outputs:
             output.made_by = equation
@@ -247,7 +256,11 @@ class Builder:
         if equation.source is not None:
             self.source = equation.source
         parameters = {**equation.parameters, **changed} if changed else equation.parameters
-        result = self.emit(equation.primitive, tuple(operands), parameters)
+        known = None if changed else equation.outputs
+        for old, new in zip(equation.inputs, operands, strict=True):
+            if old.type is not new.type:
+                known = None
+        result = self.emit(equation.primitive, tuple(operands), parameters, known)
         self.source = outer
         results = result if equation.primitive.multiple else (result,)
         for old, new in zip(equation.outputs, results, strict=True):

@@ -42,19 +42,15 @@ def _with_own_values(graph: Graph) -> Graph:
         return builder.close(builder.inline(graph, builder.inputs_like(graph.inputs)))
 
 
-def _inner_programs(equation: Equation) -> dict[str, Graph]:
-    """The programs of a loop or branch, by the names of its parameters."""
-    return equation.graphs if equation.primitive.replaceable else {}
-
-
 def inside(graph: Graph, rewrite: Callable[[Graph], Graph]) -> Graph:
     """``graph`` with the programs of its loops and branches rewritten; itself where they stay as they are."""
     changed: dict[Equation, dict[str, Any]] = {}
     for equation in graph.equations:
-        programs = _inner_programs(equation)
-        better = {name: rewrite(program) for name, program in programs.items()}
-        if any(better[name] is not programs[name] for name in programs):
-            changed[equation] = {**equation.parameters, **better}
+        programs = equation.graphs
+        if programs and equation.primitive.replaceable:
+            better = {name: rewrite(program) for name, program in programs.items()}
+            if any(better[name] is not programs[name] for name in programs):
+                changed[equation] = {**equation.parameters, **better}
     if not changed:
         return graph
 
