@@ -313,22 +313,40 @@ class Builder:
         for equation in emitted:
             yield equation, equation in selection
 
-    def again(self, equation: Equation) -> Sequence[Any]:
-        """``equation`` at its turn of a replay, on the values that its operands have now; its results."""
-        if self._rebound.keys().isdisjoint(equation.inputs) and all(map(self._is_kept, equation.inputs)):
-            key = self._key(equation.primitive, equation.inputs, equation.parameters)
+    def again(self, equation: Equation, simplifies: bool = True) -> Sequence[Any]:
+        """``equation`` at its turn of a replay, on the values that its operands have now; its results.
+
+        ``simplifies``: whether it is simplified once more where these are others than before.
+        """
+        is_kept = self._rebound.keys().isdisjoint(equation.inputs) and all(map(self._is_kept, equation.inputs))
+        if not is_kept and simplifies:
+            results = self.emit_again(equation, equation.inputs)
+        else:
+            inputs = equation.inputs if is_kept else tuple([self._present(x) for x in equation.inputs])
+            key = self._key(equation.primitive, inputs, equation.parameters)
             result = self._table.get(key)
             if result is None:
-                self.equations.append(equation)
+                emitted = equation if is_kept else self._copied(equation, inputs)
+                self.equations.append(emitted)
+                result = emitted.outputs if equation.primitive.multiple else emitted.outputs[0]
                 if not equation.is_unique:
-                    is_multiple = equation.primitive.multiple
-                    self._table[key] = equation.outputs if is_multiple else equation.outputs[0]
-                return equation.outputs
+                    self._table[key] = result
             results = result if equation.primitive.multiple else (result,)
-        else:
-            results = self.emit_again(equation, equation.inputs)
         self.rebind(equation.outputs, results)
         return results
+
+    def _present(self, atom: Any) -> Any:
+        """The atom that stands for ``atom`` now."""
+        return self.value(atom) if type(atom) is Variable else self._kept(atom)
+
+    @staticmethod
+    def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
+        """``equation`` on other operands of the same values."""
+        outputs = tuple([Variable(y.type, False, y.tainted) for y in equation.outputs])
+        copy = Equation(equation.primitive, inputs, equation.parameters, outputs, equation.source)
+        for output in outputs:
+            output.made_by = copy
+        return copy
 
     def _is_kept(self, atom: Any) -> bool:
         """Whether an atom is no constant that another stands for."""

@@ -14,25 +14,30 @@ from mindgrad.ir.graph import Equation, Graph
 __all__ = ["inside", "rebuilt"]
 
 
-def rebuilt(graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], Any]) -> Graph:
+def rebuilt(
+    graph: Graph, replace: Callable[[Equation, Callable[[Any], Any]], Any], simplifies: bool = True
+) -> Graph:
     """``graph`` with what ``replace(equation, read)`` emits; ``None`` leaves an equation as it is.
 
     ``read`` gives for an atom of ``graph`` that of the new one. What no replacement reaches is the same in both:
-    its equations are shared, not emitted again.
+    its equations are shared, not emitted again. ``simplifies``: whether all that a replacement reaches is
+    simplified once more, not only what reads it.
     """
     if any(v.linear for v in graph.inputs):  # a tangent in its graph, an input like any other here
         graph = _with_own_values(graph)
     builder = Builder()
     builder.inputs = list(graph.inputs)
+    replaced: set[Any] = set()
     with building(builder):
         for equation in graph.equations:
             builder.source = equation.source
             result = replace(equation, builder.value)
             builder.source = None
             if result is None:
-                builder.again(equation)
+                builder.again(equation, simplifies or not replaced.isdisjoint(equation.inputs))
             else:
                 builder.rebind(equation.outputs, result if equation.primitive.multiple else (result,))
+                replaced.update(equation.outputs)
     return builder.close(graph.outputs)
 
 

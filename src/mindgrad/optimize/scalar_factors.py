@@ -77,7 +77,7 @@ def factors_moved(graph: Graph) -> Graph:
         operands = [read(slots[k].unscaled if k in slots else x) for k, x in enumerate(product.inputs)]
         return _product(product, operands, factor * math.prod([scaled.factor for scaled in slots.values()]))
 
-    return rebuilt(graph, replace)
+    return rebuilt(graph, replace, simplifies=False)
 
 
 def _product(equation: Equation, operands: list[Any], factor: complex) -> Any:
