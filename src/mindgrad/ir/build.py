@@ -207,13 +207,15 @@ class Builder:
             return found
         if primitive.taint != "passes":
             tainted = is_tainted(primitive, inputs, parameters, tainted)
-        if known is not None:
-            outputs = tuple([Variable(y.type, linear, tainted) for y in known])
-        else:
+        if known is None:
             types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
-            types = types if primitive.multiple else (types,)
+        if primitive.multiple:
+            types = types if known is None else [y.type for y in known]
             outputs = tuple([Variable(each, linear, tainted) for each in types])
-        result: Any = outputs if primitive.multiple else outputs[0]
+            result: Any = outputs
+        else:
+            result = Variable(types if known is None else known[0].type, linear, tainted)
+            outputs = (result,)
         equation = Equation(primitive, inputs, parameters, outputs, self.source)
         for output in outputs:
             output.made_by = equation
@@ -264,7 +266,8 @@ class Builder:
         self.source = outer
         results = result if equation.primitive.multiple else (result,)
         for old, new in zip(equation.outputs, results, strict=True):
-            _pass_taint(old, new)
+            if old.tainted:
+                _pass_taint(old, new)
         return results
 
     def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
@@ -296,7 +299,8 @@ class Builder:
             if new is old:
                 continue
             self._rebound[old] = new
-            _pass_taint(old, new)
+            if old.tainted:
+                _pass_taint(old, new)
 
     def replay(self, equations: Iterable[Equation]) -> Iterator[tuple[Equation, bool]]:
         """Take all equations out, and give them one after another, with whether each is among ``equations``.
@@ -318,11 +322,15 @@ class Builder:
 
         ``simplifies``: whether it is simplified once more where these are others than before.
         """
-        is_kept = self._rebound.keys().isdisjoint(equation.inputs) and all(map(self._is_kept, equation.inputs))
+        rebound, inputs, is_kept = self._rebound, equation.inputs, True
+        for atom in inputs:
+            if atom in rebound or (type(atom) is not Variable and self._kept(atom) is not atom):
+                is_kept = False
         if not is_kept and simplifies:
-            results = self.emit_again(equation, equation.inputs)
+            results = self.emit_again(equation, inputs)
         else:
-            inputs = equation.inputs if is_kept else tuple([self._present(x) for x in equation.inputs])
+            if not is_kept:
+                inputs = tuple([self.value(x) if type(x) is Variable else self._kept(x) for x in inputs])
             key = self._key(equation.primitive, inputs, equation.parameters)
             result = self._table.get(key)
             if result is None:
@@ -335,10 +343,6 @@ class Builder:
         self.rebind(equation.outputs, results)
         return results
 
-    def _present(self, atom: Any) -> Any:
-        """The atom that stands for ``atom`` now."""
-        return self.value(atom) if type(atom) is Variable else self._kept(atom)
-
     @staticmethod
     def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
         """``equation`` on other operands of the same values."""
@@ -347,10 +351,6 @@ class Builder:
         for output in outputs:
             output.made_by = copy
         return copy
-
-    def _is_kept(self, atom: Any) -> bool:
-        """Whether an atom is no constant that another stands for."""
-        return type(atom) is Variable or self._kept(atom) is atom
 
     def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
         """The finished graph of ``outputs``, without equations that they do not need."""
