@@ -165,11 +165,11 @@ class Builder:
         primitive: Primitive,
         inputs: tuple[Any, ...],
         parameters: dict[str, Any],
-        known: tuple[Variable, ...] | None = None,
+        counterparts: tuple[Variable, ...] | None = None,
     ) -> Any:
         """Apply ``primitive``; the variable (tuple of variables) that holds the result.
 
-        ``known`` are the results for other operands of the same types: those here have their types.
+        ``counterparts`` are the results for other operands of the same types: those here have their types.
         """
         if self._rebound:
             inputs = tuple([self.value(x) for x in inputs])
@@ -207,14 +207,14 @@ class Builder:
             return found
         if primitive.taint != "passes":
             tainted = is_tainted(primitive, inputs, parameters, tainted)
-        if known is None:
+        if counterparts is None:
             types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
         if primitive.multiple:
-            types = types if known is None else [y.type for y in known]
+            types = types if counterparts is None else [y.type for y in counterparts]
             outputs = tuple([Variable(each, linear, tainted) for each in types])
             result: Any = outputs
         else:
-            result = Variable(types if known is None else known[0].type, linear, tainted)
+            result = Variable(types if counterparts is None else counterparts[0].type, linear, tainted)
             outputs = (result,)
         equation = Equation(primitive, inputs, parameters, outputs, self.source)
         for output in outputs:
@@ -258,11 +258,11 @@ class Builder:
         if equation.source is not None:
             self.source = equation.source
         parameters = {**equation.parameters, **changed} if changed else equation.parameters
-        known = None if changed else equation.outputs
+        counterparts = None if changed else equation.outputs
         for old, new in zip(equation.inputs, operands, strict=True):
             if old.type is not new.type:
-                known = None
-        result = self.emit(equation.primitive, tuple(operands), parameters, known)
+                counterparts = None
+        result = self.emit(equation.primitive, tuple(operands), parameters, counterparts)
         self.source = outer
         results = result if equation.primitive.multiple else (result,)
         for old, new in zip(equation.outputs, results, strict=True):
@@ -332,7 +332,7 @@ class Builder:
             if not is_kept:
                 inputs = tuple([self.value(x) if type(x) is Variable else self._kept(x) for x in inputs])
             key = self._key(equation.primitive, inputs, equation.parameters)
-            result = self._table.get(key)
+            result: Any = self._table.get(key)
             if result is None:
                 emitted = equation if is_kept else self._copied(equation, inputs)
                 self.equations.append(emitted)

@@ -121,10 +121,10 @@ def _shortened(graph: Graph) -> Graph:
         return graph
 
     def replace(equation: Equation, read: Read) -> Any:
-        used, order = lengths.get(equation), equation.parameters.get("order")
-        if used is None or used == order:
+        used = lengths.get(equation)
+        if used is None or used == equation.parameters["order"]:
             return None
-        program, argnum = equation.parameters["program"], equation.parameters["argnum"]
+        program, argnum, order = (equation.parameters[name] for name in ("program", "argnum", "order"))
         made = taylor_coefficients(*map(read, equation.inputs), program=program, argnum=argnum, order=used)
         rows = [made[k * used : (k + 1) * used] for k in range(len(program.outputs))]
         return [each for row in rows for each in (*row, *[zeros(row[0].type)] * (order - used))]

@@ -19,9 +19,9 @@ def rebuilt(
 ) -> Graph:
     """``graph`` with what ``replace(equation, read)`` emits; ``None`` leaves an equation as it is.
 
-    ``read`` gives for an atom of ``graph`` that of the new one. What no replacement reaches is the same in both:
-    its equations are shared, not emitted again. ``simplifies``: whether all that a replacement reaches is
-    simplified once more, not only what reads it.
+    ``read`` gives for an atom of ``graph`` that of the new one. Equations that no replacement reaches are
+    shared, not emitted again. ``simplifies``: whether all that a replacement reaches is simplified once more,
+    not only what reads it.
     """
     if any(v.linear for v in graph.inputs):  # a tangent in its graph, an input like any other here
         graph = _with_own_values(graph)

@@ -180,7 +180,8 @@ def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
     for equation in graph.equations:
         treatment = equation.primitive.axes
         if treatment is not None and treatment.prefers:
-            labels = treatment.preferred(index_map(equation), equation.parameters)
+            axes = treatment.index_map([x.shape for x in equation.inputs], equation.parameters)
+            labels = treatment.preferred(axes, equation.parameters)
             if labels is not None:
                 preferring[equation] = labels
     return preferring
