@@ -115,7 +115,7 @@ def _of_operands(
 
 
 def _is_uneven(equation: Equation) -> bool:
-    """Whether ``equation`` is a product that sums, such as one of matrices, with a large and a small value."""
+    """Whether ``equation`` is a product that sums, such as one of matrices, of a large and a small value."""
     if equation.primitive.kind != "multilinear":
         return False
     largest = max([x.type.size for x in (*equation.inputs, *equation.outputs)])
