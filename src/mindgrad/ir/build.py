@@ -346,7 +346,8 @@ class Builder:
     @staticmethod
     def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
         """``equation`` on other operands of the same values."""
-        outputs = tuple([Variable(y.type, False, y.tainted) for y in equation.outputs])
+        tainted = is_tainted(equation.primitive, inputs, equation.parameters)
+        outputs = tuple([Variable(y.type, False, tainted or y.tainted) for y in equation.outputs])
         copy = Equation(equation.primitive, inputs, equation.parameters, outputs, equation.source)
         for output in outputs:
             output.made_by = copy
