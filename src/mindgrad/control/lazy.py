@@ -15,7 +15,7 @@ from typing import Any
 
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Equation, Graph, Variable, all_equations
+from mindgrad.ir.graph import Equation, Graph, Variable
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.rows.kinds import zeros
@@ -28,7 +28,12 @@ __all__ = ["lazy_primitive", "never", "pushed", "series", "expand_lazy"]
 
 @memoized
 def _is_settled(graph: Graph) -> bool:
-    return all(equation.primitive.expand is None for equation in all_equations(graph.equations))
+    for equation in graph.equations:
+        if equation.primitive.expand is not None:
+            return False
+        if equation.graphs and not all(map(_is_settled, equation.graphs.values())):
+            return False
+    return True
 
 
 @memoized

@@ -13,7 +13,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import contextmanager
-from operator import is_ as is_same
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -161,8 +160,17 @@ class Builder:
             self.operands.update(inputs)
         return result
 
-    def emit(self, primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
-        """Apply ``primitive``; the variable (tuple of variables) that holds the result."""
+    def emit(
+        self,
+        primitive: Primitive,
+        inputs: tuple[Any, ...],
+        parameters: dict[str, Any],
+        counterparts: tuple[Variable, ...] | None = None,
+    ) -> Any:
+        """Apply ``primitive``; the variable (tuple of variables) that holds the result.
+
+        ``counterparts`` are the results for other operands of the same types: those here have their types.
+        """
         if self._rebound:
             inputs = tuple([self.value(x) for x in inputs])
         linear = False
@@ -197,14 +205,16 @@ class Builder:
         found = self._table.get(key)
         if found is not None:
             return found
-        types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
         if primitive.taint != "passes":
             tainted = is_tainted(primitive, inputs, parameters, tainted)
+        if counterparts is None:
+            types = primitive.type_rule(*[atom.type for atom in inputs], **parameters)
         if primitive.multiple:
-            outputs = tuple(Variable(each, linear, tainted) for each in types)
+            types = types if counterparts is None else [y.type for y in counterparts]
+            outputs = tuple([Variable(each, linear, tainted) for each in types])
             result: Any = outputs
         else:
-            result = Variable(types, linear, tainted)
+            result = Variable(types if counterparts is None else counterparts[0].type, linear, tainted)
             outputs = (result,)
         equation = Equation(primitive, inputs, parameters, outputs, self.source)
         for output in outputs:
@@ -248,11 +258,16 @@ class Builder:
         if equation.source is not None:
             self.source = equation.source
         parameters = {**equation.parameters, **changed} if changed else equation.parameters
-        result = self.emit(equation.primitive, tuple(operands), parameters)
+        counterparts = None if changed else equation.outputs
+        for old, new in zip(equation.inputs, operands, strict=True):
+            if old.type is not new.type:
+                counterparts = None
+        result = self.emit(equation.primitive, tuple(operands), parameters, counterparts)
         self.source = outer
         results = result if equation.primitive.multiple else (result,)
         for old, new in zip(equation.outputs, results, strict=True):
-            _pass_taint(old, new)
+            if old.tainted:
+                _pass_taint(old, new)
         return results
 
     def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
@@ -284,7 +299,8 @@ class Builder:
             if new is old:
                 continue
             self._rebound[old] = new
-            _pass_taint(old, new)
+            if old.tainted:
+                _pass_taint(old, new)
 
     def replay(self, equations: Iterable[Equation]) -> Iterator[tuple[Equation, bool]]:
         """Take all equations out, and give them one after another, with whether each is among ``equations``.
@@ -301,23 +317,41 @@ class Builder:
         for equation in emitted:
             yield equation, equation in selection
 
-    def again(self, equation: Equation) -> Sequence[Any]:
-        """``equation`` at its turn of a replay, on the values that its operands have now; its results."""
-        operands = tuple([self.value(x) for x in equation.inputs])
-        if all(map(is_same, operands, equation.inputs)):
-            key = self._key(equation.primitive, operands, equation.parameters)
-            result = self._table.get(key)
-            if result is None:
-                self.equations.append(equation)
-                if not equation.is_unique:
-                    is_multiple = equation.primitive.multiple
-                    self._table[key] = equation.outputs if is_multiple else equation.outputs[0]
-                return equation.outputs
-            results = result if equation.primitive.multiple else (result,)
+    def again(self, equation: Equation, simplifies: bool = True) -> Sequence[Any]:
+        """``equation`` at its turn of a replay, on the values that its operands have now; its results.
+
+        ``simplifies``: whether it is simplified once more where these are others than before.
+        """
+        rebound, inputs, is_kept = self._rebound, equation.inputs, True
+        for atom in inputs:
+            if atom in rebound or (type(atom) is not Variable and self._kept(atom) is not atom):
+                is_kept = False
+        if not is_kept and simplifies:
+            results = self.emit_again(equation, inputs)
         else:
-            results = self.emit_again(equation, operands)
+            if not is_kept:
+                inputs = tuple([self.value(x) if type(x) is Variable else self._kept(x) for x in inputs])
+            key = self._key(equation.primitive, inputs, equation.parameters)
+            result: Any = self._table.get(key)
+            if result is None:
+                emitted = equation if is_kept else self._copied(equation, inputs)
+                self.equations.append(emitted)
+                result = emitted.outputs if equation.primitive.multiple else emitted.outputs[0]
+                if not equation.is_unique:
+                    self._table[key] = result
+            results = result if equation.primitive.multiple else (result,)
         self.rebind(equation.outputs, results)
         return results
+
+    @staticmethod
+    def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
+        """``equation`` on other operands of the same values."""
+        tainted = is_tainted(equation.primitive, inputs, equation.parameters)
+        outputs = tuple([Variable(y.type, False, tainted or y.tainted) for y in equation.outputs])
+        copy = Equation(equation.primitive, inputs, equation.parameters, outputs, equation.source)
+        for output in outputs:
+            output.made_by = copy
+        return copy
 
     def close(self, outputs: Sequence[Any], inputs: Sequence[Variable] | None = None) -> Graph:
         """The finished graph of ``outputs``, without equations that they do not need."""

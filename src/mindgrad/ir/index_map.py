@@ -91,6 +91,9 @@ class Relabelling(NamedTuple):
 class Axes:
     """The treatment of axes by an operator; rows have one as ``axes``."""
 
+    #: whether :meth:`preferred` can give an order
+    prefers: bool = False
+
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         """The map of an equation on operands of these shapes."""
         raise NotImplementedError

@@ -116,19 +116,26 @@ def _unit(direction: Any) -> int | None:
 def _shortened(graph: Graph) -> Graph:
     """``graph`` with series as long as they are read."""
     read_atoms = {*graph.outputs, *[x for equation in graph.equations for x in equation.inputs]}
+    lengths = {e: _length(e, read_atoms) for e in graph.equations if e.primitive is taylor_coefficients}
+    if all(equation.parameters["order"] == used for equation, used in lengths.items()):
+        return graph
 
     def replace(equation: Equation, read: Read) -> Any:
-        if equation.primitive is not taylor_coefficients:
+        used = lengths.get(equation)
+        if used is None or used == equation.parameters["order"]:
             return None
         program, argnum, order = (equation.parameters[name] for name in ("program", "argnum", "order"))
-        used = max((k % order + 1 for k, y in enumerate(equation.outputs) if y in read_atoms), default=1)
-        if used == order:
-            return None
         made = taylor_coefficients(*map(read, equation.inputs), program=program, argnum=argnum, order=used)
         rows = [made[k * used : (k + 1) * used] for k in range(len(program.outputs))]
         return [each for row in rows for each in (*row, *[zeros(row[0].type)] * (order - used))]
 
     return rebuilt(graph, replace)
+
+
+def _length(equation: Equation, read_atoms: set[Any]) -> int:
+    """The number of coefficients of a series up to the last that is read."""
+    order = equation.parameters["order"]
+    return max((k % order + 1 for k, y in enumerate(equation.outputs) if y in read_atoms), default=1)
 
 
 # -- first derivatives -----------------------------------------------------------------------------

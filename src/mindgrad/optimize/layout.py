@@ -120,13 +120,16 @@ def narrow_products_turned(graph: Graph) -> Graph:
 
 def reduced_products_turned(graph: Graph) -> Graph:
     """``graph`` with products that are reduced over their first axis turned, so that it is the last."""
+    candidates = [e for e in graph.equations if e.primitive is dot and _is_turnable(e)]
+    if not candidates:
+        return graph
     uses = Counter(x for e in graph.equations for x in e.inputs)
     uses.update(graph.outputs)
     readers = {x: e for e in graph.equations for x in e.inputs}
     turned: set[Equation] = set()
     products = 0
-    for equation in graph.equations:
-        chain = _reduced_chain(equation, uses, readers) if equation.primitive is dot else None
+    for equation in candidates:
+        chain = _reduced_chain(equation, uses, readers)
         if chain:
             turned.update(chain)
             products += 1
@@ -175,12 +178,12 @@ def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
     if not costs().channels_last or not is_one_cpu():
         return preferring
     for equation in graph.equations:
-        axes, treatment = index_map(equation), equation.primitive.axes
-        if axes is None or treatment is None:
-            continue
-        labels = treatment.preferred(axes, equation.parameters)
-        if labels is not None:
-            preferring[equation] = labels
+        treatment = equation.primitive.axes
+        if treatment is not None and treatment.prefers:
+            axes = treatment.index_map([x.shape for x in equation.inputs], equation.parameters)
+            labels = treatment.preferred(axes, equation.parameters)
+            if labels is not None:
+                preferring[equation] = labels
     return preferring
 
 
@@ -218,35 +221,37 @@ def _narrow_products(graph: Graph) -> set[Equation]:
     """Products of a long first operand with a small second one, with something between them."""
     products: set[Equation] = set()
     computed = False
+    long, short = costs().long_rows, costs().short_sides
     for equation in graph.equations:
-        if equation.primitive is dot:
-            contract, batch = equation.parameters["contract"], equation.parameters["batch"]
+        if equation.primitive is dot and not equation.parameters["batch"][0]:
+            contract = equation.parameters["contract"]
+            shapes = [x.type.shape for x in equation.inputs]
+            if math.prod([shapes[0][axis] for axis in contract[0]]) > short:
+                continue
             rows, columns = [
-                math.prod([x.shape[axis] for axis in free_axes(len(x.shape), contract[k], batch[k])])
-                for k, x in enumerate(equation.inputs)
+                math.prod([shape[axis] for axis in free_axes(len(shape), contract[k], ())])
+                for k, shape in enumerate(shapes)
             ]
-            inner = math.prod([equation.inputs[0].shape[axis] for axis in contract[0]])
-            if (
-                not batch[0]
-                and rows >= costs().long_rows
-                and columns <= costs().short_sides
-                and inner <= costs().short_sides
-            ):
+            if rows >= long and columns <= short:
                 products.add(equation)
                 computed = computed or equation.inputs[0] not in graph.inputs
     return products if computed and len(products) > 1 else set()
+
+
+def _is_turnable(product: Equation) -> bool:
+    """Whether a product has the size of one that is turned for a reduction over its first axis."""
+    type_ = product.outputs[0].type
+    if product.parameters["batch"][0] or len(type_.shape) != 2 or type_.size < costs().turned_elements:
+        return False
+    rows, columns = type_.shape
+    return rows in costs().turned_terms and columns >= 2 * rows
 
 
 def _reduced_chain(
     product: Equation, uses: Counter[Any], readers: dict[Any, Equation]
 ) -> list[Equation] | None:
     """A product and what is pointwise between it and a reduction over its first axis; else ``None``."""
-    y, shape = product.outputs[0], product.outputs[0].shape
-    if product.parameters["batch"][0] or len(shape) != 2 or y.type.size < costs().turned_elements:
-        return None
-    if shape[0] not in costs().turned_terms or shape[1] < 2 * shape[0]:
-        return None
-    chain = [product]
+    (y,), chain = product.outputs, [product]
     while uses[y] == 1 and (equation := readers.get(y)) is not None:
         if not equation.primitive.pointwise:
             return chain if _reduces(equation) and equation.parameters.get("axes") == (0,) else None

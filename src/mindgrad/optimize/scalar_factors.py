@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterable
 from typing import Any, NamedTuple
 
 from mindgrad.ir.cost_model import costs
@@ -45,18 +45,21 @@ class _Scaled(NamedTuple):
 def factors_moved(graph: Graph) -> Graph:
     """``graph`` with the factors of large values of products on small ones."""
     graph = inside(graph, factors_moved)
-    if not any(map(_is_product, graph.equations)):
+    products = dict.fromkeys(filter(_is_uneven, graph.equations))
+    factors = dict.fromkeys(e for e in graph.equations if e.primitive is mul or e.primitive is neg)
+    if not products or not factors:
         return graph
     uses = Counter(x for equation in graph.equations for x in equation.inputs)
     uses.update(graph.outputs)
-    of_operands = _of_operands(graph, uses)
+    of_operands = _of_operands(products, factors, uses)
     of_results = {
         equation: scaled
-        for equation in graph.equations
-        if (scaled := _scaled(equation)) is not None
-        and _is_product(scaled.unscaled.made_by)
+        for equation in factors
+        if not products.keys().isdisjoint([getattr(x, "made_by", None) for x in equation.inputs])
+        and (scaled := _scaled(equation)) is not None
+        and (product := getattr(scaled.unscaled, "made_by", None)) in products
         and uses[scaled.unscaled] == 1
-        and min(x.type.size for x in scaled.unscaled.made_by.inputs) <= _small_size(scaled.unscaled)
+        and min(x.type.size for x in product.inputs) <= _small_size(scaled.unscaled)
     }
     if not of_operands and not of_results:
         return graph
@@ -74,7 +77,7 @@ def factors_moved(graph: Graph) -> Graph:
         operands = [read(slots[k].unscaled if k in slots else x) for k, x in enumerate(product.inputs)]
         return _product(product, operands, factor * math.prod([scaled.factor for scaled in slots.values()]))
 
-    return rebuilt(graph, replace)
+    return rebuilt(graph, replace, simplifies=False)
 
 
 def _product(equation: Equation, operands: list[Any], factor: complex) -> Any:
@@ -91,16 +94,18 @@ def _times(factor: complex, x: Any) -> Any:
     return full(x.type, factor) * x
 
 
-def _of_operands(graph: Graph, uses: Counter[Any]) -> dict[Equation, dict[int, _Scaled]]:
+def _of_operands(
+    products: Iterable[Equation], factors: Container[Any], uses: Counter[Any]
+) -> dict[Equation, dict[int, _Scaled]]:
     """For each product its operands whose factors move, by their positions."""
     slots: dict[Any, list[tuple[Equation, int]]] = {}
-    for equation in graph.equations:
-        if _is_product(equation):
-            for k, x in enumerate(equation.inputs):
+    for equation in products:
+        for k, x in enumerate(equation.inputs):
+            if getattr(x, "made_by", None) in factors:
                 slots.setdefault(x, []).append((equation, k))
     moved: dict[Equation, dict[int, _Scaled]] = {}
     for x, places in slots.items():
-        scaled = _scaled(getattr(x, "made_by", None))
+        scaled = _scaled(x.made_by)
         if scaled is None or uses[x] != len(places) or not _is_array(scaled.unscaled, uses):
             continue
         if all(_smallest(equation) <= _small_size(x) for equation, _ in places):
@@ -109,9 +114,12 @@ def _of_operands(graph: Graph, uses: Counter[Any]) -> dict[Equation, dict[int, _
     return moved
 
 
-def _is_product(equation: Equation | None) -> bool:
-    """Whether ``equation`` is a product that sums, such as one of matrices."""
-    return equation is not None and equation.primitive.kind == "multilinear"
+def _is_uneven(equation: Equation) -> bool:
+    """Whether ``equation`` is a product that sums, such as one of matrices, of a large and a small value."""
+    if equation.primitive.kind != "multilinear":
+        return False
+    largest = max([x.type.size for x in (*equation.inputs, *equation.outputs)])
+    return largest >= costs().scaled_elements and _smallest(equation) * costs().distributed_part <= largest
 
 
 def _is_array(unscaled: Any, uses: Counter[Any]) -> bool:

@@ -118,7 +118,8 @@ def _in_stack_tiles(graph: Graph) -> Graph:
     if graph.has_effect:
         return graph
     graph = inside(graph, _in_stack_tiles)
-    large = [k for k, e in enumerate(graph.equations) if _is_stack(e)]
+    least = costs().stack_tiles * costs().stack_tile_bytes
+    large = [k for k, e in enumerate(graph.equations) if e.outputs and _is_stack(e, least)]
     if not large:
         return graph
     # results of a loop or branch in front of the stacks can be data
@@ -140,12 +141,12 @@ def _in_stack_tiles(graph: Graph) -> Graph:
         return builder.close(builder.inline(better, before))
 
 
-def _is_stack(equation: Equation) -> bool:
-    y = equation.outputs[0] if equation.outputs else None
+def _is_stack(equation: Equation, least: int) -> bool:
+    """Whether the result of ``equation`` is a stack of at least so many bytes."""
+    y = equation.outputs[0]
     return (
-        y is not None
-        and len(y.shape) >= 3
-        and _bytes([y]) >= costs().stack_tiles * costs().stack_tile_bytes
+        len(y.type.shape) >= 3
+        and y.type.size * y.type.dtype.itemsize >= least
         and equation.primitive.kind != "control"
         and repetition(y) is None
     )

@@ -53,6 +53,8 @@ class ConvolutionAxes(Axes):
     Axes of samples stand in any order, and there may be more of them.
     """
 
+    prefers = True
+
     def index_map(self, shapes: Sequence[Shape], parameters: Mapping[str, Any]) -> IndexMap:
         spatial, groups = len(shapes[1]) - 2, parameters["groups"]
         is_last = parameters.get("channels_last", False)

@@ -41,7 +41,8 @@ def reshaped_twice(x: Any, shape: Shape) -> Any:
 
 def sum_of_parts(a: Any, b: Any) -> Any:
     """``a + b`` of two padded arrays that lie side by side along one axis: they are joined, then padded."""
-    first, second = _made(a, "pad"), _made(b, "pad")
+    first = _made(a, "pad")
+    second = None if first is None else _made(b, "pad")
     if first is None or second is None:
         return None
     if any(first.parameters["interior"]) or any(second.parameters["interior"]):
