@@ -41,10 +41,10 @@ def quotients_joined(graph: Graph) -> Graph:
     divisors = Counter(e.inputs[1] for e in graph.equations if e.primitive is div and e.outputs[0] in bases)
 
     def is_changed(equation: Equation) -> bool:
-        if equation.primitive not in (absorb, div):
-            return False
-        (y,) = equation.outputs
-        return y in bases and (equation.primitive is absorb or divisors[bases[y]] > 1)
+        if equation.primitive is absorb:
+            return equation.outputs[0] in bases
+        base = bases.get(equation.outputs[0]) if equation.primitive is div else None
+        return base is not None and divisors[base] > 1
 
     if not any(map(is_changed, graph.equations)):
         return graph
