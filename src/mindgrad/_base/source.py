@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import time
 
-__all__ = ["PACKAGE", "unchanged_source"]
+from mindgrad._base.location import PACKAGE
 
-#: the folder of the package
-PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+__all__ = ["unchanged_source"]
+
 _loaded = time.time()
 
 

@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.source import PACKAGE, unchanged_source
+from mindgrad._base.location import PACKAGE
+from mindgrad._base.source import unchanged_source
 from mindgrad.backend.executable import GraphProgram
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.dtype import DType
