@@ -15,16 +15,15 @@ __all__ = [
     "unheard", "user_frame", "user_location", "warn_user",
 ]  # fmt: skip
 
-# (pathlib would take a tenth of the whole import)
-PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-_OWN = PACKAGE + os.sep
+#: the folder of this package as the files of its code name it, links and all
+PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 #: what runs a program of the user's
-LAUNCHERS = (_OWN + "cli.py", _OWN + "__main__.py")
+LAUNCHERS = (PACKAGE + "cli.py", PACKAGE + "__main__.py")
 
 
 def is_own_file(name: str) -> bool:
     """Whether a file is of this package, and runs no program of the user's."""
-    return name.startswith(_OWN) and name not in LAUNCHERS
+    return name.startswith(PACKAGE) and name not in LAUNCHERS
 
 
 def user_frame() -> Any:

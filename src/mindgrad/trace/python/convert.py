@@ -307,7 +307,7 @@ def _reason(function: types.FunctionType) -> str:
     file = code.co_filename
     if is_generator_function(code):
         return "it is a generator or async function"
-    if file.startswith(PACKAGE + os.sep):
+    if file.startswith(PACKAGE):
         return "it belongs to this package"
     module = str(function.__globals__.get("__name__", "")).partition(".")[0]
     if module in NUMERIC:

@@ -1,0 +1,48 @@
+"""Lines of errors and warnings are the user's wherever the package lies."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import mindgrad
+from mindgrad._base.location import PACKAGE, is_own_file
+
+SOURCE = Path(mindgrad.__file__).parent
+
+
+def test_a_package_of_a_like_name_beside_ours_is_the_users():
+    assert is_own_file(f"{PACKAGE}ops/math.py")
+    assert not is_own_file(f"{PACKAGE.rstrip(os.sep)}_models{os.sep}net.py")
+
+
+def test_a_package_that_a_link_leads_to_is_ours(tmp_path):
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links" / "mindgrad").symlink_to(SOURCE, target_is_directory=True)
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(
+            """
+            import mindgrad as ms
+            from mindgrad import ops
+
+            def f(x):
+                return ops.matmul(x, ops.ones((4, 5)))
+
+            for call in (f, ms.jit(f)):
+                try:
+                    call(ms.Tensor([[1.0, 2.0]]))
+                except ValueError as error:
+                    print(error)
+            print(ms.__file__)
+            """
+        )
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "links")}
+    done = subprocess.run(
+        [sys.executable, str(script)], env=environment, capture_output=True, text=True, check=True
+    )
+    *messages, file = done.stdout.rstrip().split("\n")
+    assert file.startswith(str(tmp_path / "links"))
+    assert "\n".join(messages).count(f"{script}:6") == 2, done.stdout
