@@ -215,7 +215,8 @@ def pictures(x, w, v, u, b):
 PICTURES = [(2, 3, 16, 16), (4, 3, 3, 3), (6, 2, 3, 3), (6, 4, 1, 1), (4,)]
 
 
-def test_convolutions_have_their_channels_last():
+def test_convolutions_have_their_channels_last(monkeypatch):
+    with_costs(monkeypatch, vector_channels=4)
     fired = on_and_off(pictures, [x / 2 for x in arrays(*PICTURES)])
     assert fired["channels"] >= 1
 
@@ -236,8 +237,17 @@ def test_pictures_are_turned_at_the_ends_alone():
     assert [size for size in transposed_sizes(graph) if size >= x.size] == [x.size, x.size]
 
 
-def test_weights_and_moments_keep_their_order():
+@pytest.mark.parametrize("outputs", [4, 8])
+def test_few_channels_stay_in_front(outputs):
+    x, w, v = map(Tensor, arrays((2, 16, 9, 9), (outputs, 16, 3, 3), (9, outputs, 3, 3)))
+    with compiled(False):
+        plain = trace(lambda x, w, v: ops.conv2d(ops.relu(ops.conv2d(x, w)), v, stride=2), x, w, v)
+    assert (transposes_carried(plain) is plain) == (outputs < 8)
+
+
+def test_weights_and_moments_keep_their_order(monkeypatch):
     """A kernel's gradient is turned once, not each value that is computed from it."""
+    with_costs(monkeypatch, vector_channels=2)
 
     def step(x, w, m, v):
         slope = ms.grad(lambda w: ops.square(ops.conv2d(x, w)).sum())(w)

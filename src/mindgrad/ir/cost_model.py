@@ -44,6 +44,8 @@ class Costs(NamedTuple):
     short_sides: int = 24
     #: whether convolutions, and what lies between them, have their channels last (docs/decisions/0029)
     channels_last: bool = True
+    #: channels from which on vectors run well along them
+    vector_channels: int = 8
     #: the most elements of a window whose convolution with one channel is a sum of shifted products
     stencil_taps: int = 49
     #: the most outputs of such a channel

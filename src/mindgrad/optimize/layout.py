@@ -25,7 +25,8 @@ tiles (``optimize.tiling``) have their rows last already.
 **Convolutions.** XLA's kernels for CPUs take pictures with their channels last, and XLA turns the operands
 and the result of every convolution that has them first. There a convolution gets its operands in the order
 that its row prefers, and what lies between convolutions, forward and backward, follows. A value that joins
-weights and their moments has the order of these (``optimize.anchors``).
+weights and their moments has the order of these (``optimize.anchors``). Where most numbers that convolutions
+give stand in fewer than ``vector_channels`` channels, they stay as they are.
 
 **Reduced products.** A sum or an extreme over the first axis of a product, with nothing but pointwise
 operators between, is one over the last axis of the exchanged product: there the numbers that meet lie side by
@@ -173,10 +174,14 @@ def _carried_along(graph: Graph, turned: set[Equation], preferring: Mapping[Equa
 
 
 def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
-    """The equations that prefer their operands in another order, with the labels of these in it."""
+    """The equations that prefer their operands in another order, with the labels of these in it.
+
+    None where most of what they compute has few channels: vectors along these would be short.
+    """
     preferring: dict[Equation, tuple[Labels, ...]] = {}
     if not costs().channels_last or not is_one_cpu():
         return preferring
+    wide = narrow = 0
     for equation in graph.equations:
         treatment = equation.primitive.axes
         if treatment is not None and treatment.prefers:
@@ -184,7 +189,12 @@ def _preferring(graph: Graph) -> dict[Equation, tuple[Labels, ...]]:
             labels = treatment.preferred(axes, equation.parameters)
             if labels is not None:
                 preferring[equation] = labels
-    return preferring
+                result, channels = equation.outputs[0].type, axes.results[0].index(labels[1][-1])
+                if result.shape[channels] < costs().vector_channels:
+                    narrow += result.size
+                else:
+                    wide += result.size
+    return preferring if narrow <= wide else {}
 
 
 def _as_preferred(operands: list[Any], axes: Any, labels: tuple[Labels, ...]) -> list[Any]:
