@@ -6,7 +6,7 @@ import os
 import platform
 import re
 import subprocess
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,8 +47,8 @@ def cores() -> int:
 
 def description() -> list[tuple[str, str]]:
     """Name and value of each line."""
-    lines = [("date", str(date.today())), ("processor", processor())]
-    lines.append(("cores", str(cores())))
+    lines = [("date", str(date.today())), ("time", f"{datetime.now(UTC):%H:%M} UTC")]
+    lines += [("processor", processor()), ("cores", str(cores()))]
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         lines.append(("memory", f"{memory / 2**30:.0f} GiB"))

@@ -36,7 +36,9 @@ COLOURS = {
 }  # fmt: skip
 SECTIONS = {
     "Derivatives of derivatives": "t3 kuramoto derivative laplacian* biharmonic hessian-dense rows-*",
-    "GradBench": "gradbench-* gmm-*",
+    "GradBench loops": "gradbench-descent gradbench-saddle-* gradbench-particle-*",
+    "GradBench functions": "gradbench-*-value* gradbench-*-cost*",
+    "GradBench derivatives": "gradbench-* gmm-*",
     "Loops": "loop* newton newton-memory rnn",
     "Sparse derivatives": "sparse-* bundle-adjustment",
     # of the training steps the compiled one is compared; how eager mode stands beside it is in docs/eager.md
@@ -101,8 +103,8 @@ class Row:
 def records(folder: Path) -> Iterator[tuple[dict[str, str], dict[str, Any]]]:
     """The last record of each task, with the description of its run."""
     latest: dict[str, tuple[dict[str, str], dict[str, Any]]] = {}
-    for path in sorted(folder.glob("*.json")):
-        content = json.loads(path.read_text())
+    runs = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    for content in sorted(runs, key=lambda run: (run["about"]["date"], run["about"].get("time", ""))):
         if "before" in content["about"]:  # mindgrad beside itself
             continue
         for task in content["tasks"]:

@@ -27,7 +27,7 @@ GOAL = {"contender": "mindgrad:graph loss", "of": "time", "against": ["jax:jit"]
 
 @pytest.fixture
 def folder(tmp_path):
-    """The results of two days; those of one commit beside another do not count."""
+    """The results of two hours; those of one commit beside another do not count."""
     about = {"processor": "a CPU", "cores": "2", "commit": "c", "versions": "v", "others": "quiet"}
     rows = [
         contender("mindgrad:eager", 9.0, 9.0, 9.0),
@@ -42,9 +42,9 @@ def folder(tmp_path):
         {"task": "gmm-2", "title": "", "size": "centres", "only_value": [], "goals": [], "rows": fast},
     ]
     old = [{**new[0], "rows": rows[1:2]}]
-    for name, date, tasks in (("2026-01-01-b", "2026-01-01", old), ("2026-01-02-a", "2026-01-02", new)):
-        content = {"about": {**about, "date": date}, "tasks": tasks}
-        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    for name, time, tasks in (("b", "09:59 UTC", old), ("a", "10:00 UTC", new)):
+        content = {"about": {**about, "date": "2026-01-02", "time": time}, "tasks": tasks}
+        (tmp_path / f"2026-01-02-{name}.json").write_text(json.dumps(content))
     beside = {"about": {**about, "date": "2026-01-03", "before": "c"}, "tasks": old}
     (tmp_path / "2026-01-03-a.json").write_text(json.dumps(beside))
     return tmp_path
@@ -57,7 +57,7 @@ def test_the_page_is_what_its_command_writes(page, monkeypatch, capsys):
 
 def test_a_row_is_the_ratio_within_the_rounds_to_the_fastest_peer(page, folder):
     content = page["sections"](folder)
-    (slow,), (fast,) = content["Derivatives of derivatives"], content["GradBench"]
+    (slow,), (fast,) = content["Derivatives of derivatives"], content["GradBench derivatives"]
     assert (slow.ours, slow.fastest, slow.ratio) == ("mindgrad:graph loss", "jax:jit", 2.0)
     assert (fast.label, fast.ratio) == ("gmm-2, 10 centres", 0.25)
     text = page["page"](content, {"t3": {"where": "XLA", "why": "It waits."}})
