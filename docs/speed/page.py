@@ -25,6 +25,8 @@ RESULTS = FOLDER.parents[1] / "bench" / "results"
 LOSSES = FOLDER / "losses.toml"
 #: the ratio from which on a row is lost: below, two equal programs differ by as much
 LOST = 1.03
+#: smaller ratios are drawn, and count in means, as this one: a peer's hours are no merit of a row
+LEAST = 0.01
 #: contenders that a library's user would not write: shown, and not raced against
 SHOWN_ONLY = ("by hand", "implicit", "(again)", "numpy:", "python:", "mindgrad:")
 #: contenders in a second process, with what the first left on disk
@@ -58,7 +60,8 @@ Written by `docs/speed/page.py` from the raw samples in `bench/results/*.json`; 
 time of a call over that of the fastest peer in the same rounds of one run: 1 is as fast, 0.5 twice as fast.
 The bar is the smallest to the largest ratio over the rounds. Rules of fairness and the tasks' definitions
 stand in `bench/README.md`; `scripts/bench TASK` measures a row again. Programs that differentiate by hand are
-shown, and are no peers. Peers that take more than some eight times as long lie beyond the figures.
+shown, and are no peers. Peers that take more than some eight times as long lie beyond the figures; ratios
+below 0.01 are drawn, and count in the means, as 0.01.
 
 """
 
@@ -164,6 +167,11 @@ def sections(folder: Path) -> dict[str, list[Row]]:
     return {title: rows for title, rows in content.items() if rows}
 
 
+def mean_ratio(rows: Sequence[Row]) -> float:
+    """The geometric mean of the rows' ratios."""
+    return geometric_mean([max(row.ratio, LEAST) for row in rows])
+
+
 def time_of(value: float) -> str:
     """Three digits and a unit."""
     unit, size = next((pair for pair in (("s", 1.0), ("ms", 1e-3)) if value >= pair[1]), ("µs", 1e-6))
@@ -176,7 +184,7 @@ def page(content: dict[str, list[Row]], losses: dict[str, dict[str, str]]) -> st
     every = [row for rows in content.values() for row in rows]
     won = sum(row.ratio <= 1.0 for row in every)
     level = sum(1.0 < row.ratio <= LOST for row in every)
-    mean = geometric_mean([row.ratio for row in every])
+    mean = mean_ratio(every)
     parts = [
         HEAD,
         f"Of {len(every)} rows mindgrad is the fastest in {won}, level in {level} (up to {LOST}), slower in "
@@ -186,7 +194,7 @@ def page(content: dict[str, list[Row]], losses: dict[str, dict[str, str]]) -> st
     for title, rows in content.items():
         worst = max(rows, key=lambda row: row.ratio)
         kept = sum(row.ratio <= LOST for row in rows)
-        rate = geometric_mean([row.ratio for row in rows])
+        rate = mean_ratio(rows)
         link = f"[{title}](#{title.lower().replace(' ', '-')})"
         parts.append(f"| {link} | {len(rows)} | {kept} | {rate:.2f} | {worst.label}: {worst.ratio:.2f} |")
     for title, rows in content.items():
@@ -237,14 +245,14 @@ def draw(title: str, rows: list[Row]) -> None:
     plt.switch_backend("svg")
     plt.rcParams |= {"svg.hashsalt": "mindgrad", "svg.fonttype": "none", "font.size": 8}
     figure, axes = plt.subplots(figsize=(7.5, 0.9 + 0.21 * len(rows)), layout="constrained")
-    axes.axvspan(1e-4, 1.0, color="tab:blue", alpha=0.06, lw=0)
+    axes.axvspan(LEAST / 2, 1.0, color="tab:blue", alpha=0.06, lw=0)
     axes.axvline(1.0, color="black", lw=0.8)
     labelled = set()
     for y, row in enumerate(rows):
         for name in sorted(row.contenders, key=lambda name: name == row.ours):
             if not (name == row.ours or is_shown(name)):
                 continue
-            library, ratios = name.partition(":")[0], row.ratios(name)
+            library, ratios = name.partition(":")[0], [max(x, LEAST) for x in row.ratios(name)]
             if not ratios:
                 continue
             label = library if library not in labelled else None
@@ -254,7 +262,7 @@ def draw(title: str, rows: list[Row]) -> None:
             middle = median(ratios)
             spread = [[middle - min(ratios)], [max(ratios) - middle]] if main else None
             axes.errorbar(middle, y, xerr=spread, ls="", lw=1, zorder=3 if main else 2, label=label, **style)
-    ratios = [row.ratio for row in rows]
+    ratios = [max(row.ratio, LEAST) for row in rows]
     axes.set(
         xscale="log",
         ylim=(len(rows) - 0.4, -0.6),
@@ -262,7 +270,7 @@ def draw(title: str, rows: list[Row]) -> None:
     )
     axes.set_yticks(range(len(rows)), [row.label for row in rows])
     axes.set_xlabel("time over that of the fastest peer")
-    ticks = [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
+    ticks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20]
     low, high = axes.get_xlim()
     axes.set_xticks([tick for tick in ticks if low <= tick <= high], minor=False)
     axes.set_xticklabels([f"{tick:g}" for tick in ticks if low <= tick <= high])
