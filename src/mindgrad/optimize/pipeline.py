@@ -17,6 +17,7 @@ from mindgrad.optimize.collective_fusion import with_joined_sums
 from mindgrad.optimize.derivative_fusion import joined
 from mindgrad.optimize.distribution import distributed
 from mindgrad.optimize.guarded_loops import guards_postponed
+from mindgrad.optimize.known_lookups import known_lookups_untested
 from mindgrad.optimize.layout import narrow_products_turned, reduced_products_turned, transposes_carried
 from mindgrad.optimize.matmul_order import products_ordered
 from mindgrad.optimize.pairwise_sum import halved
@@ -39,6 +40,7 @@ _BEFORE_COMPILATION: list[Callable[[Graph], Graph]] = [
     halved,
     quotients_joined,
     guards_postponed,
+    known_lookups_untested,
 ]
 
 

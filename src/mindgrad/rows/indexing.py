@@ -108,7 +108,9 @@ def _xla_indices(indices: Any) -> Any:
     return indices.astype(np.int32)
 
 
-def _xla_gather(jax: Any, x: Any, indices: Any, axes: Shape, batch: Shape, fill: Any) -> Any:
+def _xla_gather(
+    jax: Any, x: Any, indices: Any, axes: Shape, batch: Shape, fill: Any, inside: bool = False
+) -> Any:
     pairs = sorted(zip(batch, range(len(batch)), strict=True))
     rank, window = indices.ndim - 1, window_axes(x.ndim, axes, batch)
     if x.size == 0:
@@ -125,8 +127,8 @@ def _xla_gather(jax: Any, x: Any, indices: Any, axes: Shape, batch: Shape, fill:
             start_indices_batching_dims=tuple(place for _, place in pairs),
         ),
         slice_sizes=tuple(n if axis in window else 1 for axis, n in enumerate(x.shape)),
-        mode="fill",
-        fill_value=fill,
+        mode="promise_in_bounds" if inside else "fill",
+        fill_value=None if inside else fill,
     )
 
 
@@ -154,37 +156,45 @@ def _xla_scatter(jax: Any, write: str, x: Any, indices: Any, updates: Any, axes:
 
 
 def _gather_type(
-    x: TensorType, indices: TensorType, axes: Shape, batch: Shape = (), fill: str = "nan"
+    x: TensorType,
+    indices: TensorType,
+    axes: Shape,
+    batch: Shape = (),
+    fill: str = "nan",
+    inside: bool = False,
 ) -> TensorType:
     if fill not in ("nan", "zero"):
         raise ValueError(f"For 'gather', fill must be 'nan' or 'zero', but got {fill!r}.")
     return x.with_shape(_lookup_shape("gather", x, indices, axes, batch))
 
 
-def _gather_numpy(x: Any, indices: Any, axes: Shape, batch: Shape = (), fill: str = "nan") -> Any:
+def _gather_numpy(
+    x: Any, indices: Any, axes: Shape, batch: Shape = (), fill: str = "nan", inside: bool = False
+) -> Any:
     arranged, _ = _arranged(x, axes, batch)
     if x.size == 0:
         shape = (*indices.shape[:-1], *arranged.shape[len(axes) + len(batch) :])
         return np.full(shape, _outside(x.dtype, fill))
-    places, inside = _places(x.shape, indices, axes, batch)
+    places, are_inside = _places(x.shape, indices, axes, batch)
     y = np.asarray(arranged[places])
-    if not inside.all():  # then y is a copy: places are arrays, never single numbers
-        y[~inside] = _outside(x.dtype, fill)
+    if not are_inside.all():  # then y is a copy: places are arrays, never single numbers
+        y[~are_inside] = _outside(x.dtype, fill)
     return y
 
 
-#: ``gather(x, indices, axes, batch=(), fill="nan")``: the elements of x at ``indices``
+#: ``gather(x, indices, axes, batch=(), fill="nan", inside=False)``: the elements of x at ``indices``; with
+#: ``inside`` none of them lies outside, which ``optimize.known_lookups`` has seen
 gather = linear(
     "gather",
     work=MOVE,
     moves=True,
     type_rule=_gather_type,
     numpy=_gather_numpy,
-    xla=lambda jax, x, indices, axes, batch=(), fill="nan": _xla_gather(
-        jax, x, indices, axes, batch, _outside(x.dtype, fill).item()
+    xla=lambda jax, x, indices, axes, batch=(), fill="nan", inside=False: _xla_gather(
+        jax, x, indices, axes, batch, _outside(x.dtype, fill).item(), inside
     ),
     linear_in=(0,),
-    transpose=lambda ct, x, indices, axes, batch=(), fill="nan": [
+    transpose=lambda ct, x, indices, axes, batch=(), fill="nan", inside=False: [
         scatter_add(zeros(x.type), indices, ct, axes=axes, batch=batch),
         None,
     ],
