@@ -146,7 +146,7 @@ def test_the_kernel_of_a_transposed_convolution_is_no_larger_than_its_input():
     def value(x, w):
         return ops.square(ops.conv_transpose2d(x, w, stride=2)).sum()
 
-    x, w = Tensor(np.ones((2, 4, 9, 9), np.float32)), Tensor(np.ones((4, 3, 2, 2), np.float32))
+    x, w = Tensor(np.ones((2, 8, 9, 9), np.float32)), Tensor(np.ones((8, 8, 2, 2), np.float32))
     graph = trace(ms.grad(value, (0, 1)), x, w)
     kernels = [equation.inputs[1].shape[:2] for equation in graph.equations if equation.primitive is conv]
     assert sorted(kernels) == [(2, 2), (2, 2), (9, 9)]

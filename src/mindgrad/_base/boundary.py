@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import inspect
 import opcode
-import os
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache, cached_property
@@ -36,7 +35,6 @@ from mindgrad._base.refusal import without_own_frames
 
 __all__ = ["before_trimming", "enclose", "enclose_rooms", "enclosed", "trim"]
 
-_OWN = PACKAGE + os.sep
 _IS_KNOWN = sys.version_info[:2] in ((3, 11), (3, 12), (3, 13)) and sys.implementation.name == "cpython"
 #: code whose errors do not end at a call: the frame of a generator is entered many times
 _SUSPENDED = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -52,7 +50,7 @@ def leave() -> None:
     frame = sys._getframe(1).f_back
     while frame is not None:
         name = frame.f_code.co_filename
-        if name.startswith(_OWN) and name not in LAUNCHERS:
+        if name.startswith(PACKAGE) and name not in LAUNCHERS:
             return  # ours called it, and may want to look at the error
         frame = frame.f_back
     if isinstance(error, Exception):
@@ -230,7 +228,7 @@ class _Boundary:
 
     def enclose_function(self, function: FunctionType, with_inner: bool) -> None:
         code = function.__code__
-        if not code.co_filename.startswith(_OWN):
+        if not code.co_filename.startswith(PACKAGE):
             return
         if "__wrapped__" in function.__dict__:  # it may make functions that are called by the program
             self.enclose_member(function.__dict__["__wrapped__"], with_inner)

@@ -154,7 +154,6 @@ def _width(text: str) -> int:
 
 # -- tracebacks ------------------------------------------------------------------------------------
 
-_OWN = PACKAGE + os.sep
 _ENGINES = ("jax.", "jaxlib.")
 _LIBRARIES = frozenset(("numpy", "scipy", "ml_dtypes", "safetensors"))
 
@@ -162,7 +161,7 @@ _LIBRARIES = frozenset(("numpy", "scipy", "ml_dtypes", "safetensors"))
 def _is_own(frame: types.FrameType) -> bool:
     """Whether a frame is this library's, or that of the one that it compiles with."""
     module = frame.f_globals.get("__name__", "") or ""
-    return frame.f_code.co_filename.startswith(_OWN) or f"{module}.".startswith(_ENGINES)
+    return frame.f_code.co_filename.startswith(PACKAGE) or f"{module}.".startswith(_ENGINES)
 
 
 def _is_library(frame: types.FrameType) -> bool:

@@ -95,8 +95,10 @@ def rows_of(ops: Any, indices: Any, shape: Any, batch: int) -> Any:
     return ops.where(inside, row, ops.full_like(row, total))
 
 
-def gather(ops: Any, x: Any, indices: Any, axes: Any, batch: Any = (), fill: str = "nan") -> Any:
-    """The elements of x at ``indices``; NaN or zero outside."""
+def gather(
+    ops: Any, x: Any, indices: Any, axes: Any, batch: Any = (), fill: str = "nan", inside: bool = False
+) -> Any:
+    """The elements of x at ``indices``; NaN or zero outside, where none is if ``inside``."""
     y, _, shape = arranged(ops, x, axes, batch)
     others = y.shape[1:]
     is_float = fill == "nan" and "Float" in str(x.dtype)
