@@ -15,12 +15,6 @@ from mindgrad.execution.compiled import trace
 pytestmark = pytest.mark.xla
 
 NAME = "xla_cpu_experimental_ynn_fusion_type"
-LEVEL = "xla_backend_optimization_level"
-
-
-@pytest.fixture(autouse=True)
-def a_level_for_the_process(monkeypatch):
-    monkeypatch.setenv("XLA_FLAGS", f"--{LEVEL}=0")
 
 
 def told(function, *shapes, device=None):
@@ -65,23 +59,6 @@ def test_results_of_more_than_64_kib_side_by_side_are_summed_without_the_kernels
 def test_other_devices_are_told_nothing():
     assert told(lambda x: x.sum(-1), (300, 300, 3), device=SimpleNamespace(platform="gpu")) == {}
     assert told(lambda x: x.sum(-1), (300, 300, 3), device=SimpleNamespace(platform="cpu"))
-
-
-def test_llvm_optimises_at_level_2_unless_the_process_has_a_level(monkeypatch, forgotten):
-    for flags, level in (
-        ("", {LEVEL: "2"}),
-        ("--xla_backend_extra_options=a=1", {LEVEL: "2"}),
-        (f"--xla_dump_to=x --{LEVEL}=3", {}),
-        ("flags.txt", {}),
-    ):
-        monkeypatch.setenv("XLA_FLAGS", flags)
-        assert told(ops.tanh, (10,)) == level, flags
-        assert told(lambda x: x.sum(-1), (300, 300, 3)).keys() == {NAME} | level.keys(), flags
-    monkeypatch.setenv("XLA_FLAGS", "")
-    assert told(ops.tanh, (10,), device=SimpleNamespace(platform="gpu")) == {}
-    run = options.compiled_with(jax.jit(jnp.tanh).lower(jnp.ones(3)), told(ops.tanh, (3,)))
-    assert LEVEL not in options._unknown
-    np.testing.assert_allclose(run(jnp.ones(3)), np.tanh(np.ones(3)), rtol=1e-6)
 
 
 def test_what_a_loop_does_counts_as_often_as_it_does_it():

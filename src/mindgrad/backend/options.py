@@ -5,10 +5,7 @@ kernels are up to six times faster than XLA's own where much is reduced to littl
 slower where little is: sums over the last axis of a few elements, as in distances of particles, and, before
 jaxlib 0.11, sums over the first axis whose result is wide, as in the sums over directions of a Laplacian. So
 a program is compiled without them where it has more to lose than to win; the kernels for products of
-matrices and convolutions always stay.
-
-LLVM optimises at level 2, not at XLA's 3: programs compile in up to a fifth less time and run as fast. A
-level in ``XLA_FLAGS`` stays. The measurements are in ``docs/decisions/0011-compile-options.md``.
+matrices and convolutions always stay. The measurements are in ``docs/decisions/0011-compile-options.md``.
 
 No option changes what a program means: results differ by the order of additions. An option that jaxlib does
 not know is dropped for the rest of the process.
@@ -17,7 +14,6 @@ not know is dropped for the rest of the process.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -36,9 +32,6 @@ _WITHOUT_REDUCTIONS = {
     _FUSIONS: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
 }
 
-_LEVEL = "xla_backend_optimization_level"
-_LLVM_LEVEL = {_LEVEL: "2"}
-
 _REPAIRED = (0, 11)
 
 #: options that the jaxlib at hand was found not to know
@@ -50,15 +43,7 @@ def options_of(graph: Graph, device: Any) -> dict[str, str]:
     if device is not None and device.platform != "cpu":
         return {}
     saved = sum(run.times * _saved(run.equation) for run in runs(graph, costs().assumed_trips))
-    fusions = _WITHOUT_REDUCTIONS if saved < -costs().option_nanoseconds else {}
-    return fusions | (_LLVM_LEVEL if _is_level_free() else {})
-
-
-def _is_level_free() -> bool:
-    """Whether nobody has set the level of LLVM for the process: a program's option would override it."""
-    flags = os.environ.get("XLA_FLAGS", "").strip()
-    names_a_file = bool(flags) and not flags.startswith("-")
-    return not names_a_file and _LEVEL not in flags
+    return dict(_WITHOUT_REDUCTIONS) if saved < -costs().option_nanoseconds else {}
 
 
 def compiled_with(lowered: Any, options: Mapping[str, str]) -> Any:
