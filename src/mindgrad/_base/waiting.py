@@ -12,7 +12,6 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -23,12 +22,8 @@ WORKER = "mindgrad-waiting"
 
 #: on Windows no signal wakes a thread that waits for a lock
 _PATIENCE = 0.1 if os.name == "nt" else -1.0
-#: seconds that a result is asked for again and again before a thread waits for it, which costs 40 µs
+#: seconds that a result is asked for again and again before a thread waits for it, which costs as much
 _SECONDS_OF_ASKING = 50e-6
-#: the same where no other thread of Python could go on meanwhile: asking keeps the interpreter
-_SECONDS_ALONE = 2e-3
-#: leaves the core to a thread of the program that has none of its own
-_leave_core: Callable[[], Any] = getattr(os, "sched_yield", partial(time.sleep, 0))
 #: seconds that the end of the process waits for programs that were interrupted
 _SECONDS_AT_EXIT = 0.5
 
@@ -125,10 +120,8 @@ def computed(array: Any) -> Any:
     is_ready = getattr(array, "is_ready", None)
     if is_ready is None or is_ready():
         return array
-    is_alone = threading.active_count() == 1 + len(_idle)
-    latest = time.perf_counter() + (_SECONDS_ALONE if is_alone else _SECONDS_OF_ASKING)
+    latest = time.perf_counter() + _SECONDS_OF_ASKING
     while time.perf_counter() < latest:
-        _leave_core()
         if is_ready():
             return array
     interruptible(array.block_until_ready)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from mindgrad._base.callback_errors import raise_noted
 from mindgrad._base.collection import only_young_garbage
-from mindgrad._base.waiting import interruptible
+from mindgrad._base.waiting import computed, interruptible
 from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.jax_import import jax_module, stopped_by_forks
 from mindgrad.backend.options import compiled_with
@@ -129,7 +129,7 @@ def _to_end(run: Callable[..., Any]) -> Callable[..., Any]:
     def wait(*operands: Any) -> Any:
         results = run(*operands)
         for each in results:
-            interruptible(each.block_until_ready)  # at once: what it calls back needs the interpreter
+            computed(each)
         jax.effects_barrier()
         raise_noted()
         return results
