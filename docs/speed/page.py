@@ -111,7 +111,8 @@ def records(folder: Path) -> Iterator[tuple[dict[str, str], dict[str, Any]]]:
         if "before" in content["about"]:  # mindgrad beside itself
             continue
         for task in content["tasks"]:
-            latest[task["task"]] = (content["about"], task)
+            if not task["goals"] or any(goal["of"] == "time" for goal in task["goals"]):  # else of memory
+                latest[task["task"]] = (content["about"], task)
     yield from latest.values()
 
 
