@@ -20,7 +20,7 @@ def arrays(result: Tensor | tuple) -> list[np.ndarray]:
 
 
 def wait_for_all(result: Tensor | tuple) -> None:
-    """Ask for the numbers of every tensor, without a copy where the library needs none, as peers are awaited."""
+    """Ask for the numbers of every tensor, as peers are awaited: without a copy if the library needs none."""
     if isinstance(result, (tuple, list)):
         for part in result:
             wait_for_all(part)
