@@ -31,8 +31,6 @@ UNTESTED = Rewrite(
 def known_lookups_untested(graph: Graph) -> Graph:
     """``graph`` with the lookups marked whose positions are constants inside of what they read."""
     graph = inside(graph, known_lookups_untested)
-    if not any(e.primitive is gather and type(e.inputs[1]) is Constant for e in graph.equations):
-        return graph
     untested = {e for e in graph.equations if e.primitive is gather and _is_inside(e)}
     if not untested:
         return graph
