@@ -3,10 +3,10 @@
 python bench/together.py gradbench-ba-value hessian-dense   two tasks, every size of them
 python bench/together.py gradbench --size 100000            GradBench's rows of that size
 
-Contenders of ``scripts/bench`` have a process each, as users do, and processes differ: where the system puts their
-memory, and when it takes it back. Equal programs are then up to 1.6 times apart, one way or the other. Here a sample
-of one is followed by one of the other. *calls* are told off together, the last one awaited; *awaited* is each call
-with its wait, of which ours leaves a NumPy array and answers Ctrl-C. jax's loops are compiled as ours are.
+Contenders of ``scripts/bench`` have a process each, as users do, and processes differ: where the system puts
+their memory, and when it takes it back. Equal programs are then up to 1.6 times apart, one way or the other.
+Here a sample of one is followed by one of the other. *calls* are timed together, the last one awaited;
+*awaited* is each call with its wait, of which ours leaves a NumPy array. jax's loops are compiled as ours.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def prepared(task: Task, name: str, options: dict[str, int]) -> Job | None:
 
 
 def measured(jobs: dict[str, Job], rounds: int) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    """Seconds a call by contender, a number a round: of calls told off together, and of awaited ones."""
+    """Seconds a call by contender, a number a round: of calls timed together, and of awaited ones."""
     together: dict[str, list[float]] = {name: [] for name in jobs}
     awaited: dict[str, list[float]] = {name: [] for name in jobs}
     calls = {
@@ -72,7 +72,7 @@ def ratio(times: dict[str, list[float]]) -> tuple[str, float]:
 
 
 def row(task: Task, size: int | None, rounds: int) -> tuple[list[str], float] | None:
-    """The cells of one row of the table, and the ratio of calls; nothing where there is nothing to compare."""
+    """The cells of a row of the table, and the ratio of calls; nothing where there is nothing to compare."""
     options = {} if size is None else {task.size: size}
     jobs = {name: job for name in compared(task) if (job := prepared(task, name, options)) is not None}
     if OURS not in jobs or len(jobs) == 1:

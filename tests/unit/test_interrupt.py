@@ -11,7 +11,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
-from mindgrad._base.waiting import _idle, interruptible
+from mindgrad._base import waiting
+from mindgrad._base.waiting import _idle, computed, interruptible, note_long
 from mindgrad.backend.executable import _LongRun
 
 pytestmark = [
@@ -180,3 +181,67 @@ def test_only_programs_with_loops_pay_for_it():
     assert not long(lambda x: x * w, x)
     assert not long(scan, x)
     assert long(until, x)
+
+
+class Running:
+    """A result of a program that ends when somebody waits for it; who waited."""
+
+    def __init__(self):
+        self.waited_in = ""
+        self.is_taken = False
+
+    def is_ready(self):
+        return bool(self.waited_in)
+
+    def is_deleted(self):
+        return self.is_taken
+
+    def block_until_ready(self):
+        self.waited_in = threading.current_thread().name
+
+
+@pytest.fixture
+def nothing_long(monkeypatch):
+    monkeypatch.setattr(waiting, "_is_long_unseen", False)
+    waiting._long.clear()
+    yield
+    waiting._long.clear()
+
+
+def waited_in():
+    """The thread in which a new result is waited for."""
+    return computed(Running()).waited_in
+
+
+def test_the_main_thread_waits_where_nothing_takes_long(nothing_long):
+    assert waited_in() == "MainThread"
+    long = Running()
+    note_long([long])
+    assert waited_in() == waiting.WORKER
+    assert waited_in() == waiting.WORKER, "it is still in work"
+    assert computed(long).waited_in == waiting.WORKER
+    assert waited_in() == "MainThread"
+
+
+def test_what_comes_of_a_long_program_is_waited_for_in_another_thread(nothing_long):
+    note_long([Running()])  # nobody holds it: what is waited for may be made of it
+    assert waited_in() == waiting.WORKER
+    assert waited_in() == "MainThread"
+    given_away = Running()
+    note_long([given_away])
+    given_away.is_taken = True
+    assert waited_in() == waiting.WORKER
+    assert waited_in() == "MainThread"
+
+
+def test_programs_that_may_take_long_are_noted(nothing_long):
+    def noted(function, *arguments):
+        ms.jit(function)(*arguments)
+        count = len(waiting._long)
+        waiting._long.clear()
+        return count
+
+    x = Tensor(np.ones((64, 64)))
+    assert not noted(lambda x: ops.sin(ops.matmul(x, x)), x)
+    assert noted(lambda x: ops.sort(ops.tile(x, (64, 64)).reshape(-1))[0].sum(), x)
+    assert noted(lambda x: [x := ops.matmul(x, x) for _ in range(300)][-1], x)

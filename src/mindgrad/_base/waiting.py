@@ -3,6 +3,9 @@
 Python handles signals in the main thread, between two steps of its interpreter, and not while that thread is
 inside of XLA. So what may take long runs in another thread, while the main one waits where a signal wakes it.
 A handler that raises ends the waiting only: the program cannot be stopped, and runs to its end unheeded.
+
+Where nothing is in work that may take long, the main thread itself waits, which is sooner done: whoever
+starts a program that may notes its results (:func:`note_long`).
 """
 
 from __future__ import annotations
@@ -11,11 +14,13 @@ import atexit
 import os
 import threading
 import time
-from collections.abc import Callable
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any
 
-__all__ = ["WORKER", "computed", "interruptible"]
+__all__ = ["WORKER", "computed", "interruptible", "note_long"]
 
 #: the name of the threads in which programs run while the main thread waits
 WORKER = "mindgrad-waiting"
@@ -26,6 +31,8 @@ _PATIENCE = 0.1 if os.name == "nt" else -1.0
 _SECONDS_OF_ASKING = 50e-6
 #: seconds that the end of the process waits for programs that were interrupted
 _SECONDS_AT_EXIT = 0.5
+#: programs that jax lets a device have in work
+_IN_WORK = 32
 
 
 class _Job:
@@ -73,10 +80,16 @@ _idle: list[_Worker] = []
 #: what handlers of signals have interrupted
 _abandoned: list[_Job] = []
 
+#: of each program in work that may take long one result
+_long: deque[weakref.ref[Any]] = deque(maxlen=_IN_WORK)
+#: whether such a result went away before it was seen to be there
+_is_long_unseen = False
+
 if hasattr(os, "register_at_fork"):
     # threads are not forked
     os.register_at_fork(after_in_child=_idle.clear)
     os.register_at_fork(after_in_child=_abandoned.clear)
+    os.register_at_fork(after_in_child=_long.clear)
 
 
 @atexit.register
@@ -115,8 +128,31 @@ def interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
     return job.result
 
 
+def note_long(results: Sequence[Any]) -> None:
+    """Note the results of a program that may take so long that a user wants to interrupt it."""
+    global _is_long_unseen
+    if results and hasattr(results[0], "is_ready"):
+        _long.append(weakref.ref(results[0]))  # all results of a program are there at once
+    elif results:
+        _is_long_unseen = True
+
+
+def _may_take_long() -> bool:
+    """Whether a program that may take long is, as far as is known, still in work."""
+    global _is_long_unseen
+    for reference in list(_long):
+        array = reference()
+        if array is None or array.is_deleted():  # what comes of it may be what is waited for
+            _is_long_unseen = True
+        elif not array.is_ready():
+            return True
+    _long.clear()
+    return _is_long_unseen
+
+
 def computed(array: Any) -> Any:
     """``array``; if it is a program's result, once that has been computed."""
+    global _is_long_unseen
     is_ready = getattr(array, "is_ready", None)
     if is_ready is None or is_ready():
         return array
@@ -124,5 +160,9 @@ def computed(array: Any) -> Any:
     while time.perf_counter() < latest:
         if is_ready():
             return array
-    interruptible(array.block_until_ready)
+    if _may_take_long():
+        interruptible(array.block_until_ready)
+        _is_long_unseen = False
+    else:
+        array.block_until_ready()
     return array

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad._base.waiting import interruptible
+from mindgrad._base.waiting import interruptible, note_long
 from mindgrad.backend.jax_import import is_jax_loaded, jax_module
 from mindgrad.backend.job import job_of
 from mindgrad.backend.processes import is_started
@@ -121,7 +121,9 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[
     if primitive.pointwise and rank:
         shape = next(a.shape for a in arrays if np.ndim(a) == rank)
         arrays = [np.broadcast_to(a, shape) if np.ndim(a) == 0 else a for a in arrays]
-    return kernel(*arrays)
+    result = kernel(*arrays)
+    note_long(result if primitive.multiple else [result])  # on which later ones may wait
+    return result
 
 
 def synchronize() -> None:

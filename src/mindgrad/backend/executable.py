@@ -21,14 +21,17 @@ from typing import Any, NamedTuple
 
 from mindgrad._base.callback_errors import raise_noted
 from mindgrad._base.collection import only_young_garbage
-from mindgrad._base.waiting import computed, interruptible
+from mindgrad._base.waiting import computed, interruptible, note_long
 from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.jax_import import jax_module, stopped_by_forks
 from mindgrad.backend.options import compiled_with
 from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.graph import Constant, Graph
 
-__all__ = ["EndOfProcess", "Executable", "GraphProgram", "ahead", "array_type", "compiling", "copy_on_device"]
+__all__ = [
+    "EndOfProcess", "Executable", "GraphProgram", "ahead", "array_type", "compiling", "copy_on_device",
+    "noting",
+]  # fmt: skip
 
 
 class Executable:
@@ -116,6 +119,17 @@ class _LongRun:
         for each in results:
             each.block_until_ready()
         return results
+
+
+def noting(run: Callable[..., Any]) -> Callable[..., Any]:
+    """``run``, of a program that may take long: its results are noted, and waits for them interruptible."""
+
+    def call(*operands: Any) -> Any:
+        results = run(*operands)
+        note_long(results)
+        return results
+
+    return call
 
 
 def _as_it_is(run: Callable[..., Any]) -> Callable[..., Any]:

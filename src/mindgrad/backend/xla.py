@@ -17,11 +17,11 @@ import numpy as np
 from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.waiting import interruptible
 from mindgrad.backend.device_mesh import Placement, constants_of, is_joint, laid_out, lowering_for
-from mindgrad.backend.executable import Executable, GraphProgram, ahead
+from mindgrad.backend.executable import Executable, GraphProgram, ahead, noting
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import options_of
 from mindgrad.backend.process_mesh import after, mesh_of, noted
-from mindgrad.control.trip_counts import runs
+from mindgrad.control.trip_counts import has_long_loops, is_short
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, communicates, is_communication
 from mindgrad.ir.partition import set_device_counter
@@ -207,7 +207,9 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
         return results
 
     scoped = _scoped(run, needs_x64(graph))  # settings of jax are those of a thread
-    return partial(interruptible, scoped) if _may_take_long(graph) else scoped
+    if has_long_loops(graph):
+        return partial(interruptible, scoped)
+    return scoped if _ends_soon(graph) else noting(scoped)
 
 
 def compile_ahead(
@@ -271,13 +273,28 @@ def compile_ahead(
         )
     layouts = None if placement is None else laid_out(compiled, undonated, donated)
     constants = list(map(to_device, extra)) if placement is None else constants_of(compiled, extra, to_device)
-    may_take_long = _may_take_long(graph)
+    return _executable(compiled, graph, constants, layouts, placement, mesh, pending_results)
+
+
+def _executable(
+    compiled: Any,
+    graph: Graph,
+    constants: Sequence[Any],
+    layouts: Sequence[Any] | None,
+    placement: Placement | None,
+    mesh: Any,
+    pending_results: int,
+) -> Executable:
+    """What runs a compiled program, so that it and the waits for its results are interruptible if need be."""
+    may_take_long = has_long_loops(graph)
     if graph.has_effect or may_take_long:
         pending_results = 0  # such a program's results are awaited
-    run_compiled = _noted(compiled, graph, placement)
+    call = _noted(compiled, graph, placement)
     if mesh is not None:
-        run_compiled = mesh.joining(compiled, graph, pending_results)
-    executable = Executable(run_compiled, constants, graph.has_effect, may_take_long, layouts)
+        call = mesh.joining(compiled, graph, pending_results)
+    if not may_take_long and (mesh or placement or not _ends_soon(graph)):
+        call = noting(call)
+    executable = Executable(call, constants, graph.has_effect, may_take_long, layouts)
     executable.compiled, executable.takes_parts = compiled, mesh is not None
     return executable
 
@@ -287,16 +304,13 @@ def _noted(compiled: Any, graph: Graph, placement: Placement | None) -> Any:
     return compiled if placement is None or not is_joint(placement.devices) else noted(compiled, graph)
 
 
+def _ends_soon(graph: Graph) -> bool:
+    """Whether a program ends before a user thinks of Ctrl-C: of callbacks and other devices nobody knows."""
+    return getattr(_selected(), "platform", "cpu") == "cpu" and not graph.has_effect and is_short(graph)
+
+
 def _has_empty_arrays(graph: Graph) -> bool:
     return any(not y.type.size for equation in graph.equations for y in equation.outputs)
-
-
-def _may_take_long(graph: Graph) -> bool:
-    """Whether the loops of ``graph`` run as often as the data say, or very often.
-
-    XLA runs a small program in the thread that calls it, and of a loop it counts one trip.
-    """
-    return any(not each.is_known or each.times > costs().long_loop_trips for each in runs(graph))
 
 
 def lower_ahead(graph: Graph) -> Any:

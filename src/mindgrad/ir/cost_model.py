@@ -254,6 +254,12 @@ class HostCosts(NamedTuple):
     quick_calls: int = 8
     #: seconds after which users begin to think of Ctrl-C
     interrupted_seconds: float = 0.1
+    #: seconds that an arithmetic operation, an element of an array, one of a function and one of an algorithm
+    #: take at most: an upper bound, on slow machines too, not an estimate
+    operation_seconds: float = 1e-9
+    element_seconds: float = 3e-9
+    function_seconds: float = 2e-8
+    library_seconds: float = 1e-7
 
 
 #: by kind of device, as ``set_device`` names them; loops over tiles serve the caches of a CPU
