@@ -285,7 +285,7 @@ def _executable(
     mesh: Any,
     pending_results: int,
 ) -> Executable:
-    """What runs a compiled program, so that it and the waits for its results are interruptible if need be."""
+    """The executable of a compiled program; waits for what may take long are interruptible."""
     may_take_long = has_long_loops(graph)
     if graph.has_effect or may_take_long:
         pending_results = 0  # such a program's results are awaited
