@@ -1,5 +1,6 @@
 """``source``: programs and derivatives written as Python, which give what they were written from."""
 
+import inspect
 import subprocess
 import sys
 
@@ -202,6 +203,34 @@ def test_a_derivative_has_the_names_of_the_program():
     assert "du_dx = h * np.cos(x) + d_h * np.sin(x)" in text
     assert "h = ops.tanh(x * 2.0)\n" in text, "the user's line as a comment"
     assert "d2u_dx2 = " in str(ms.source(u, POINT, order=2))
+
+
+def quartic(x):
+    return (x**4).sum()
+
+
+def quartics(x):
+    return x**4
+
+
+@pytest.mark.parametrize(
+    ("function", "order"),
+    [
+        (ms.vmap(quartic), 0), (ms.jit(quartic), 0), (ms.jit(ms.grad(quartic)), 1), (ms.jacfwd(quartic), 1),
+        (ms.vmap(ms.grad(quartic)), 1), (ms.divergence(quartics), 1), (ms.hessian(quartic), 2),
+        (ms.laplacian(quartic), 2), (ms.grad(ms.laplacian(quartic)), 3), (ops.biharmonic(quartic), 4),
+        (ops.directional_derivative(quartic, 3), 3), (ms.hvp(quartic), 2),
+    ],
+)  # fmt: skip
+def test_the_order_is_that_of_the_derivative_not_the_number_of_transforms(function, order):
+    text = str(ms.source(function, *[ops.ones(3)] * len(inspect.signature(function).parameters)))
+    words = ["", "The derivative of ", *[f"The derivative of order {k} of " for k in range(2, 5)]]
+    assert text.startswith(f'"""{words[order]}quartic')
+
+
+def test_a_compiled_cell_has_its_names():
+    text = str(ms.source(ms.jit(nn.Dense(3, 2)), ops.ones((1, 3))))
+    assert "def Dense(x, *, weight, bias):" in text
 
 
 def test_parameters_are_arguments_under_their_names():
