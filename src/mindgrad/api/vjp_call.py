@@ -21,7 +21,7 @@ from mindgrad.api.arguments import (
     match,
     warn_of_integers,
 )
-from mindgrad.api.callables import Arity, arity
+from mindgrad.api.callables import Arity, arity, describe
 from mindgrad.execution.pullback import pull
 from mindgrad.execution.record import Recorded, record
 from mindgrad.ir.constant_arguments import is_constant
@@ -84,11 +84,24 @@ class Call:
                 raise IndexError(
                     f"For '{owner}', the grad_position {max(positions)} is out of range: the function "
                     f"was called with {len(args)} inputs, which are counted from 0."
+                    f"{_keywords_without_position(fn, signature, kwargs)}"
                 )
             positions = ()
         self.args = args
         self.kwargs = kwargs
         self.positions = positions
+
+
+def _keywords_without_position(fn: Any, signature: Arity, kwargs: dict[str, Any]) -> str:
+    """A sentence on keyword arguments that are no positional parameters of ``fn``, if there are any."""
+    if not kwargs:
+        return ""
+    names = [f"'{name}'" for name in signature.names if name]
+    many = "s" * (len(kwargs) > 1)
+    return (
+        f" The keyword argument{many} {', '.join(map(repr, kwargs))} {'have' if many else 'has'} no position: "
+        f"those that {describe(fn)} takes by position are {', '.join(names) if names else 'none'}."
+    )
 
 
 class Inputs:
