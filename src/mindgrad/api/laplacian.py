@@ -262,7 +262,7 @@ def _operator(
     extra: int = 0,
     order: int = 2,
 ) -> Callable[..., Any]:
-    """The function that applies ``rule``, of an order, to a run of ``fn``; ``extra`` more arguments go to it."""
+    """The function that applies ``rule``, of an order, to a run of ``fn`` and to ``extra`` more arguments."""
     check_callable(owner, fn)
     check_positions(owner, grad_position, has_weights=False)
     several = isinstance(grad_position, tuple)

@@ -97,10 +97,11 @@ def _keywords_without_position(fn: Any, signature: Arity, kwargs: dict[str, Any]
     if not kwargs:
         return ""
     names = [f"'{name}'" for name in signature.names if name]
-    many = "s" * (len(kwargs) > 1)
+    subject = "keyword arguments {} have" if len(kwargs) > 1 else "keyword argument {} has"
+    listed = ", ".join(map(repr, kwargs))
     return (
-        f" The keyword argument{many} {', '.join(map(repr, kwargs))} {'have' if many else 'has'} no position: "
-        f"those that {describe(fn)} takes by position are {', '.join(names) if names else 'none'}."
+        f" The {subject.format(listed)} no position: those that {describe(fn)} takes by position "
+        f"are {', '.join(names) if names else 'none'}."
     )
 
 
