@@ -105,7 +105,7 @@ def test_the_command_draws(tmp_path, capsys):
     script.write_text("from mindgrad import ops\n\ndef u(x):\n    return ops.sin(x).sum()\n")
     assert main([f"{script}:u", "Tensor([1.0])", "-o", str(tmp_path / "u.svg")]) == 0
     assert (tmp_path / "u.svg").stat().st_size > 1000
-    assert "rows" in capsys.readouterr().out
+    assert ": 1 row, one for each line" in capsys.readouterr().out
     with pytest.raises(SystemExit) as ended:
         main([f"{script}:u", "Tensor([1.0])", "-o", str(tmp_path / "u.bmp")])
     assert ended.value.code == 2
@@ -149,3 +149,57 @@ def test_each_cell_has_its_rows_while_they_fit():
     assert folded.rows < 6
     assert "Block" in texts(folded)
     assert not any(text.startswith("blocks.") for text in texts(folded))
+
+
+class Normed(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 4, 3)
+        self.norm = nn.BatchNorm2d(4)
+
+    def construct(self, x):
+        h = self.norm(self.conv(x))
+        return ops.relu(x + h)
+
+
+class Residual(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 4, 3)
+        self.blocks = nn.SequentialCell(Normed(), Normed(), Normed())
+
+    def construct(self, x):
+        h = self.stem(x)
+        return self.blocks(h).sum()
+
+
+def test_rows_follow_the_values_though_rewrites_move_constants_to_the_front():
+    drawing = ms.draw(Residual(), ops.ones((2, 3, 8, 8)), order=1)
+    rows = drawing._rows
+    assert [row.group for row in rows] == ["Residual", *[f"blocks.{k}" for k in (0, 0, 1, 1, 2, 2)]]
+    assert all(a.row < b.row for a, b in drawing._arrows if not (a.is_derivative or b.is_derivative))
+    assert all(a.row > b.row for a, b in drawing._arrows if a.is_derivative and b.is_derivative)
+    assert {"derivatives ↑", "residuals →"} <= set(texts(drawing))
+
+
+def two(x):
+    h = ops.tanh(x * 2.0)
+    g = ops.sin(h) + h
+    return (g * h).sum(-1)
+
+
+def test_derivatives_of_forward_mode_flow_downwards():
+    shown = texts(ms.draw(ms.laplacian(two), X))
+    assert "derivatives ↓" in shown
+    assert "derivatives ↑" not in shown
+
+
+def test_what_a_line_gives_is_shown_however_much_it_does():
+    each = [ops.sin, ops.cos, ops.tan, ops.exp, ops.log, ops.sqrt, ops.atan, ops.erf, ops.sinh, ops.cosh]
+
+    def busy(x):
+        y = sum([f(x) for f in [*each, ops.acosh, ops.asinh, ops.atanh, ops.log1p, ops.expm1, ops.sigmoid]])
+        return (y * y).sum()
+
+    (detail,) = [text for text in texts(ms.draw(busy, X)) if text.startswith("sin, ")]
+    assert re.search(r"…  → Float32\[4,3\]$", detail)

@@ -53,5 +53,5 @@ def main(arguments: Sequence[str]) -> int:
         parser.error(str(error))
     except ModuleNotFoundError as error:
         parser.exit(1, f"{error}\n")
-    print(f"{options.output}: {drawing.rows} rows, one for each {drawing.folding}")
+    print(f"{options.output}: {drawing.size}")
     return 0
