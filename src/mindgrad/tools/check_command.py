@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mindgrad.tools.check_grad import check_grad
 from mindgrad.tools.command_errors import shown_errors
-from mindgrad.tools.command_target import of_script, target_of, target_parser
+from mindgrad.tools.command_target import of_script, target_of, target_parser, written
 
 __all__ = ["main"]
 
@@ -51,5 +51,6 @@ def main(arguments: Sequence[str]) -> int:
         result = check_grad(fn, values, options.order, modes, tolerance=options.tolerance)
     result.show()
     if options.plot:
-        result.plot(options.plot)
+        with written(parser, options.plot):
+            result.plot(options.plot)
     return 0 if result.ok else 1
