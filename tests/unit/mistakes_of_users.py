@@ -527,6 +527,10 @@ f = «ops.SoftMax»()
 #: has it in mindgrad.ops
 z = «ms.matmul»(x, x)
 
+## names: of another module, beside other names that are near
+#: has it in mindgrad$
+z = «ops.odeint»(lambda y, t: y, v, v)
+
 ## names: from an import
 #: cannot import name 'Linearr'
 «from mindgrad.nn import Linearr»
