@@ -203,3 +203,40 @@ def test_what_a_line_gives_is_shown_however_much_it_does():
 
     (detail,) = [text for text in texts(ms.draw(busy, X)) if text.startswith("sin, ")]
     assert re.search(r"…  → Float32\[4,3\]$", detail)
+
+
+class Gate(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(3, 3)
+
+    def construct(self, x):
+        weight = self.dense(x)
+        return ops.sigmoid(weight)
+
+
+class Gated(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+
+    def construct(self, x):
+        x = ops.tanh(x) * self.gate(ops.sin(x))
+        return x * x
+
+
+class Gates(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.CellList([Gated(), Gated()])
+
+    def construct(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return ops.exp(x).sum()
+
+
+def test_a_cell_stands_between_the_lines_that_call_and_follow_it():
+    rows = ms.draw(Gates(), X)._rows
+    layers = [[f"layers.{k}", *[f"layers.{k}.gate"] * 2, f"layers.{k}"] for k in (0, 1)]
+    assert [row.group for row in rows] == [*layers[0], *layers[1], "Gates"]

@@ -331,7 +331,7 @@ class _Picture:
             self.axes.text(
                 0.16,
                 (top + bottom) / 2,
-                _shortened(rows[start].group, 17, keeps_end="." in rows[start].group),
+                _shortened(rows[start].group, 21, keeps_end="." in rows[start].group),
                 fontsize=7,
                 va="center",
                 color="#444444",
