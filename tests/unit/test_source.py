@@ -276,6 +276,17 @@ def test_large_constants_are_arguments_and_small_ones_text():
     agree(program.run(), f(Tensor(np.ones(40))), 1e-12)
 
 
+def test_a_constant_of_equal_elements_is_a_number():
+    ones, zeros = Tensor(np.full((4, 5), 2.5, np.float32)), Tensor(np.full(20, -0.0, np.float32))
+    program = ms.source(lambda x: x.reshape(4, 5) * ones + (x - zeros).reshape(4, 5), ops.ones(20))
+    assert "constant" not in str(program)
+    assert "b85decode" not in str(program)
+    assert "* 2.5" in str(program)
+    mixed = ms.source(lambda x: x * Tensor([0.0, -0.0]), ops.ones(2))
+    assert "np.array([0.0, -0.0], np.float32)" in str(mixed)
+    agree(program.run(), np.full((4, 5), 3.5, np.float32), 1e-7)
+
+
 def test_structures_stay():
     f = lambda p: {"twice": [p["w"] * 2, (p["b"],)], "n": 3}
     p = {"w": Tensor([1.0, 2.0]), "b": Tensor([3.0])}
