@@ -194,6 +194,21 @@ def test_the_function_and_its_place_are_named():
         ms.grad(Net())(X)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ms.jvp(product, (X, Y, X), (X, Y, X)),
+        lambda: ms.vjp(product, X, Y, X),
+        lambda: ms.hessian(product)(X, Y, X),
+        lambda: ms.jacfwd(product)(X, Y, X),
+        lambda: ms.laplacian(product)(X, Y, X),
+    ],
+)
+def test_a_sens_is_named_only_where_there_is_such_an_option(call):
+    with pytest.raises(TypeError, match=r"arguments is 3\. The function is 'product' \([^ ]*\)\.$"):
+        call()
+
+
 def test_a_sens_that_is_missing_or_not_wanted():
     with pytest.raises(TypeError, match=r"number of the function is 2.*arguments is 1.*is the 'sens'"):
         ops.GradOperation(sens_param=True)(product)(X, Y)

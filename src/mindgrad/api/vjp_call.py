@@ -54,10 +54,14 @@ class Call:
         args: Sequence[Any],
         kwargs: dict[str, Any],
         positions: Sequence[int] | None,
-        sens_param: bool = False,
+        sens_param: bool | None = None,
         strict: bool = True,
     ) -> None:
-        """``positions`` of ``None`` are all; ``strict``: one beyond the arguments is an error."""
+        """The arguments of a call.
+
+        ``positions`` of ``None`` are all; ``sens_param`` is ``None`` where there is no such option; with
+        ``strict`` a position beyond the arguments is an error.
+        """
         self.sens: tuple[Any, ...] | None = None
         if sens_param:
             if "sens" in kwargs:
