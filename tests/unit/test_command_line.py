@@ -240,6 +240,14 @@ def test_a_pipe_gets_plain_lines_and_a_terminal_colours(capsys, monkeypatch):
     assert "\x1b[" not in capsys.readouterr().out
 
 
+def test_lists_of_names_are_as_wide_as_the_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    assert max(map(len, text_of(capsys, "ops").splitlines())) > 80, "in a pipe as ever"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    lines = [line for line in text_of(capsys, "ops").splitlines() if line.startswith("  ")]
+    assert max(map(len, lines)) <= 50
+
+
 ERRONEOUS = """\
 from mindgrad import Tensor, nn, ops
 x = Tensor([1.0, 2.0])
