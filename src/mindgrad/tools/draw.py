@@ -18,7 +18,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindgrad.api.arguments import check_callable
@@ -26,6 +25,7 @@ from mindgrad.ir.graph import DerivativeOf, Equation, Graph
 from mindgrad.ir.inner_programs import inner_programs
 from mindgrad.rows.structural import broadcast_in_dim
 from mindgrad.tools.line_labels import OWN, described, function_of
+from mindgrad.tools.pictures import check_picture
 from mindgrad.tools.row_order import sorted_rows
 from mindgrad.tools.traced_program import traced_derivative
 
@@ -35,7 +35,6 @@ __all__ = ["Drawing", "draw"]
 _MOST_ROWS = 40
 #: letters of what a line does and gives, which fill a box
 _COLUMNS = 104
-_SUFFIXES = (".svg", ".png", ".pdf")
 
 #: what operators between arrays do without a word
 _UNSAID = broadcast_in_dim.name
@@ -127,11 +126,7 @@ class Drawing:
         Raises:
             ValueError: the name does not end in ``.svg``, ``.png`` or ``.pdf``.
         """
-        suffix = Path(path).suffix.lower()
-        if suffix not in _SUFFIXES:
-            raise ValueError(
-                f"For 'draw', the file should end in {', '.join(_SUFFIXES)}, but got {os.fspath(path)!r}."
-            )
+        check_picture("draw", path)
         self._figure(lambda figure: figure.savefig(path, dpi=150))
 
     # -- rows and arrows ------------------------------------------------------------------------
