@@ -301,8 +301,8 @@ class _Picture:
             heads.append((right, f"derivatives {arrow}", self.derivatives, "left"))
         if any(b.is_derivative and not a.is_derivative for a, b in self.drawing._arrows):
             heads.append((left + self.box_width, "residuals →", self.residual, "right"))
-        for x, text, colour, side in heads:
-            self.axes.text(x, 0.3, text, fontsize=9, color=colour, va="center", ha=side)
+        for x, text, colour, alignment in heads:
+            self.axes.text(x, 0.3, text, fontsize=9, color=colour, va="center", ha=alignment)
         self._groups(rows)
         for (start, end), _ in self.drawing._arrows.items():
             self._arrow(start, end)

@@ -28,7 +28,7 @@ def sorted_rows(places: Sequence[Any], groups: Sequence[str], before: Sequence[s
     [2, 0, 1, 3]
     """
     above = [_above(n, before) for n in range(len(before))]
-    remaining = {n for n, place in enumerate(places) if place is not None}
+    remaining = {n for n in range(len(places)) if places[n] is not None}
     order: list[int] = []
 
     def rank(n: int) -> tuple[int, bool, bool, int]:
@@ -43,7 +43,7 @@ def sorted_rows(places: Sequence[Any], groups: Sequence[str], before: Sequence[s
                 firsts[groups[n]] = n
         order.append(min(firsts.values(), key=rank))
         remaining.discard(order[-1])
-    return order + [n for n, place in enumerate(places) if place is None]
+    return order + [n for n in range(len(places)) if places[n] is None]
 
 
 def _above(n: int, before: Sequence[set[int]]) -> set[int]:

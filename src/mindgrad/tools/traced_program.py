@@ -164,7 +164,7 @@ def _differentiated(fn: Any) -> tuple[Any, int]:
 
 
 def _uncompiled(fn: Any) -> Any:
-    """What ``jit`` was given."""
+    """The function or Cell that ``jit`` was given."""
     while isinstance(fn, Compiled | JitFunction):
         fn = fn.function if isinstance(fn, Compiled) else fn.__wrapped__  # type: ignore[attr-defined]
     return fn
