@@ -328,10 +328,14 @@ def test_aux_needs_several_outputs():
 
 def test_get_grad():
     found = ms.grad(product, (0, 1), return_ids=True)(X, Y)
-    with pytest.raises(RuntimeError, match="Can not find the gradient for position or Parameter 2"):
+    with pytest.raises(
+        RuntimeError, match=r"Can not find the gradient for position or Parameter 2: there are 0, 1\.$"
+    ):
         ms.get_grad(found, 2)
     with pytest.raises(RuntimeError, match="Can not find the gradient for position or Parameter p"):
         ms.get_grad(found, P)
+    with pytest.raises(RuntimeError, match=r"Parameter 0: .* with grad\(\.\.\., return_ids=True\)\.$"):
+        ms.get_grad(ms.grad(product, (0, 1))(X, Y), 0)
     for wrong in ("a", None, True, 1.0):
         with pytest.raises(TypeError, match=r"`x` should be an integer or a Parameter, but got"):
             ms.get_grad(found, wrong)
