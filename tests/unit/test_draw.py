@@ -240,3 +240,28 @@ def test_a_cell_stands_between_the_lines_that_call_and_follow_it():
     rows = ms.draw(Gates(), X)._rows
     layers = [[f"layers.{k}", *[f"layers.{k}.gate"] * 2, f"layers.{k}"] for k in (0, 1)]
     assert [row.group for row in rows] == [*layers[0], *layers[1], "Gates"]
+
+
+class Clipped(nn.Cell):
+    def construct(self, x):
+        return ops.sqrt(x)
+
+    def bprop(self, x, out, dout):
+        return (ops.clip(dout / (2.0 * out), -1.0, 1.0),)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_derivative_of_the_user_s_stands_among_derivatives(is_first):
+    clipped = Clipped()
+
+    def f(x):
+        y = clipped(ops.sin(x))
+        return (y * y).sum()
+
+    if not is_first:  # its graph is kept from there
+        ms.grad(f)(X)
+    drawing = ms.draw(ms.value_and_grad(f), X)
+    (row,) = [row for row in drawing._rows if row.group == "bprop"]
+    assert not row.operators[0]
+    assert row.operators[1]["clip"] == 1
+    assert re.search(r"\|\d+: return \(ops.clip", "|".join(texts(drawing)))

@@ -58,11 +58,13 @@ class _Row:
         operators: the names of its operators, forwards and in the derivative.
         reads: the arguments and Parameters that these use.
         results: the types of what they give others.
+        is_pullback: whether it is of a derivative that the user has written.
     """
 
     def __init__(self, label: str, group: str) -> None:
         self.label = label
         self.group = group
+        self.is_pullback = False
         self.operators: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         self.reads: tuple[dict[str, None], dict[str, None]] = ({}, {})
         self.results: tuple[dict[str, None], dict[str, None]] = ({}, {})
@@ -239,7 +241,8 @@ class Drawing:
     def _box(self, equation: Equation) -> _Box:
         source = equation.source
         is_pullback = equation.primitive.trip is not None
-        is_derivative = type(source) is DerivativeOf or is_pullback
+        is_rule = getattr(source, "is_pullback", False)
+        is_derivative = type(source) is DerivativeOf or is_pullback or is_rule
         line: Source = ("", 0) if source is None else tuple(source)  # type: ignore[assignment]
         key, label, group = described(line, self.folding)
         cell = getattr(source, "cell", "")
@@ -251,6 +254,7 @@ class Drawing:
         if key not in self._places:
             self._places[key] = len(self._rows)
             self._rows.append(_Row(label, group))
+        self._rows[self._places[key]].is_pullback |= is_rule
         return _Box(self._places[key], is_derivative)
 
     # -- the picture ----------------------------------------------------------------------------
@@ -342,7 +346,8 @@ class _Picture:
                 ec=colour, lw=1.1, zorder=3,
             )
         )  # fmt: skip
-        label = f"derivative of {row.label}" if side and row.label != OWN else row.label
+        is_own = row.label == OWN or row.is_pullback
+        label = f"derivative of {row.label}" if side and not is_own else row.label
         self._text(x + 0.08, y - 0.13, _shortened(label, 78), 7.5, "#111111", "monospace")
         self._text(x + 0.08, y - 0.31, self._detail(number, row, side), 6.5, colour, None)
 
