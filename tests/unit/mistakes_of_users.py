@@ -282,6 +282,40 @@ g = «ms.grad(lambda a: a * a, -1)»
 #: weights
 g = «ms.grad(lambda a: a * a, None, 3.0)»
 
+## gradients: a Cell in the place of its weights
+#: should be ParameterTuple type
+#: net.trainable_params\\(\\)
+net = nn.Dense(3, 2)
+g = «ms.grad(net, None, net)»
+
+## gradients: an iterator of weights
+#: list\\(weights\\)
+net = nn.Dense(3, 2)
+g = «ms.grad(net, None, net.get_parameters())»
+
+## gradients: weights by name
+#: list\\(weights.values\\(\\)\\)
+net = nn.Dense(3, 2)
+g = «ms.grad(net, None, net.parameters_dict())»
+
+## gradients: a keyword that the function does not take
+#: 'b' has no position: those that 'square' .* takes by position are 'a'
+def square(a):
+    return a * a
+
+g = ms.grad(square)
+«g(b=v)»
+
+## gradients: too many inputs of a compiled Cell
+#: The function is 'Dense'
+g = ms.grad(ms.jit(nn.Dense(3, 2)))
+«g(x, v)»
+
+## gradients: inputs in the place of an option of explain
+#: 'compiled' should be bool, but got Tensor
+#: explain\\(fn\\)\\(x\\)
+g = «ms.explain(lambda a: a * a, v)»
+
 ## gradients: the sens that is missing
 #: sens
 g = ops.GradOperation(sens_param=True)(lambda a: a * a)
@@ -492,6 +526,10 @@ f = «ops.SoftMax»()
 ## names: of another module
 #: has it in mindgrad.ops
 z = «ms.matmul»(x, x)
+
+## names: of another module, beside other names that are near
+#: has it in mindgrad$
+z = «ops.odeint»(lambda y, t: y, v, v)
 
 ## names: from an import
 #: cannot import name 'Linearr'

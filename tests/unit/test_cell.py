@@ -272,7 +272,10 @@ def test_a_cell_without_construct_says_so(mode):
     class Empty(nn.Cell):
         pass
 
-    with pytest.raises(AttributeError, match="the method 'construct' of Empty is not defined"):
+    with pytest.raises(
+        AttributeError,
+        match=r"the method 'construct' of Empty is not defined; define construct\(self, \.\.\.\)",
+    ):
         Empty()(Tensor([1.0]))
 
 

@@ -240,6 +240,19 @@ def test_the_error_over_the_step_is_drawn(tmp_path):
     assert "<svg" in text
     row = checked.rows[0]
     assert len(row.steps) == len(row.errors) > 5
+    with pytest.raises(ValueError, match="should end in"):
+        checked.plot("errors.bmp")
+
+
+def test_errors_that_are_exactly_zero_are_drawn_too(tmp_path):
+    pytest.importorskip("matplotlib", reason="an optional package")
+    checked = ms.check_grad(lambda x: (x * x).sum(), Tensor([1.0, 2.0]))
+    assert not checked.rows[0].errors.any()
+    checked.plot(tmp_path / "errors.svg")
+    text = (tmp_path / "errors.svg").read_text()
+    for mode in ("forward", "reverse"):
+        assert f"x, order 1, {mode}: ok" in text
+    assert "10^{-14}" in text, "the axis reaches from rounding to the derivative"
 
 
 SCRIPT = """

@@ -240,6 +240,14 @@ def test_a_pipe_gets_plain_lines_and_a_terminal_colours(capsys, monkeypatch):
     assert "\x1b[" not in capsys.readouterr().out
 
 
+def test_lists_of_names_are_as_wide_as_the_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    assert max(map(len, text_of(capsys, "ops").splitlines())) > 80, "in a pipe as ever"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    lines = [line for line in text_of(capsys, "ops").splitlines() if line.startswith("  ")]
+    assert max(map(len, lines)) <= 50
+
+
 ERRONEOUS = """\
 from mindgrad import Tensor, nn, ops
 x = Tensor([1.0, 2.0])
@@ -295,3 +303,17 @@ def test_arguments_are_defaults_and_variables_of_the_script(tmp_path, monkeypatc
     )  # without what the script prints
     assert listed["function"] == "square"
     assert "def grad_of_square(x, scale):" in text_of(capsys, "source", "script.py:square", "--order", "1")
+
+
+@pytest.mark.parametrize("command", ["draw -o", "source -o", "check --plot"])
+def test_a_file_that_cannot_be_written_is_one_line(tmp_path, monkeypatch, capsys, command):
+    monkeypatch.chdir(tmp_path)
+    Path("wave.py").write_text("from mindgrad import ops\n\ndef u(x):\n    return ops.sin(x).sum()\n")
+    name, option = command.split()
+    with pytest.raises(SystemExit, match="2"):
+        main([name, "wave.py:u", "ops.ones(2)", option, "missing/u.png"])
+    text = capsys.readouterr().err
+    assert text.splitlines()[-1] == (
+        f"mindgrad {name}: error: cannot write 'missing/u.png': No such file or directory"
+    )
+    assert "Traceback" not in text

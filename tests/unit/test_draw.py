@@ -105,7 +105,7 @@ def test_the_command_draws(tmp_path, capsys):
     script.write_text("from mindgrad import ops\n\ndef u(x):\n    return ops.sin(x).sum()\n")
     assert main([f"{script}:u", "Tensor([1.0])", "-o", str(tmp_path / "u.svg")]) == 0
     assert (tmp_path / "u.svg").stat().st_size > 1000
-    assert "rows" in capsys.readouterr().out
+    assert ": 1 row, one for each line" in capsys.readouterr().out
     with pytest.raises(SystemExit) as ended:
         main([f"{script}:u", "Tensor([1.0])", "-o", str(tmp_path / "u.bmp")])
     assert ended.value.code == 2
@@ -149,3 +149,119 @@ def test_each_cell_has_its_rows_while_they_fit():
     assert folded.rows < 6
     assert "Block" in texts(folded)
     assert not any(text.startswith("blocks.") for text in texts(folded))
+
+
+class Normed(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(4, 4, 3)
+        self.norm = nn.BatchNorm2d(4)
+
+    def construct(self, x):
+        h = self.norm(self.conv(x))
+        return ops.relu(x + h)
+
+
+class Residual(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 4, 3)
+        self.blocks = nn.SequentialCell(Normed(), Normed(), Normed())
+
+    def construct(self, x):
+        h = self.stem(x)
+        return self.blocks(h).sum()
+
+
+def test_rows_follow_the_values_though_rewrites_move_constants_to_the_front():
+    drawing = ms.draw(Residual(), ops.ones((2, 3, 8, 8)), order=1)
+    rows = drawing._rows
+    assert [row.group for row in rows] == ["Residual", *[f"blocks.{k}" for k in (0, 0, 1, 1, 2, 2)]]
+    assert all(a.row < b.row for a, b in drawing._arrows if not (a.is_derivative or b.is_derivative))
+    assert all(a.row > b.row for a, b in drawing._arrows if a.is_derivative and b.is_derivative)
+    assert {"derivatives ↑", "residuals →"} <= set(texts(drawing))
+
+
+def two(x):
+    h = ops.tanh(x * 2.0)
+    g = ops.sin(h) + h
+    return (g * h).sum(-1)
+
+
+def test_derivatives_of_forward_mode_flow_downwards():
+    shown = texts(ms.draw(ms.laplacian(two), X))
+    assert "derivatives ↓" in shown
+    assert "derivatives ↑" not in shown
+
+
+def test_what_a_line_gives_is_shown_however_much_it_does():
+    each = [ops.sin, ops.cos, ops.tan, ops.exp, ops.log, ops.sqrt, ops.atan, ops.erf, ops.sinh, ops.cosh]
+
+    def busy(x):
+        y = sum([f(x) for f in [*each, ops.acosh, ops.asinh, ops.atanh, ops.log1p, ops.expm1, ops.sigmoid]])
+        return (y * y).sum()
+
+    (detail,) = [text for text in texts(ms.draw(busy, X)) if text.startswith("sin, ")]
+    assert re.search(r"…  → Float32\[4,3\]$", detail)
+
+
+class Gate(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(3, 3)
+
+    def construct(self, x):
+        weight = self.dense(x)
+        return ops.sigmoid(weight)
+
+
+class Gated(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.gate = Gate()
+
+    def construct(self, x):
+        x = ops.tanh(x) * self.gate(ops.sin(x))
+        return x * x
+
+
+class Gates(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.CellList([Gated(), Gated()])
+
+    def construct(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return ops.exp(x).sum()
+
+
+def test_a_cell_stands_between_the_lines_that_call_and_follow_it():
+    rows = ms.draw(Gates(), X)._rows
+    layers = [[f"layers.{k}", *[f"layers.{k}.gate"] * 2, f"layers.{k}"] for k in (0, 1)]
+    assert [row.group for row in rows] == [*layers[0], *layers[1], "Gates"]
+
+
+class Clipped(nn.Cell):
+    def construct(self, x):
+        return ops.sqrt(x)
+
+    def bprop(self, x, out, dout):
+        return (ops.clip(dout / (2.0 * out), -1.0, 1.0),)
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_derivative_of_the_user_s_stands_among_derivatives(is_first):
+    clipped = Clipped()
+
+    def f(x):
+        y = clipped(ops.sin(x))
+        return (y * y).sum()
+
+    if not is_first:  # its graph is kept from there
+        ms.grad(f)(X)
+    drawing = ms.draw(ms.value_and_grad(f), X)
+    (row,) = [row for row in drawing._rows if row.group == "bprop"]
+    assert not row.operators[0]
+    assert row.operators[1]["clip"] == 1
+    assert re.search(r"\|\d+: return \(ops.clip", "|".join(texts(drawing)))

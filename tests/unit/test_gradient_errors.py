@@ -194,6 +194,21 @@ def test_the_function_and_its_place_are_named():
         ms.grad(Net())(X)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ms.jvp(product, (X, Y, X), (X, Y, X)),
+        lambda: ms.vjp(product, X, Y, X),
+        lambda: ms.hessian(product)(X, Y, X),
+        lambda: ms.jacfwd(product)(X, Y, X),
+        lambda: ms.laplacian(product)(X, Y, X),
+    ],
+)
+def test_a_sens_is_named_only_where_there_is_such_an_option(call):
+    with pytest.raises(TypeError, match=r"arguments is 3\. The function is 'product' \([^ ]*\)\.$"):
+        call()
+
+
 def test_a_sens_that_is_missing_or_not_wanted():
     with pytest.raises(TypeError, match=r"number of the function is 2.*arguments is 1.*is the 'sens'"):
         ops.GradOperation(sens_param=True)(product)(X, Y)
@@ -313,10 +328,14 @@ def test_aux_needs_several_outputs():
 
 def test_get_grad():
     found = ms.grad(product, (0, 1), return_ids=True)(X, Y)
-    with pytest.raises(RuntimeError, match="Can not find the gradient for position or Parameter 2"):
+    with pytest.raises(
+        RuntimeError, match=r"Can not find the gradient for position or Parameter 2: there are 0, 1\.$"
+    ):
         ms.get_grad(found, 2)
     with pytest.raises(RuntimeError, match="Can not find the gradient for position or Parameter p"):
         ms.get_grad(found, P)
+    with pytest.raises(RuntimeError, match=r"Parameter 0: .* with grad\(\.\.\., return_ids=True\)\.$"):
+        ms.get_grad(ms.grad(product, (0, 1))(X, Y), 0)
     for wrong in ("a", None, True, 1.0):
         with pytest.raises(TypeError, match=r"`x` should be an integer or a Parameter, but got"):
             ms.get_grad(found, wrong)

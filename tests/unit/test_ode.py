@@ -184,6 +184,16 @@ ERRORS = [
     (lambda: ms.odeint(lambda y, t: y, 1.0, TIME), TypeError, "y0 must be a Tensor"),
     (lambda: ms.odeint(lambda y, t: y, ONE, Tensor(1.0)), ValueError, "one axis, but got the shape"),
     (lambda: ms.odeint(lambda y, t: y, ONE, [0.0, 1.0]), TypeError, "one axis, but got list"),
+    (
+        lambda: ms.odeint(lambda y, t: y, ONE, Tensor([0.0, 1.0, 0.5])),
+        ValueError,
+        r"rise .* got \[0\.  1\.  0\.5\]",
+    ),
+    (
+        lambda: ms.odeint(lambda t, y: -y, ONE, TIME),
+        ValueError,
+        r"'f\(y, t\)' must return .* shape \(\) instead",
+    ),
     (lambda: ms.odeint(lambda y, t: y.sum(), ONE, TIME), ValueError, r"the shape \(\) instead of \(2,\)"),
     (
         lambda: ms.odeint(lambda y, t: y.astype(ms.float64), ONE, TIME),

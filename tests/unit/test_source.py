@@ -1,5 +1,6 @@
 """``source``: programs and derivatives written as Python, which give what they were written from."""
 
+import inspect
 import subprocess
 import sys
 
@@ -204,6 +205,34 @@ def test_a_derivative_has_the_names_of_the_program():
     assert "d2u_dx2 = " in str(ms.source(u, POINT, order=2))
 
 
+def quartic(x):
+    return (x**4).sum()
+
+
+def quartics(x):
+    return x**4
+
+
+@pytest.mark.parametrize(
+    ("function", "order"),
+    [
+        (ms.vmap(quartic), 0), (ms.jit(quartic), 0), (ms.jit(ms.grad(quartic)), 1), (ms.jacfwd(quartic), 1),
+        (ms.vmap(ms.grad(quartic)), 1), (ms.divergence(quartics), 1), (ms.hessian(quartic), 2),
+        (ms.laplacian(quartic), 2), (ms.grad(ms.laplacian(quartic)), 3), (ops.biharmonic(quartic), 4),
+        (ops.directional_derivative(quartic, 3), 3), (ms.hvp(quartic), 2),
+    ],
+)  # fmt: skip
+def test_the_order_is_that_of_the_derivative_not_the_number_of_transforms(function, order):
+    text = str(ms.source(function, *[ops.ones(3)] * len(inspect.signature(function).parameters)))
+    words = ["", "The derivative of ", *[f"The derivative of order {k} of " for k in range(2, 5)]]
+    assert text.startswith(f'"""{words[order]}quartic')
+
+
+def test_a_compiled_cell_has_its_names():
+    text = str(ms.source(ms.jit(nn.Dense(3, 2)), ops.ones((1, 3))))
+    assert "def Dense(x, *, weight, bias):" in text
+
+
 def test_parameters_are_arguments_under_their_names():
     net = nn.Dense(3, 2)
     weights = net.trainable_params()
@@ -245,6 +274,17 @@ def test_large_constants_are_arguments_and_small_ones_text():
     program = ms.source(f, Tensor(np.ones(40)))
     assert [x.size for x in program.parameters.values()] == [4000]
     agree(program.run(), f(Tensor(np.ones(40))), 1e-12)
+
+
+def test_a_constant_of_equal_elements_is_a_number():
+    ones, zeros = Tensor(np.full((4, 5), 2.5, np.float32)), Tensor(np.full(20, -0.0, np.float32))
+    program = ms.source(lambda x: x.reshape(4, 5) * ones + (x - zeros).reshape(4, 5), ops.ones(20))
+    assert "constant" not in str(program)
+    assert "b85decode" not in str(program)
+    assert "* 2.5" in str(program)
+    mixed = ms.source(lambda x: x * Tensor([0.0, -0.0]), ops.ones(2))
+    assert "np.array([0.0, -0.0], np.float32)" in str(mixed)
+    agree(program.run(), np.full((4, 5), 3.5, np.float32), 1e-7)
 
 
 def test_structures_stay():

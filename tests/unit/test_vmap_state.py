@@ -198,3 +198,9 @@ def test_made_anew_it_finds_its_program():
     # and not that of another one
     close(ms.vmap(lambda a: (a * a).sum(), 1)(x), (X * X).sum(0))
     close(ms.vmap(lambda d: d["a"] * 2, [{"a": 0}], [0])({"a": x}), 2 * X)
+
+
+def test_a_generator_that_no_element_draws_from_is_no_input():
+    program = ms.source(ms.vmap(ms.grad(lambda x: x * x)), t(1.0, 2.0))
+    assert not program.parameters
+    close(Tensor(program.run()), [2.0, 4.0])

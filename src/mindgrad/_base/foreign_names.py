@@ -205,7 +205,8 @@ def refuse_attributes(cls: type, names: dict[str, str]) -> None:
 
 def without_construct(owner: type) -> str:
     """The error text of a class of Cells that has no ``construct``."""
-    hint = nearest("construct", [*vars(owner)])
+    own = [name for name in vars(owner) if name != "construct"]
+    hint = nearest("construct", own) or "; define construct(self, ...) in a class of your own"
     if hasattr(owner, "forward"):
         hint = ": rename its 'forward' to 'construct'"
     return f"For 'Cell', the method 'construct' of {owner.__name__} is not defined{hint}."

@@ -40,10 +40,12 @@ class Line(tuple):
     Attributes:
         cell: str, the path of the Cell whose ``construct`` the line stands in, empty outside of all.
         layer: str, the path of the innermost Cell at work, which the line may have called.
+        is_pullback: bool, whether the line is of a derivative that the user has written.
     """
 
     cell: str = ""
     layer: str = ""
+    is_pullback: bool = False
 
 
 #: the line of what belongs to none of the program
@@ -121,6 +123,22 @@ class Attributed:
 
     def __exit__(self, *_: object) -> None:
         _thread.attribute = self._before
+
+
+@contextmanager
+def pullback_lines() -> Iterator[None]:
+    """A region of this thread whose lines are those of a derivative that the user has written."""
+    attribute = _thread.attribute
+
+    def of_pullback(frame: Any) -> Line:
+        source = attribute(frame) if attribute else (frame.f_code.co_filename, frame.f_lineno)
+        line = Line(source)
+        line.cell, line.layer = getattr(source, "cell", ""), getattr(source, "layer", "")
+        line.is_pullback = True
+        return line
+
+    with Attributed(of_pullback):
+        yield
 
 
 def located_source() -> tuple[Any] | None:

@@ -92,7 +92,8 @@ def explain_missing_names(module: ModuleType) -> None:
         if elsewhere:
             hint += f" there, but has it in {' and '.join(elsewhere)}"
         hint += advice(MODULES, name)
-        hint += "" if name in MODULES else nearest(name, list(getattr(module, "__all__", vars(module))))
+        if not elsewhere and name not in MODULES:
+            hint += nearest(name, list(getattr(module, "__all__", vars(module))))
         if caller.f_code.co_code[caller.f_lasti] != _IMPORT_FROM:
             raise AttributeError(
                 f"module {_spelling(module)!r} has no attribute {name!r}: {hint}", name=name, obj=module

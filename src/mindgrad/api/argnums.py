@@ -95,11 +95,14 @@ class Request:
         parameters = () if self.weights is None else self.weights.unique
         return self.arranged(inputs, inputs.like([*inputs.tensors, *map(state.read, parameters)]))
 
-    def named(self, run: Callable[..., Any], extra: int = 0) -> Callable[..., Any]:
-        """``run``, in either mode, as a function of the arguments of the function and ``extra`` more."""
+    def named(self, run: Callable[..., Any], extra: int = 0, order: int = 1) -> Callable[..., Any]:
+        """``run``, in either mode, as a function of the arguments of the function and ``extra`` more.
+
+        ``order`` is that of the derivative.
+        """
         also = "" if self.weights is None else "the Parameters"
         name_derivative(run, self.owner, self.fn, self.chosen, also)
-        return differentiates(in_either_mode(self.fn, run, self.chosen), self.fn, extra)
+        return differentiates(in_either_mode(self.fn, run, self.chosen), self.fn, extra, order)
 
 
 def check_real(owner: str, tensors: Sequence[Tensor]) -> None:

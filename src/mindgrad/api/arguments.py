@@ -6,7 +6,7 @@ argument and says what would be right.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -139,6 +139,15 @@ def _check_order(owner: str, grad_position: Any, has_weights: bool) -> None:
         )
 
 
+def _list_of(weights: Any) -> str:
+    """A sentence on how the Parameters of ``weights`` are listed, if it is known."""
+    if callable(getattr(weights, "trainable_params", None)):
+        return " Those of a Cell are net.trainable_params()."
+    if isinstance(weights, Mapping):
+        return " Those of a dict are list(weights.values())."
+    return " Those of an iterator are list(weights)." if isinstance(weights, Iterator) else ""
+
+
 class Weights:
     """The Parameters whose gradients are wanted, in the order in which they are wanted.
 
@@ -157,7 +166,7 @@ class Weights:
         if not self.is_single and not isinstance(weights, (tuple, list)):
             raise TypeError(
                 f"For '{owner}', the argument 'weights' should be ParameterTuple type, but got "
-                f"'{type(weights)}'; a list of Parameters or one Parameter is taken too."
+                f"'{type(weights)}'; a list of Parameters or one Parameter is taken too.{_list_of(weights)}"
             )
         self.listed: tuple[Any, ...] = (weights,) if self.is_single else tuple(weights)
         for index, parameter in enumerate(self.listed):

@@ -24,11 +24,14 @@ __all__ = [
 ]  # fmt: skip
 
 
-def differentiates(gradient_function: Any, fn: Any, extra: int = 0) -> Any:
-    """Note that ``gradient_function`` takes the arguments of ``fn`` and ``extra`` more, and return it."""
+def differentiates(gradient_function: Any, fn: Any, extra: int = 0, order: int = 1) -> Any:
+    """Note that ``gradient_function`` takes the arguments of ``fn`` and ``extra`` more, and return it.
+
+    ``order`` is that of the derivative: 0 for a transform that differentiates nothing.
+    """
     facts = memory(gradient_function, make=True)
     if facts is not None:
-        facts.source, facts.extra = fn, extra
+        facts.source, facts.extra, facts.order = fn, extra, order
         signature = gradient_function.__signature__ = object.__new__(_DerivativeSignature)
         signature.function, signature.extra = fn, extra
     return gradient_function
@@ -92,6 +95,11 @@ def name_derivative(
     if type(target) is types.FunctionType and target.__doc__ and target.__module__[:9] != "mindgrad.":
         text = f"{text}\n\n{name}: {target.__doc__}"
     run.__doc__ = text
+
+
+def _uncompiled(fn: Any) -> Any:
+    """The Cell or function that ``jit`` compiles, or ``fn`` itself."""
+    return getattr(fn, "__wrapped__", fn) if getattr(type(fn), "compiles", False) else fn
 
 
 def is_compiled(fn: Any) -> bool:
@@ -186,9 +194,10 @@ def _arity(fn: Any, follow: bool) -> Arity:
         fn = held.source
     if isinstance(fn, Compiled):
         fn = fn.function
-    construct = getattr(fn, "construct", None)
-    # a function compiled by ``jit`` takes what the function takes
-    target, follow = construct if callable(construct) else fn, follow or is_compiled(fn)
+    # what is compiled by ``jit`` takes what the function takes, or ``construct`` of the Cell
+    follow = follow or is_compiled(fn)
+    construct = getattr(_uncompiled(fn), "construct", None)
+    target = construct if callable(construct) else fn
     if type(target) is types.FunctionType and not _is_disguised(target, follow):
         names, defaults, variadic = _positional_of_code(target)
     elif (signature := _signature(target, follow)) is not None:
@@ -242,6 +251,7 @@ def _signature(fn: Any, follow: bool) -> inspect.Signature | None:
 
 def describe(fn: Any) -> str:
     """The name of ``fn`` for an error message, with the file and line of its definition."""
+    fn = _uncompiled(fn)
     construct = getattr(fn, "construct", None)
     if callable(construct):
         return f"'{type(fn).__name__}'" + _place(construct)

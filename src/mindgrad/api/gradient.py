@@ -403,19 +403,20 @@ def get_grad(gradients: Any, identifier: Any) -> Any:
         key = identifier
     else:
         raise TypeError(f"For `get_grad`, the `x` should be an integer or a Parameter, but got {identifier}")
-    pair = _search(gradients, key)
-    if pair is None:
-        raise RuntimeError(f"Can not find the gradient for position or Parameter {key}")
-    return pair[1]
+    pairs = _identified(gradients)
+    for own, gradient in pairs:
+        if type(own) is type(key) and own == key:
+            return gradient
+    remedy = "identifiers are there with grad(..., return_ids=True)"
+    if pairs:
+        remedy = f"there are {', '.join(str(own) for own, _ in pairs)}"
+    raise RuntimeError(f"Can not find the gradient for position or Parameter {key}: {remedy}.")
 
 
-def _search(tree: Any, key: int | str) -> tuple[Any, Any] | None:
+def _identified(tree: Any) -> list[tuple[int | str, Any]]:
+    """The pairs of an identifier and a gradient, in order."""
     if not isinstance(tree, tuple):
-        return None
+        return []
     if len(tree) == 2 and isinstance(tree[0], (int, str)):
-        return tree if type(tree[0]) is type(key) and tree[0] == key else None
-    for child in tree:
-        pair = _search(child, key)
-        if pair is not None:
-            return pair
-    return None
+        return [tree]
+    return [pair for child in tree for pair in _identified(child)]

@@ -126,7 +126,7 @@ def hessian(
             )
             return (hessians, tuple(out[1:])) if request.has_aux else hessians
 
-        return request.named(run)
+        return request.named(run, order=2)
 
     return remembered(fn, request.key, make)
 
@@ -241,7 +241,7 @@ def ggnvp(
         )
 
     def make() -> Callable[..., Any]:
-        own = differentiates(with_loss, fn)
+        own = differentiates(with_loss, fn, order=0)
         return _product("ggnvp", own, grad_position, False, weights, lambda run: _generalised(_models(run)))
 
     key = ("ggnvp", loss, grad_position, None if weights is None else Weights("ggnvp", weights).key)
@@ -274,7 +274,7 @@ def _product(
             result = request.arranged(run.inputs, run.inputs.like(products))
             return (result, tuple(run.result(outputs)[1:])) if request.has_aux else result
 
-        return request.named(run, 1)
+        return request.named(run, 1, order=2)
 
     return remembered(fn, request.key, make)
 

@@ -146,7 +146,7 @@ def divergence(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., 
     >>> print(ms.divergence(lambda x: x * x)(ms.Tensor([[1.0, 2.0], [3.0, 4.0]])))
     [ 6. 14.]
     """
-    return _operator("divergence", fn, grad_position, check_field, lambda: _traced)
+    return _operator("divergence", fn, grad_position, check_field, lambda: _traced, order=1)
 
 
 def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., Any]:
@@ -171,7 +171,7 @@ def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable
         for x in run.inputs.tensors:
             check_coefficients(owner, extras[0], x.type, True)
 
-    return _operator("divergence_along", fn, grad_position, checked, lambda: _traced, extra=1)
+    return _operator("divergence_along", fn, grad_position, checked, lambda: _traced, extra=1, order=1)
 
 
 @explains_keywords
@@ -215,8 +215,9 @@ def directional_derivative(
                     f"input of shape {x.shape}, but got {extras[0].shape}."
                 )
 
+    form = f"of order {order}"
     return _operator(
-        "directional_derivative", fn, grad_position, checked, lambda: _along(order), f"of order {order}", 1
+        "directional_derivative", fn, grad_position, checked, lambda: _along(order), form, 1, order
     )
 
 
@@ -245,7 +246,7 @@ def _together(fn: Callable[..., Any], each: Sequence[Callable[..., Any]]) -> Cal
     def run(*args: Any, **kwargs: Any) -> Any:
         return tuple([one(*args, **kwargs) for one in each])
 
-    return differentiates(in_either_mode(fn, run), fn)
+    return differentiates(in_either_mode(fn, run), fn, order=4)
 
 
 # -- one operator of one function ----------------------------------------------------------------------
@@ -259,8 +260,9 @@ def _operator(
     rule: Callable[[], Rule],
     form: str = "",
     extra: int = 0,
+    order: int = 2,
 ) -> Callable[..., Any]:
-    """The function that applies ``rule`` to a run of ``fn``; ``extra`` more arguments go to the rule."""
+    """The function that applies ``rule``, of an order, to a run of ``fn`` and to ``extra`` more arguments."""
     check_callable(owner, fn)
     check_positions(owner, grad_position, has_weights=False)
     several = isinstance(grad_position, tuple)
@@ -292,7 +294,7 @@ def _operator(
             return tuple(results) if several else results[0]
 
         name_derivative(run, owner, fn, positions)
-        return differentiates(in_either_mode(fn, run), fn, extra)
+        return differentiates(in_either_mode(fn, run), fn, extra, order)
 
     return remembered(fn, (owner, grad_position, form), made)
 

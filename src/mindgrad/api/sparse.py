@@ -46,7 +46,7 @@ def sparse_function(request: Request, second: bool) -> Callable[..., Any]:
         return derivative(args, kwargs)
 
     name_derivative(run, request.owner, request.fn, request.chosen)
-    return differentiates(run, request.fn)
+    return differentiates(run, request.fn, order=2 if second else 1)
 
 
 def _name(request: Request) -> str:

@@ -118,7 +118,7 @@ def _is_at_once(fn: Callable[..., Any], first: Any, second: Any) -> bool:
     if takes_one != takes_two:
         return takes_one
     if not takes_one:
-        check_count(fn, signature, 2, scaled=False)
+        check_count(fn, signature, 2)
     raise TypeError(
         f"For 'vjp', the call vjp(fn, a, b) can mean one input and 'v', or two inputs, and "
         f"{describe(fn)} takes one argument as well as two. Write vjp(fn, a, v=b) for one input and a "
@@ -152,7 +152,7 @@ def _made_at_once(fn: Callable[..., Any]) -> Callable[..., Any]:
 def vjp_at_once(owner: str, fn: Callable[..., Any], args: Sequence[Any], v: Any) -> tuple[Any, Any]:
     """``(out, gradients)``, the gradients bare for one input."""
     check_tensors(f"For '{owner}', The inputs type should be a Tensor, tuple or list of Tensor", args)
-    check_count(fn, arity(fn), len(args), scaled=False)
+    check_count(fn, arity(fn), len(args))
     run = Run(owner, fn, args, {}, range(len(args)))
     out, cotangents, _ = derive(run, (v,), sens_name="v")
     inputs = run.inputs
@@ -168,7 +168,7 @@ def _with_function(
     fn: Callable[..., Any], args: Sequence[Any], has_aux: bool, weights: Weights | None
 ) -> tuple[Any, ...]:
     check_tensors("For 'vjp', The inputs type must be Tensor", args)
-    check_count(fn, arity(fn), len(args), scaled=False)
+    check_count(fn, arity(fn), len(args))
     out, inputs, pulled = linearized(
         "vjp",
         fn,

@@ -21,7 +21,7 @@ from mindgrad.api.arguments import (
     match,
     warn_of_integers,
 )
-from mindgrad.api.callables import Arity, arity
+from mindgrad.api.callables import Arity, arity, describe
 from mindgrad.execution.pullback import pull
 from mindgrad.execution.record import Recorded, record
 from mindgrad.ir.constant_arguments import is_constant
@@ -54,10 +54,14 @@ class Call:
         args: Sequence[Any],
         kwargs: dict[str, Any],
         positions: Sequence[int] | None,
-        sens_param: bool = False,
+        sens_param: bool | None = None,
         strict: bool = True,
     ) -> None:
-        """``positions`` of ``None`` are all; ``strict``: one beyond the arguments is an error."""
+        """The arguments of a call.
+
+        ``positions`` of ``None`` are all; ``sens_param`` is ``None`` where there is no such option; with
+        ``strict`` a position beyond the arguments is an error.
+        """
         self.sens: tuple[Any, ...] | None = None
         if sens_param:
             if "sens" in kwargs:
@@ -84,11 +88,25 @@ class Call:
                 raise IndexError(
                     f"For '{owner}', the grad_position {max(positions)} is out of range: the function "
                     f"was called with {len(args)} inputs, which are counted from 0."
+                    f"{_keywords_without_position(fn, signature, kwargs)}"
                 )
             positions = ()
         self.args = args
         self.kwargs = kwargs
         self.positions = positions
+
+
+def _keywords_without_position(fn: Any, signature: Arity, kwargs: dict[str, Any]) -> str:
+    """A sentence on keyword arguments that are no positional parameters of ``fn``, if there are any."""
+    if not kwargs:
+        return ""
+    names = [f"'{name}'" for name in signature.names if name]
+    subject = "keyword arguments {} have" if len(kwargs) > 1 else "keyword argument {} has"
+    listed = ", ".join(map(repr, kwargs))
+    return (
+        f" The {subject.format(listed)} no position: those that {describe(fn)} takes by position "
+        f"are {', '.join(names) if names else 'none'}."
+    )
 
 
 class Inputs:

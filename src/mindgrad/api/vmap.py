@@ -137,7 +137,7 @@ def _made(fn: Any, in_axes: Any, out_axes: Any) -> Callable[..., Any]:
         return _mapped(element, leaves, structure, kwargs, places, size, thawed(out_axes), members)
 
     name_derivative(run, "vmap", fn)
-    return differentiates(in_either_mode(representative, run), representative)
+    return differentiates(in_either_mode(representative, run), representative, order=0)
 
 
 def _members(cells: Any) -> list[list[Any]]:
@@ -284,14 +284,16 @@ class _Element:
         graph = self._program.graph
         tensors, axes = dict(self._program.captured), dict[Any, int]()
         count = len(self._batched)
+        used = {atom for equation in graph.equations for atom in equation.inputs} | set(graph.outputs)
         for symbol, tensor, axis in zip(graph.inputs, self._batched, self._axes, strict=False):
             tensors[symbol], axes[symbol] = tensor, axis
         for symbol, generator in zip(graph.inputs[count:], self._generators, strict=False):
+            if symbol not in used:  # a state that is read is an input of the program around
+                continue
             is_drawn = id(generator) in self._program.written
             tensors[symbol] = _split(generator, size) if is_drawn else state.read(generator)
             if is_drawn:
                 axes[symbol] = 0
-        used = {atom for equation in graph.equations for atom in equation.inputs} | set(graph.outputs)
         inputs = [variable for variable in graph.inputs if variable in used]
         operands = [lifted(state.read(tensors[variable])) for variable in inputs]
         return Graph(inputs, graph.equations, graph.outputs), operands, [axes.get(v) for v in inputs]

@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from mindgrad._base.location import NO_LINE
 from mindgrad.control.cond import cond
 from mindgrad.emit.array_forms import alignment
@@ -102,8 +104,9 @@ class Writer:
 
     def constant(self, atom: Constant) -> Expression:
         """A constant: a literal where all its elements are equal, else a value of the module."""
-        if atom.is_splat:
-            text = self.target.literal(atom)
+        splat = atom if atom.is_splat else _splat_of(atom)
+        if splat is not None:
+            text = self.target.literal(splat)
             if text is not None:
                 precedence = UNARY if text.startswith("-") else ATOM
                 return Expression(text, atom.type, precedence, is_literal=True)
@@ -336,3 +339,12 @@ class _Run:
 def typed_names(types: Sequence[TensorType], names: Sequence[str]) -> list[Expression]:
     """Variables of the emitted program as expressions."""
     return [Expression(name, type_, is_name=True) for name, type_ in zip(names, types, strict=True)]
+
+
+def _splat_of(atom: Constant) -> Constant | None:
+    """The constant of one element that all elements of an array are, bit for bit."""
+    value = atom.smallest().reshape(-1)
+    if not value.size:
+        return None
+    parts = value.view(np.uint8).reshape(value.size, -1)
+    return Constant(value[0], atom.type) if (parts == parts[0]).all() else None

@@ -24,18 +24,19 @@ class Memory:
 
     Attributes:
         made: the values of :func:`remembered`, by key.
-        source, extra: for a gradient function, what it differentiates, and how many arguments it
-            takes beyond.
+        source, extra, order: for a function that a transform has made of another, that one, how many
+            arguments it takes beyond, and how often it differentiates: never for ``vmap``, twice for
+            ``hessian``.
         programs: compiled programs of functions that may be made anew, kept alive with the object.
     """
 
-    __slots__ = ("__weakref__", "extra", "made", "owner", "programs", "source")
+    __slots__ = ("__weakref__", "extra", "made", "order", "owner", "programs", "source")
 
     def __init__(self, owner: Any = None) -> None:
         self.owner = None if owner is None else weakref.ref(owner)
         self.made: dict[Hashable, Any] = {}
         self.source: Any = None
-        self.extra = 0
+        self.extra = self.order = 0
         self.programs: list[Any] = []
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -122,7 +122,8 @@ def _estimator(
             )
 
         name_derivative(run, owner, fn, (position,))
-        return differentiates(in_either_mode(fn, run), fn)
+        order = 1 if owner == "estimate_divergence" else 2
+        return differentiates(in_either_mode(fn, run), fn, order=order)
 
     return remembered(fn, (owner, samples, distribution, seeds, position, per_row), made)
 

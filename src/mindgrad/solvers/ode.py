@@ -124,7 +124,8 @@ def odeint(
 
     Raises:
         TypeError: ``f`` is no function, ``y0``, ``t`` or the slope no Tensor of the right type.
-        ValueError: the slope has another shape; ``t`` has not one axis.
+        ValueError: the slope has another shape; ``t`` has not one axis, or neither rises nor falls (states
+            are NaN where the times are known only to a compiled program).
 
     >>> import mindgrad as ms
     >>> def decay(rate):
@@ -144,7 +145,7 @@ def odeint(
     types = [y.type for y in ys]
     function = Function(
         owner,
-        "f",
+        "f(y, t)",
         lambda given: user_calls.run(f, *given, *args),
         [*types, times.type.with_shape(())],
         flatten((y0, times))[1],
@@ -181,6 +182,14 @@ def _times(t: Any, like: Value) -> Value:
         raise ValueError(
             f"For 'odeint', the times 't' must be a Tensor of one axis, but got the shape {t.shape}."
         )
+    if t._array is not None:
+        times = t.host_array()
+        steps = np.diff(times)
+        if not ((steps >= 0).all() or (steps <= 0).all()):
+            raise ValueError(
+                f"For 'odeint', the times 't' must rise throughout, or fall, but got "
+                f"{np.array2string(times, threshold=8, edgeitems=3)}."
+            )
     return t if t.dtype is like.dtype else apply(convert, t, dtype=like.dtype)
 
 

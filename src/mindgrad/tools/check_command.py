@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from mindgrad.tools.check_grad import check_grad
 from mindgrad.tools.command_errors import shown_errors
-from mindgrad.tools.command_target import of_script, target_of, target_parser
+from mindgrad.tools.command_target import of_script, target_of, target_parser, written
+from mindgrad.tools.pictures import check_picture
 
 __all__ = ["main"]
 
@@ -45,11 +46,14 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--tolerance", type=float, help="the relative error that is allowed")
     parser.add_argument("--plot", metavar="FILE", help="draw the error over the step size")
     options = parser.parse_args(arguments)
+    if options.plot:  # before the check, which may take long
+        check_picture("check", options.plot)
     fn, values, _ = target_of(options, parser)
     modes = tuple(options.mode or ("forward", "reverse"))
     with of_script():
         result = check_grad(fn, values, options.order, modes, tolerance=options.tolerance)
     result.show()
     if options.plot:
-        result.plot(options.plot)
+        with written(parser, options.plot):
+            result.plot(options.plot)
     return 0 if result.ok else 1

@@ -7,13 +7,13 @@ import inspect
 import os
 import runpy
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
 from mindgrad._base.nearest import nearest
 
-__all__ = ["add_order", "of_script", "target_of", "target_parser"]
+__all__ = ["add_order", "of_script", "target_of", "target_parser", "written"]
 
 #: the name of the module while the script runs, so that its ``if __name__ == "__main__":`` does not
 _MODULE = "__check__"
@@ -49,6 +49,19 @@ def add_order(parser: argparse.ArgumentParser, default: int) -> None:
         "--order", type=order, default=default,
         help=f"the order of the derivative, {default} by default; 0: the function alone",
     )  # fmt: skip
+
+
+@contextmanager
+def written(parser: argparse.ArgumentParser, path: str) -> Iterator[None]:
+    """A region that writes the file of an option.
+
+    Raises:
+        SystemExit: it cannot be written (status 2).
+    """
+    try:
+        yield
+    except OSError as error:
+        parser.error(f"cannot write {path!r}: {error.strerror or error}")
 
 
 def of_script() -> redirect_stdout[Any]:

@@ -1,9 +1,10 @@
 """``draw`` shows a program as a picture: a row for each line of the user's, its derivative beside it.
 
-Values flow downwards on the left, from line to line; derivatives flow upwards on the right, each beside the
-line whose derivative it is; what the derivative uses of the values crosses from left to right. Lines are
-grouped by the function or Cell that they stand in. Where there are more lines than fit, Cells of one class
-share their lines; then lines are folded to blocks, to functions, and to files.
+Values flow downwards on the left, from line to line; derivatives flow upwards on the right, downwards in
+forward mode, each beside the line whose derivative it is; residuals, which the derivative uses of the values,
+cross from left to right. What rewrites add belongs to the line whose values it takes. Lines are grouped by
+the function or Cell that they stand in. Where there are more lines than fit, Cells of one class share their
+lines; then lines are folded to blocks, to functions, and to files.
 
 Cost: one trace, and a picture of at most some fifty boxes. Limits: needs matplotlib (``pip install
 mindgrad[examples]``).
@@ -17,7 +18,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindgrad.api.arguments import check_callable
@@ -25,13 +25,16 @@ from mindgrad.ir.graph import DerivativeOf, Equation, Graph
 from mindgrad.ir.inner_programs import inner_programs
 from mindgrad.rows.structural import broadcast_in_dim
 from mindgrad.tools.line_labels import OWN, described, function_of
+from mindgrad.tools.pictures import check_picture
+from mindgrad.tools.row_order import sorted_rows
 from mindgrad.tools.traced_program import traced_derivative
 
 __all__ = ["Drawing", "draw"]
 
 #: rows of a picture that stays readable
 _MOST_ROWS = 40
-_SUFFIXES = (".svg", ".png", ".pdf")
+#: letters of what a line does and gives, which fill a box
+_COLUMNS = 104
 
 #: what operators between arrays do without a word
 _UNSAID = broadcast_in_dim.name
@@ -55,11 +58,13 @@ class _Row:
         operators: the names of its operators, forwards and in the derivative.
         reads: the arguments and Parameters that these use.
         results: the types of what they give others.
+        is_pullback: whether it is of a derivative that the user has written.
     """
 
     def __init__(self, label: str, group: str) -> None:
         self.label = label
         self.group = group
+        self.is_pullback = False
         self.operators: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         self.reads: tuple[dict[str, None], dict[str, None]] = ({}, {})
         self.results: tuple[dict[str, None], dict[str, None]] = ({}, {})
@@ -99,7 +104,12 @@ class Drawing:
         self.rows = len(self._rows)
 
     def __repr__(self) -> str:
-        return f"<drawing of {self.title}: {self.rows} rows, one for each {self.folding}>"
+        return f"<drawing of {self.title}: {self.size}>"
+
+    @property
+    def size(self) -> str:
+        """The number of rows, and what they stand for, in words."""
+        return f"{self.rows} row{'s' * (self.rows != 1)}, one for each {self.folding}"
 
     def svg(self) -> str:
         """The picture as SVG."""
@@ -118,11 +128,7 @@ class Drawing:
         Raises:
             ValueError: the name does not end in ``.svg``, ``.png`` or ``.pdf``.
         """
-        suffix = Path(path).suffix.lower()
-        if suffix not in _SUFFIXES:
-            raise ValueError(
-                f"For 'draw', the file should end in {', '.join(_SUFFIXES)}, but got {os.fspath(path)!r}."
-            )
+        check_picture("draw", path)
         self._figure(lambda figure: figure.savefig(path, dpi=150))
 
     # -- rows and arrows ------------------------------------------------------------------------
@@ -141,18 +147,21 @@ class Drawing:
                 self._feeds.setdefault(box, {})[name or repr(y.type)] = None
         self._sort()
 
+    @property
+    def _has_lines(self) -> bool:
+        """Whether rows stand for lines, not for functions or files."""
+        return self.folding in ("line", "block of lines")
+
     def _sort(self) -> None:
-        """Put lines of one function or Cell into its order, which rewrites may have changed."""
-        if self.folding not in ("line", "block of lines"):
-            return
-        order: list[int] = []
+        """Put rows into the order in which values flow, lines of one function or Cell into its own.
+
+        Rewrites may have moved equations: a layer's constants stand before the first layer.
+        """
         keys = list(self._places)
-        for number, (key, row) in enumerate(zip(keys, self._rows, strict=True)):
-            later = (
-                at for at, other in enumerate(order)
-                if self._rows[other].group == row.group and key is not None and keys[other] > key
-            )  # fmt: skip
-            order.insert(next(later, len(order)), number)
+        places: list[Any] = [
+            None if key is None else key if self._has_lines else n for n, key in enumerate(keys)
+        ]
+        order = sorted_rows(places, [row.group for row in self._rows], self._predecessors(places))
         ranks = {number: rank for rank, number in enumerate(order)}
         self._rows = [self._rows[number] for number in order]
         self._places = {keys[number]: rank for rank, number in enumerate(order)}
@@ -162,6 +171,30 @@ class Drawing:
         }
         self._arrows = Counter(arrows)
         self._feeds = {box._replace(row=ranks[box.row]): feeds for box, feeds in self._feeds.items()}
+        self.is_reverse = 2 * sum(a.row < b.row for a, b in self._derivatives()) <= len(self._derivatives())
+
+    def _predecessors(self, places: Sequence[Any]) -> list[set[int]]:
+        """For each row those whose values it uses; of rows without values, whose derivatives use its own."""
+        before: list[set[int]] = [set() for _ in places]
+        derivatives = self._derivatives()
+        within = [
+            (places[a.row], places[b.row])
+            for a, b in derivatives
+            if self._rows[a.row].group == self._rows[b.row].group
+        ]
+        is_reverse = 2 * sum(a is not None and b is not None and a < b for a, b in within) <= len(within)
+        for a, b in self._arrows:
+            if not (a.is_derivative or b.is_derivative):
+                before[b.row].add(a.row)
+        for a, b in derivatives:
+            if not (self._rows[a.row].operators[0] and self._rows[b.row].operators[0]):
+                first, second = (b, a) if is_reverse else (a, b)
+                before[second.row].add(first.row)
+        return [{n for n in rows if places[n] is not None} for rows in before]
+
+    def _derivatives(self) -> list[tuple[_Box, _Box]]:
+        """The arrows between derivatives."""
+        return [(a, b) for a, b in self._arrows if a.is_derivative and b.is_derivative]
 
     def _divide(self) -> None:
         """Put neighbouring lines of one function into blocks, as many as fill a picture."""
@@ -180,7 +213,7 @@ class Drawing:
     def _walk(self, graph: Graph, origins: dict[Any, Any]) -> None:
         """Place the equations of a graph; ``origins`` has the box, or the name of an input, of each value."""
         for equation in graph.equations:
-            box = self._box(equation)
+            box = self._owner(equation, origins) or self._box(equation)
             row = self._rows[box.row]
             row.operators[box.is_derivative].update([equation.primitive.name])
             for x in equation.inputs:
@@ -198,10 +231,18 @@ class Drawing:
                 results = zip(equation.outputs, inner.outputs, strict=False)
                 origins.update((y, within[z]) for y, z in results if isinstance(within.get(z), _Box))
 
+    def _owner(self, equation: Equation, origins: dict[Any, Any]) -> _Box | None:
+        """The one box whose values an equation takes that belongs to no line: what rewrites add there."""
+        if (equation.source and equation.source[0]) or equation.primitive.trip is not None:
+            return None
+        boxes = {box for x in equation.inputs if isinstance(box := origins.get(x), _Box)}
+        return boxes.pop() if len(boxes) == 1 else None
+
     def _box(self, equation: Equation) -> _Box:
         source = equation.source
         is_pullback = equation.primitive.trip is not None
-        is_derivative = type(source) is DerivativeOf or is_pullback
+        is_rule = getattr(source, "is_pullback", False)
+        is_derivative = type(source) is DerivativeOf or is_pullback or is_rule
         line: Source = ("", 0) if source is None else tuple(source)  # type: ignore[assignment]
         key, label, group = described(line, self.folding)
         cell = getattr(source, "cell", "")
@@ -213,6 +254,7 @@ class Drawing:
         if key not in self._places:
             self._places[key] = len(self._rows)
             self._rows.append(_Row(label, group))
+        self._rows[self._places[key]].is_pullback |= is_rule
         return _Box(self._places[key], is_derivative)
 
     # -- the picture ----------------------------------------------------------------------------
@@ -256,11 +298,15 @@ class _Picture:
         """The whole picture."""
         rows = self.drawing._rows
         self.axes.text(0.15, 0.62, self.drawing.title, fontsize=11, weight="bold", va="center")
-        heads = [("values ↓", self.values)]
+        left, right = self.left if self.has_derivative else (self.left[0], 0.0)
+        heads = [(left, "values ↓", self.values, "left")]
         if self.has_derivative:
-            heads.append(("derivatives ↑", self.derivatives))
-        for k, (text, colour) in enumerate(heads):
-            self.axes.text(self.left[k], 0.3, text, fontsize=9, color=colour, va="center")
+            arrow = "↑" if self.drawing.is_reverse else "↓"
+            heads.append((right, f"derivatives {arrow}", self.derivatives, "left"))
+        if any(b.is_derivative and not a.is_derivative for a, b in self.drawing._arrows):
+            heads.append((left + self.box_width, "residuals →", self.residual, "right"))
+        for x, text, colour, alignment in heads:
+            self.axes.text(x, 0.3, text, fontsize=9, color=colour, va="center", ha=alignment)
         self._groups(rows)
         for (start, end), _ in self.drawing._arrows.items():
             self._arrow(start, end)
@@ -284,7 +330,7 @@ class _Picture:
             self.axes.text(
                 0.16,
                 (top + bottom) / 2,
-                _shortened(rows[start].group, 17, keeps_end="." in rows[start].group),
+                _shortened(rows[start].group, 21, keeps_end="." in rows[start].group),
                 fontsize=7,
                 va="center",
                 color="#444444",
@@ -300,23 +346,25 @@ class _Picture:
                 ec=colour, lw=1.1, zorder=3,
             )
         )  # fmt: skip
-        label = f"derivative of {row.label}" if side and row.label != OWN else row.label
-        self._text(x + 0.08, y - 0.13, _shortened(label, 66), 7.5, "#111111", "monospace")
-        self._text(x + 0.08, y - 0.31, _shortened(self._detail(number, row, side), 88), 6.5, colour, None)
+        is_own = row.label == OWN or row.is_pullback
+        label = f"derivative of {row.label}" if side and not is_own else row.label
+        self._text(x + 0.08, y - 0.13, _shortened(label, 78), 7.5, "#111111", "monospace")
+        self._text(x + 0.08, y - 0.31, self._detail(number, row, side), 6.5, colour, None)
 
     def _detail(self, number: int, row: _Row, side: int) -> str:
         counts = {name: count for name, count in row.operators[side].items() if name != _UNSAID}
-        operators = ", ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
-        parts = [operators]
+        counts = counts or dict(row.operators[side])
+        does = ", ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
         if row.reads[side]:
-            parts.append("of " + ", ".join(x.removeprefix(f"{row.group}.") for x in row.reads[side]))
-        feeds = self.drawing._feeds.get(_Box(number, bool(side)), {})
-        results = [*row.results[side]]
+            does += "  of " + ", ".join(x.removeprefix(f"{row.group}.") for x in row.reads[side])
+        results, feeds = [*row.results[side]], self.drawing._feeds.get(_Box(number, bool(side)), {})
+        gives = ""
         if results:
-            parts.append("→ " + ", ".join(results[:3]) + (", …" if len(results) > 3 else ""))
+            gives += "  → " + ", ".join(results[:3]) + (", …" if len(results) > 3 else "")
         if feeds:
-            parts.append("⇒ " + ", ".join(feeds))
-        return "  ".join(parts)
+            gives += "  ⇒ " + ", ".join(feeds)
+        gives = _shortened(gives, _COLUMNS // 2)
+        return _shortened(does, _COLUMNS - len(gives)) + gives
 
     def _text(self, x: float, y: float, text: str, size: float, colour: str, family: str | None) -> None:
         escaped = text.replace("$", r"\$")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mindgrad.tools.command_errors import shown_errors
-from mindgrad.tools.command_target import add_order, of_script, target_of, target_parser
+from mindgrad.tools.command_target import add_order, of_script, target_of, target_parser, written
 from mindgrad.tools.draw import draw
 
 __all__ = ["main"]
@@ -48,10 +48,11 @@ def main(arguments: Sequence[str]) -> int:
     with of_script():
         drawing = draw(fn, *values, order=options.order, rewrites=not options.as_written)
     try:
-        drawing.save(options.output)
+        with written(parser, options.output):
+            drawing.save(options.output)
     except ValueError as error:
         parser.error(str(error))
     except ModuleNotFoundError as error:
         parser.exit(1, f"{error}\n")
-    print(f"{options.output}: {drawing.rows} rows, one for each {drawing.folding}")
+    print(f"{options.output}: {drawing.size}")
     return 0

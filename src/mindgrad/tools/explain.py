@@ -46,7 +46,7 @@ def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Exp
         shows it as HTML, and ``json()`` gives it as text for programs.
 
     Raises:
-        TypeError: ``fn`` is no function or Cell.
+        TypeError: ``fn`` is no function or Cell; ``compiled`` is no bool, such as an argument of ``fn``.
 
     The function is traced twice as in graph mode, whatever the mode; nothing is computed, and no Parameter
     changes. What its Python prints while it is traced is printed twice.
@@ -61,6 +61,11 @@ def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Exp
       return b
     """
     check_callable("explain", fn)
+    if not isinstance(compiled, bool):
+        raise TypeError(
+            f"For 'explain', the 'compiled' should be bool, but got {type(compiled).__name__}. Arguments "
+            f"of the function go to what 'explain' returns: explain(fn)(x)."
+        )
 
     def explained(*args: Any, **kwargs: Any) -> Explanation:
         with _lock:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.html import captioned, text_table
+from mindgrad.tools.pictures import check_picture
 
 __all__ = ["Comparison", "GradientCheck", "aligned"]
 
@@ -21,6 +22,8 @@ _HEADER = (
     "argument", "type", "order", "mode", "checked", "verdict", "worst entry", "derivative", "difference",
     "error", "step", "by",
 )  # fmt: skip
+#: of the lines of a plot: both modes are seen where they agree
+_MARKERS = {"forward": "o-", "reverse": "x--"}
 #: columns that a narrow terminal does without, the first one first
 _OMITTED = ("by", "step", "checked", "type", "error")
 _SIDES = "<<><<<<>>>><"
@@ -142,7 +145,9 @@ class GradientCheck:
 
         Raises:
             ImportError: matplotlib is not installed.
+            ValueError: the file ends in something else.
         """
+        check_picture("plot", path)
         try:
             figures = importlib.import_module("matplotlib.figure")
         except ImportError:
@@ -151,15 +156,25 @@ class GradientCheck:
             ) from None
         figure = figures.Figure(figsize=(7, 4.5), layout="constrained")
         axes = figure.add_subplot()
+        axes.set(xscale="log", yscale="log")
+        levels = []
         for row in self.rows:
-            is_drawn = np.isfinite(row.errors) & (row.errors > 0)
-            label = f"{row.argument}, order {row.order}, {row.mode}: {row.verdict}"
-            if is_drawn.any():
-                axes.loglog(row.steps[is_drawn], row.errors[is_drawn], "o-", label=label)
+            is_drawn = np.isfinite(row.errors)
+            if not is_drawn.any():
+                continue
+            rounding = np.finfo(np.float64).eps * (abs(row.derivative) or 1.0)
+            errors = np.maximum(row.errors[is_drawn], rounding)
+            levels += [rounding, abs(row.derivative), *errors]
+            axes.plot(
+                row.steps[is_drawn], errors, _MARKERS[row.mode], markersize=9, fillstyle="none",
+                label=f"{row.argument}, order {row.order}, {row.mode}: {row.verdict}",
+            )  # fmt: skip
+        if levels:  # a wrong derivative is seen to be far above rounding
+            axes.set_ylim(min(levels) / 4, 4 * max(levels))
         axes.set(
             title=f"Derivatives of {self.function}, worst entries",
             xlabel="step size of the central difference",
-            ylabel="distance from the derivative",
+            ylabel="distance from the derivative (0 as its rounding)",
         )
         if axes.lines:
             axes.legend(fontsize="small")

@@ -22,7 +22,7 @@ from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.kinds import ACCEPTS
 from mindgrad.tools.rule_text import cotangent_rule, tangent_rule
-from mindgrad.tools.terminal import print_json, print_lines, print_table, print_title
+from mindgrad.tools.terminal import filled, print_json, print_lines, print_table, print_title
 
 __all__ = ["describe", "main", "nearest_rows", "public_names"]
 
@@ -311,18 +311,8 @@ def _list(as_json: bool) -> None:
         if number:
             print()
         print_title(f"{kind} ({len(names)}): {_KINDS[kind]}")
-        print_lines(_filled(sorted(names)))
+        print_lines(filled(sorted(names)))
     print(f"\n{len(REGISTRY)} rows; `mindgrad ops tanh` shows one of them.")
-
-
-def _filled(words: Sequence[str], width: int = 96) -> list[str]:
-    lines, line = [], ""
-    for word in words:
-        if line and len(line) + len(word) + 1 > width:
-            lines.append(line)
-            line = ""
-        line += (" " if line else "") + word
-    return [*lines, line]
 
 
 def _show(row: dict[str, Any]) -> None:
@@ -350,11 +340,11 @@ def _show(row: dict[str, Any]) -> None:
     alike = [name for name in row["names"] if _short(name) == _short(row["name"])]
     others = [name for name in row["names"] if name not in alike]
     if alike:
-        _section("public names", _filled(alike))
+        _section("public names", filled(alike))
     if others:
         more = len(others) - _SHOWN
         rest = [f"… and {more} more (--json has all)"] if more > 0 else []
-        _section("also applied by", _filled([*others[:_SHOWN], *rest]))
+        _section("also applied by", filled([*others[:_SHOWN], *rest]))
 
 
 def _short(name: str) -> str:

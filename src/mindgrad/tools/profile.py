@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from mindgrad.api.arguments import check_callable
 from mindgrad.backend.device_mesh import Placement
 from mindgrad.backend.options import compiled_with, options_of
 from mindgrad.backend.xla import compile_ahead, lower_ahead
@@ -91,6 +92,9 @@ def measure(function: Callable[..., Any], *args: Any, lower: bool = False, compi
         lower: whether to hand the program to XLA too, to measure it.
         compile: whether XLA is to compile it, likewise. Nothing is kept or run.
 
+    Raises:
+        TypeError: ``function`` is no function or Cell.
+
     >>> import mindgrad as ms
     >>> from mindgrad import ops
     >>> from mindgrad.tools import profile
@@ -98,6 +102,7 @@ def measure(function: Callable[..., Any], *args: Any, lower: bool = False, compi
     >>> found.equations, found.counts
     (1, {'cos': 1})
     """
+    check_callable("measure", function)
     start = time.perf_counter()
     graph = trace(function, *args)
     built = time.perf_counter() - start

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mindgrad.tools.command_errors import shown_errors
-from mindgrad.tools.command_target import add_order, of_script, target_of, target_parser
+from mindgrad.tools.command_target import add_order, of_script, target_of, target_parser, written
 from mindgrad.tools.source import LANGUAGES, source
 
 __all__ = ["main"]
@@ -53,7 +53,8 @@ def main(arguments: Sequence[str]) -> int:
     except NotImplementedError as error:
         parser.exit(1, f"{error}\n")
     if options.output:
-        program.save(options.output)
+        with written(parser, options.output):
+            program.save(options.output)
     else:
         print(program, end="")
     return 0

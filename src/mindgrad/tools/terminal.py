@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,7 @@ try:
 except ImportError:  # an optional extra
     rich = None  # type: ignore[assignment]
 
-__all__ = ["print_json", "print_lines", "print_table", "print_title"]
+__all__ = ["filled", "print_json", "print_lines", "print_table", "print_title"]
 
 _INDENT = "  "
 #: the colours of the states that a table shows in a column of its own
@@ -40,6 +41,18 @@ def print_lines(lines: Sequence[str]) -> None:
     """Print lines of code or formulas, indented, none of them wrapped."""
     for line in lines:
         print(_INDENT + line)
+
+
+def filled(words: Sequence[str]) -> list[str]:
+    """Lines of words that :func:`print_lines` shows: as wide as the terminal, at most 98 columns."""
+    width = min(98, shutil.get_terminal_size().columns if sys.stdout.isatty() else 98) - len(_INDENT)
+    lines, line = [], ""
+    for word in words:
+        if line and len(line) + len(word) + 1 > width:
+            lines.append(line)
+            line = ""
+        line += (" " if line else "") + word
+    return [*lines, line]
 
 
 def print_table(rows: Sequence[Sequence[str]], header: Sequence[str] = ()) -> None:

@@ -14,6 +14,7 @@ from mindgrad._base.location import Attributed, user_frame
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.callables import arity
 from mindgrad.api.gradient import grad
+from mindgrad.api.jit import JitFunction
 from mindgrad.emit.function import argument_paths, head_of, structured
 from mindgrad.emit.names import identifier
 from mindgrad.execution.compiled import Compiled
@@ -44,7 +45,7 @@ class TracedProgram:
         argument_paths: for each such argument its path: ``x``, ``batch['a'][0]``.
         parameters, written: the Parameters that it reads, and those that it writes.
         result_names: for each result a name, ``None`` where nothing is known.
-        order: how many gradient functions are nested.
+        order: the order of the derivative: 0 for a function that differentiates nothing.
         name: that of the function, as an identifier.
         title: its name, and where it is defined.
         file: the file of the function that is differentiated.
@@ -152,18 +153,25 @@ def _array(leaf: Any) -> Any:
 
 
 def _differentiated(fn: Any) -> tuple[Any, int]:
-    """The function that nested gradient functions differentiate, and their number."""
+    """The function that nested transforms are made of, and the order of the derivative that they take."""
     order = 0
     while True:
+        fn = _uncompiled(fn)
         facts = memory(fn, make=False)
         if facts is None or facts.source is None:
             return fn, order
-        fn, order = facts.source, order + 1
+        fn, order = facts.source, order + facts.order
+
+
+def _uncompiled(fn: Any) -> Any:
+    """The function or Cell that ``jit`` was given."""
+    while isinstance(fn, Compiled | JitFunction):
+        fn = fn.function if isinstance(fn, Compiled) else fn.__wrapped__  # type: ignore[attr-defined]
+    return fn
 
 
 def _own_name(fn: Any) -> str:
-    if isinstance(fn, Compiled):
-        fn = fn.function
+    fn = _uncompiled(fn)
     name = getattr(fn, "__name__", None) or type(fn).__name__
     return "function" if name == "<lambda>" else identifier(name)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad._base.foreign_names import refuse_attributes
+from mindgrad._base.location import pullback_lines
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.custom import custom
 from mindgrad.ir import settings
@@ -78,7 +79,9 @@ class CustomDerivative:
             # bprop sees gradients as users do, ∂/∂Re + i ∂/∂Im: the conjugates of cotangents
             received = [_conjugate(ct) for ct in symbols[last:]]
             dout = unflatten(result_structure, _replaced(results, received))
-            gradients = self._gradients(inputs, user_calls.run(self.bprop, *inputs, out, dout), is_strict)
+            with pullback_lines():
+                returned = user_calls.run(self.bprop, *inputs, out, dout)
+            gradients = self._gradients(inputs, returned, is_strict)
             return [_conjugate(gradient) for gradient in gradients]
 
         types = [x.type for x in (*xs, *ys, *ys)]
