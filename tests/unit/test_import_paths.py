@@ -98,6 +98,8 @@ PROGRAMS = [
     "from mindspore.parallel import set_algo_parameters, Layout",
     "from mindspore.parallel.auto_parallel import AutoParallel",
     "from mindspore.parallel._cost_model_context import _set_multi_subgraphs",
+    "from mindspore import mint; mint.Tensor, mint.conv2d, mint.nn.Cell",
+    "from mindspore.ops.operations.nn_ops import FlashAttentionScore",
     "from mindspore.numpy.utils import _to_tensor; assert _to_tensor((1.0,)).shape == (1,)",
     "from mindspore.numpy.utils_const import _raise_value_error",
     "from mindspore.dataset.engine.datasets import _set_training_dataset",

@@ -70,7 +70,7 @@ class Parameter(Tensor):
     #: what trainers ask a Parameter of MindSpore's: it lies whole in its process, not on a server, and no
     #: cache of its rows is in front of it
     cache_enable, cache_shape = False, ()
-    init_in_server, is_param_ps, sliced, unique = False, False, False, False
+    init_in_server, is_param_ps, sliced = False, False, False
     comm_fusion, parallel_optimizer_comm_recompute, requires_aggr = 1, False, True
 
     def __init__(
