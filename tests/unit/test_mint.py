@@ -149,3 +149,38 @@ def test_errors_name_what_is_wrong():
         mint.nn.Conv2d(1, 1, 3, padding_mode="reflect")
     with pytest.raises(AttributeError, match=r"mindgrad\.mint' has no attribute 'summ'.*nearest: 'sum'"):
         mint.summ  # noqa: B018
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_parameters_of_layers_have_the_names_of_mint(mode):
+    """Checkpoints and programs name them ``weight`` and ``bias``, where ``nn`` has ``gamma`` or a table."""
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.table = mint.nn.Embedding(5, 4, padding_idx=1)
+            self.layer, self.plain = mint.nn.LayerNorm(4), mint.nn.LayerNorm(4, elementwise_affine=False)
+            self.unbiased, self.group = mint.nn.LayerNorm(4, bias=False), mint.nn.GroupNorm(2, 4)
+            self.slope = mint.nn.PReLU()
+
+        def construct(self, indices):
+            x = self.table(indices)
+            x = self.plain(x) + self.unbiased(self.layer(x)) * self.group(x)
+            return (self.slope(x) ** 2).sum()
+
+    names = [
+        "table.weight", "layer.weight", "layer.bias", "unbiased.weight", "group.weight", "group.bias",
+        "slope.weight",
+    ]  # fmt: skip
+    ms.set_context(mode=mode)
+    try:
+        net = Net()
+        assert [p.name for p in net.trainable_params()] == names
+        assert net.plain.weight is net.plain.bias is net.unbiased.bias is None
+        assert not net.table.weight.asnumpy()[1].any()
+        slopes = ms.grad(net, None, net.trainable_params())(Tensor([0, 1, 4]))
+        assert np.isfinite(slopes[0].asnumpy()).all()
+        assert not slopes[0].asnumpy()[1].any()  # that of the padding is not trained
+        assert slopes[0].asnumpy()[[0, 4]].any()
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
