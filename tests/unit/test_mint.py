@@ -126,7 +126,7 @@ def test_layers_are_those_of_nn():
     norm = mint.nn.BatchNorm2d(3, momentum=0.25).set_train()
     norm(x)
     moved = 0.25 * x.asnumpy().mean((0, 2, 3))
-    np.testing.assert_allclose(norm.moving_mean.asnumpy(), moved, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(norm.running_mean.asnumpy(), moved, rtol=1e-4, atol=1e-6)
 
 
 def test_compiled():
@@ -161,21 +161,23 @@ def test_parameters_of_layers_have_the_names_of_mint(mode):
             self.table = mint.nn.Embedding(5, 4, padding_idx=1)
             self.layer, self.plain = mint.nn.LayerNorm(4), mint.nn.LayerNorm(4, elementwise_affine=False)
             self.unbiased, self.group = mint.nn.LayerNorm(4, bias=False), mint.nn.GroupNorm(2, 4)
-            self.slope = mint.nn.PReLU()
+            self.slope, self.batch = mint.nn.PReLU(), mint.nn.BatchNorm1d(4)
 
         def construct(self, indices):
             x = self.table(indices)
             x = self.plain(x) + self.unbiased(self.layer(x)) * self.group(x)
-            return (self.slope(x) ** 2).sum()
+            return (self.batch(self.slope(x)) ** 2 * x).sum()
 
     names = [
         "table.weight", "layer.weight", "layer.bias", "unbiased.weight", "group.weight", "group.bias",
-        "slope.weight",
+        "slope.weight", "batch.weight", "batch.bias",
     ]  # fmt: skip
     ms.set_context(mode=mode)
     try:
         net = Net()
         assert [p.name for p in net.trainable_params()] == names
+        statistics = [p.name for p in net.untrainable_params()]
+        assert statistics == ["batch.running_mean", "batch.running_var"]
         assert net.plain.weight is net.plain.bias is net.unbiased.bias is None
         assert not net.table.weight.asnumpy()[1].any()
         slopes = ms.grad(net, None, net.trainable_params())(Tensor([0, 1, 4]))

@@ -169,6 +169,8 @@ class ConvTranspose2d(_nn.Conv2dTranspose):
 class _BatchNorm:
     """The constructor of normalisation over a batch, of elements, images or volumes."""
 
+    _names = ("running_mean", "running_var", "weight", "bias")
+
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
         track_running_stats: bool = True, dtype: Any = None,
