@@ -112,8 +112,10 @@ def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -
     >>> print(x.repeat(2, axis=1), x.repeat(1, 1, 2), x.repeat(1, 2))
     [[1. 1. 2. 2.]] [[[1. 2. 1. 2.]]] [[1. 2. 1. 2.]]
     """
-    if named or axis is not None or not repeats:
-        return repeating.repeat_interleave(self, *repeats, **named, axis=axis)
+    if axis is not None:
+        named["axis"] = axis
+    if named or not repeats:
+        return repeating.repeat_interleave(self, *repeats, **named)
     if len(repeats) > 2 or (len(repeats) == 2 and _is_number(repeats[1], at_least=self.ndim)):
         return repeating.tile(self, repeats)
     numbers = repeats[0]
