@@ -149,6 +149,9 @@ _ROOMS = (
 )  # fmt: skip
 #: Likewise, and where they live.
 _NAMES = {
+    "mindgrad.common.dtype": (
+        "Int", "TensorType", "Type", "list_", "number", "string", "tensor_type", "tuple_", "type_none",
+    ),
     "mindgrad.common.installation": ("run_check",),
     "mindgrad.solvers.implicit": (
         "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point",

@@ -13,6 +13,7 @@ from mindgrad.execution.compiled import trace
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import type_of
+from mindgrad.rows import convolution_kernel
 from mindgrad.rows.convolution import conv
 from mindgrad.transforms.reverse import reverse
 
@@ -181,3 +182,26 @@ def test_a_convolution_of_each_channel_by_itself_is_pointwise():
     graph = trace(ms.grad(network), x, w)
     assert sum(equation.primitive is conv for equation in graph.equations) == 2
     assert lower_ahead(graph).as_text().count("stablehlo.convolution") == 0
+
+
+def test_the_gradient_of_a_convolution_in_strides_meets_no_zeros():
+    """With the zeros between the windows written out, this takes 37 GB."""
+    image, kernel = generator.normal(size=(1, 3, 224, 224)), generator.normal(size=(256, 3, 16, 16))
+    x, w = [ms.Tensor(array, ms.float32) for array in (image, kernel)]
+    slope = ms.grad(lambda x: ops.conv2d(x, w, stride=16).sum())(x).asnumpy()
+    np.testing.assert_allclose(slope[0], np.tile(kernel.sum(0), (1, 14, 14)), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("elements", [1, 100, 1 << 25])
+def test_windows_are_written_out_in_blocks(elements, monkeypatch):
+    host = convolution_kernel.HOST._replace(window_elements=elements)
+    monkeypatch.setattr(convolution_kernel, "HOST", host)
+    window = dict(
+        strides=(2, 3), padding=((2, -1), (4, 3)), lhs_dilation=(3, 2), rhs_dilation=(2, 3), groups=2
+    )
+    x, w = generator.normal(size=(2, 4, 5, 6)), generator.normal(size=(6, 2, 3, 2))
+    wanted = jax.lax.conv_general_dilated(
+        x, w, window["strides"], window["padding"], window["lhs_dilation"], window["rhs_dilation"],
+        feature_group_count=2,
+    )  # fmt: skip
+    np.testing.assert_allclose(conv.numpy(x, w, **window), wanted, atol=1e-5)

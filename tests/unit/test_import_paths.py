@@ -1,7 +1,9 @@
 """Import paths of MindSpore: second names of modules, classes that are importable only, and small names."""
 
+import copy
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 
@@ -17,6 +19,7 @@ from mindgrad.common import api
 from mindgrad.common import dtype as mstype
 from mindgrad.common.initializer import _INITIALIZER_ALIAS, Normal
 from mindgrad.nn.wrap.cell_wrapper import _VirtualDatasetCell
+from mindgrad.numpy import utils_const
 from mindgrad.ops.operations import _grad_ops
 from mindgrad.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
 from mindgrad.parallel._auto_parallel_context import auto_parallel_context
@@ -95,6 +98,12 @@ PROGRAMS = [
     "from mindspore.parallel import set_algo_parameters, Layout",
     "from mindspore.parallel.auto_parallel import AutoParallel",
     "from mindspore.parallel._cost_model_context import _set_multi_subgraphs",
+    "from mindspore import mint; mint.Tensor, mint.conv2d, mint.nn.Cell",
+    "from mindspore.ops.operations.nn_ops import FlashAttentionScore",
+    "from mindspore.numpy.utils import _to_tensor; assert _to_tensor((1.0,)).shape == (1,)",
+    "from mindspore.numpy.utils_const import _raise_value_error",
+    "from mindspore.dataset.engine.datasets import _set_training_dataset",
+    "import mindspore as ms; assert isinstance(ms.float32, ms.Type); ms.tensor_type, ms.number, ms.TensorType",
     "import mindspore as ms; ms.runtime.Stream; ms.hal.Event; ms.device_context.cpu.op_tuning; ms.Profiler",
 ]
 
@@ -153,6 +162,22 @@ def test_the_executors_of_mindspore():
     assert api._cell_graph_executor.compile(net, Tensor([[1.0, 2.0]])) == ("predict", True)
     with pytest.raises(TypeError, match="must be a Cell"):
         api._cell_graph_executor.compile(abs, 1)
+
+
+def test_errors_of_numpys_checks():
+    with pytest.raises(ValueError, match="must be 2, but got 3"):
+        utils_const._raise_value_error("must be 2, but got ", 3)
+    with pytest.raises(TypeError, match="must be an int"):
+        utils_const._raise_type_error("must be an int")
+
+
+def test_what_trainers_ask_of_a_parameter():
+    parameter = ms.Parameter(Tensor(1.0), name="w", parallel_optimizer=False)
+    assert not parameter.cache_enable
+    assert not parameter.sliced
+    assert parameter.cache_shape == ()
+    for copied in (parameter.clone(), copy.deepcopy(parameter), pickle.loads(pickle.dumps(parameter))):
+        assert copied.parallel_optimizer is False
 
 
 def test_kinds_of_element_types():

@@ -126,7 +126,7 @@ def test_layers_are_those_of_nn():
     norm = mint.nn.BatchNorm2d(3, momentum=0.25).set_train()
     norm(x)
     moved = 0.25 * x.asnumpy().mean((0, 2, 3))
-    np.testing.assert_allclose(norm.moving_mean.asnumpy(), moved, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(norm.running_mean.asnumpy(), moved, rtol=1e-4, atol=1e-6)
 
 
 def test_compiled():
@@ -149,3 +149,40 @@ def test_errors_name_what_is_wrong():
         mint.nn.Conv2d(1, 1, 3, padding_mode="reflect")
     with pytest.raises(AttributeError, match=r"mindgrad\.mint' has no attribute 'summ'.*nearest: 'sum'"):
         mint.summ  # noqa: B018
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_parameters_of_layers_have_the_names_of_mint(mode):
+    """Checkpoints and programs name them ``weight`` and ``bias``, where ``nn`` has ``gamma`` or a table."""
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.table = mint.nn.Embedding(5, 4, padding_idx=1)
+            self.layer, self.plain = mint.nn.LayerNorm(4), mint.nn.LayerNorm(4, elementwise_affine=False)
+            self.unbiased, self.group = mint.nn.LayerNorm(4, bias=False), mint.nn.GroupNorm(2, 4)
+            self.slope, self.batch = mint.nn.PReLU(), mint.nn.BatchNorm1d(4)
+
+        def construct(self, indices):
+            x = self.table(indices)
+            x = self.plain(x) + self.unbiased(self.layer(x)) * self.group(x)
+            return (self.batch(self.slope(x)) ** 2 * x).sum()
+
+    names = [
+        "table.weight", "layer.weight", "layer.bias", "unbiased.weight", "group.weight", "group.bias",
+        "slope.weight", "batch.weight", "batch.bias",
+    ]  # fmt: skip
+    ms.set_context(mode=mode)
+    try:
+        net = Net()
+        assert [p.name for p in net.trainable_params()] == names
+        statistics = [p.name for p in net.untrainable_params()]
+        assert statistics == ["batch.running_mean", "batch.running_var"]
+        assert net.plain.weight is net.plain.bias is net.unbiased.bias is None
+        assert not net.table.weight.asnumpy()[1].any()
+        slopes = ms.grad(net, None, net.trainable_params())(Tensor([0, 1, 4]))
+        assert np.isfinite(slopes[0].asnumpy()).all()
+        assert not slopes[0].asnumpy()[1].any()  # that of the padding is not trained
+        assert slopes[0].asnumpy()[[0, 4]].any()
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)

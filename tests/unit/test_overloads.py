@@ -116,3 +116,30 @@ def test_what_no_signature_takes():
 def test_the_tables_name_methods():
     for table in (overloads.SECOND_NAMES, overloads._TUPLES):
         assert table.keys() <= METHODS.keys()
+
+
+def test_repeat_takes_the_numbers_of_both_releases():
+    """``x.repeat(repeats, axis)``, and a number for each axis where the first cannot be meant."""
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    array = x.asnumpy()
+    earlier = [
+        x.repeat(2),
+        x.repeat(2, 1),
+        x.repeat(2, axis=1),
+        x.repeat([1, 2], axis=0),
+        x.repeat(repeats=2, axis=1),
+    ]
+    wanted = [array.repeat(2), *[array.repeat(2, 1)] * 2, array.repeat([1, 2], 0), array.repeat(2, 1)]
+    for found, expected in zip(earlier, wanted, strict=True):
+        np.testing.assert_array_equal(found.asnumpy(), expected)
+    for later in ((1, 2), (2, 3), (2, 1, 3)):
+        for found in (x.repeat(*later), x.repeat(later)):
+            np.testing.assert_array_equal(found.asnumpy(), np.tile(array, later))
+    np.testing.assert_array_equal(ms.jit(lambda x: x.repeat(2, 1, 1))(x).asnumpy(), np.tile(array, (2, 1, 1)))
+    with pytest.raises(TypeError, match="'times'"):
+        x.repeat(times=2)
+
+
+def test_repeat_interleave_may_be_told_the_size():
+    x = Tensor([[1.0, 2.0]])
+    assert x.repeat_interleave(2, dim=1, output_size=4).shape == (1, 4)

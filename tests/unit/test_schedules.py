@@ -75,6 +75,23 @@ def test_all_cells_in_one_compiled_program():
     np.testing.assert_allclose([float(each) for each in found], wanted, rtol=1e-5, atol=1e-6)
 
 
+ENDS = {
+    "exponential": (nn.ExponentialDecayLR(0.5, 0.5, 41, True), 41, 0.25),
+    "natural": (nn.NaturalExpDecayLR(0.5, 0.01, 41, True), 41, 0.5 * math.exp(-0.41)),
+    "inverse": (nn.InverseDecayLR(0.5, 1.0, 82, True), 82, 0.25),
+    "polynomial": (nn.PolynomialDecayLR(0.5, 0.1, 10, 0.5), 10, 0.1),
+    "polynomial again": (nn.PolynomialDecayLR(0.5, 0.1, 7, 1.0, True), 21, 0.1),
+}
+
+
+# where a quotient that is rounded otherwise falls into another period; test_as_users_compile runs it too
+@pytest.mark.parametrize("case", ENDS)
+def test_a_compiled_rate_at_the_end_of_a_period(case):
+    cell, step, wanted = ENDS[case]
+    for rate in (cell, ms.jit(lambda at: cell(at))):
+        assert float(rate(ms.Tensor(step, ms.int32))) == pytest.approx(wanted)
+
+
 def test_piecewise_constant_rates():
     assert nn.piecewise_constant_lr([2, 5, 6], [0.1, 0.05, 0.01]) == [0.1, 0.1, 0.05, 0.05, 0.05, 0.01]
 

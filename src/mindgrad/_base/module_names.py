@@ -72,6 +72,7 @@ SECOND_NAMES: dict[str, str] = {
     "device_context.cpu.op_tuning": "device_context.cpu_tuning",
     "nn.utils": "nn.init_parameters",
     "nn.transformer": "parallel._transformer",
+    "numpy.utils": "numpy.coercion",
     "ops.composite.multitype_ops": "ops.functional",
     "ops.function": "ops.functional",
     "ops.operations.comm_ops": "ops.operations.collective_ops",

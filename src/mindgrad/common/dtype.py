@@ -65,6 +65,7 @@ class OtherType:
         return f"mindspore.{self.name}"
 
 
+TensorType = OtherType
 string = OtherType("String")
 tensor_type = OtherType("TensorType")
 tuple_ = OtherType("Tuple")

@@ -67,6 +67,12 @@ class Parameter(Tensor):
     #: the Parameter that it was cloned from, whose layout it follows
     origin: Parameter | None = None
 
+    #: what trainers ask a Parameter of MindSpore's: it lies whole in its process, not on a server, and no
+    #: cache of its rows is in front of it
+    cache_enable, cache_shape = False, ()
+    init_in_server, is_param_ps, sliced = False, False, False
+    comm_fusion, parallel_optimizer_comm_recompute, requires_aggr = 1, False, True
+
     def __init__(
         self,
         default_input: Any,
@@ -217,7 +223,10 @@ class Parameter(Tensor):
         """
         is_same = isinstance(init, str) and init == "same"
         value = Tensor(self.value()) if is_same else initializer(init, self.shape, self.dtype)
-        return Parameter(value, self.name, self.requires_grad, self.layerwise_parallel)
+        return Parameter(value, *self._attributes())
+
+    def _attributes(self) -> tuple[Any, ...]:
+        return self.name, self.requires_grad, self.layerwise_parallel, self.parallel_optimizer
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         copied = self.clone()
@@ -228,7 +237,7 @@ class Parameter(Tensor):
         return copy.deepcopy(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Parameter, (self.asnumpy(), self.name, self.requires_grad, self.layerwise_parallel))
+        return (Parameter, (self.asnumpy(), *self._attributes()))
 
     def __repr__(self) -> str:
         return parameter_repr(self.name, self.shape, self.dtype.name, self.requires_grad)

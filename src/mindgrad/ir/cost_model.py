@@ -237,6 +237,9 @@ class HostCosts(NamedTuple):
     #: bytes of a value from which on those of a gradient are given back as soon as they are not needed
     freed_bytes: int = 1 << 20
 
+    #: numbers of a convolution's windows that are written out at a time
+    window_elements: int = 1 << 25
+
     # Operands of programs
     #: elements up to which an array is handed to a program as it is, when it comes for the first time
     handed_elements: int = 16384

@@ -618,10 +618,10 @@ class TensorMembers:
         """x − y · floor(x / y), as Python's ``%``: with the sign of ``y``; derivatives 1 and −floor(x / y)."""
     def renorm(self, p: _int, axis: _int, maxnorm: _float) -> Tensor:
         """The parts along ``axis``, those with a p-norm above ``maxnorm`` scaled down to it."""
-    def repeat(self, repeats: Any, axis: _int | None = None) -> Tensor:
-        """Each element of ``input`` along ``axis`` repeated."""
-    def repeat_interleave(self, repeats: Any, axis: _int | None = None, *, dim: Any = ...) -> Tensor:
-        """Each element of ``input`` along ``axis`` repeated."""
+    def repeat(self, *repeats: Any, axis: _int | None = None, **named: Any) -> Tensor:
+        """Each element repeated, or with a number for each axis the whole tensor."""
+    def repeat_interleave(self, repeats: Any, axis: _int | None = None, *, output_size: Any = None, dim: Any = ...) -> Tensor:
+        """Each element of ``self`` along ``axis`` repeated."""
     def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
         """The elements in another shape: ``x.reshape(2, -1)`` or ``x.reshape((2, -1))``."""
     def reshape_as(self, other: Tensor) -> Tensor:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad.ir.tensor import Tensor
 from mindgrad.mint import arranging, conversions, elementwise, linalg, nn, optim, random, reducing, special
 from mindgrad.mint.arranging import *  # noqa: F403
 from mindgrad.mint.elementwise import *  # noqa: F403
@@ -24,7 +25,7 @@ from mindgrad.ops.define import also_named as _also_named
 from mindgrad.ops.forms import expose as _expose
 
 __all__ = list(arranging.__all__ + elementwise.__all__ + random.__all__ + reducing.__all__)
-__all__ += ["linalg", "nn", "optim", "special"]
+__all__ += ["Tensor", "conv2d", "linalg", "nn", "optim", "special"]
 
 if _TYPE_CHECKING:
     # most names are made from the registry, which a type checker does not follow
@@ -33,6 +34,7 @@ if _TYPE_CHECKING:
 
 
 _expose("mint", globals(), vars(conversions))
+conv2d = nn.functional.conv2d
 isnan = _also_named(tensor="input")(globals()["isnan"])
 vars(special).update({name: globals()[name] for name in special.__all__})
 _explain_room(__name__)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.tensor import Tensor as Tensor
 from mindgrad.mint import linalg as linalg
 from mindgrad.mint import nn as nn
 from mindgrad.mint import optim as optim
@@ -27,6 +28,7 @@ from mindgrad.mint.arranging import where as where
 from mindgrad.mint.arranging import zeros as zeros
 from mindgrad.mint.elementwise import add as add
 from mindgrad.mint.elementwise import sub as sub
+from mindgrad.mint.nn.functional import conv2d as conv2d
 from mindgrad.mint.random import bernoulli as bernoulli
 from mindgrad.mint.random import multinomial as multinomial
 from mindgrad.mint.random import normal as normal

@@ -85,8 +85,9 @@ class _Decay(LearningRateSchedule):
         self.is_stair = boolean(owner, "is_stair", is_stair)
 
     def _periods(self, global_step: Any) -> Any:
-        periods = _as_float(global_step) / self.decay_steps
-        return ops.floor(periods) if self.is_stair else periods
+        step = _as_float(global_step)
+        # a compiled quotient may be a bit below a whole number that it is; `//` is exact
+        return step // self.decay_steps if self.is_stair else step / self.decay_steps
 
 
 @_documented
@@ -127,7 +128,7 @@ class NaturalExpDecayLR(_Decay):
         """See the class."""
         step = _as_float(global_step)
         if self.is_stair:
-            step = ops.floor(step / self.decay_steps) * self.decay_steps
+            step = step // self.decay_steps * self.decay_steps
         return self.learning_rate * ops.exp(-self.decay_rate * step)
 
 
@@ -217,9 +218,8 @@ class PolynomialDecayLR(LearningRateSchedule):
         """See the class."""
         step, steps = _as_float(global_step), float(self.decay_steps)
         if self.update_decay_steps:
-            left = 1.0 - step / (steps * ops.maximum(ops.ceil(step / steps), 1.0))
-        else:
-            left = 1.0 - ops.minimum(step, steps) / steps
+            steps = steps * ops.maximum(-(-step // steps), 1.0)
+        left = (steps - ops.minimum(step, steps)) / steps  # never below 0, where a power is undefined
         difference = self.start_learning_rate - self.end_learning_rate
         return difference * ops.pow(left, self.power) + self.end_learning_rate
 

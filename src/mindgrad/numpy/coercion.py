@@ -99,3 +99,21 @@ def converted(x: Tensor, dtype: Any) -> Tensor:
     """``x``, with the element type ``dtype`` unless that is ``None``."""
     wanted = element_type(dtype)
     return x if wanted is None else cast(x, wanted)
+
+
+def _to_tensor(*args: Any) -> Any:
+    """The arguments as tensors, which MindSpore programs import from ``mindspore.numpy.utils``.
+
+    Args:
+        *args: tensors, which stay, and numbers, lists and tuples of them, with floats as Float32 and ints as
+            Int32.
+
+    Returns:
+        a tuple of tensors, or the tensor if there is one argument.
+
+    >>> from mindgrad.numpy.coercion import _to_tensor
+    >>> _to_tensor([1.0, 2.0]).dtype, len(_to_tensor(1, 2.0))
+    (mindspore.float32, 2)
+    """
+    found = tuple(tensor(each, "_to_tensor") for each in args)
+    return found[0] if len(found) == 1 else found

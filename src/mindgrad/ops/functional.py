@@ -28,6 +28,7 @@ from mindgrad.ops.affine import *  # noqa: F403
 from mindgrad.ops.alignments import *  # noqa: F403
 from mindgrad.ops.arithmetic import *  # noqa: F403
 from mindgrad.ops.assigning import *  # noqa: F403
+from mindgrad.ops.attention import *  # noqa: F403
 from mindgrad.ops.boxes import *  # noqa: F403
 from mindgrad.ops.candidates import *  # noqa: F403
 from mindgrad.ops.classification import *  # noqa: F403

@@ -14,7 +14,7 @@ import numpy as np
 
 from mindgrad.ir.dtype import DType
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import arithmetic, indexing, layout, ordering, scattering
+from mindgrad.ops import arithmetic, indexing, layout, ordering, repeating, scattering
 from mindgrad.ops import matrices as square
 from mindgrad.ops.define import also_named
 from mindgrad.ops.registry import public
@@ -97,6 +97,35 @@ def _taking_tuple(method: Callable[..., Any], names: tuple[str, ...]) -> Callabl
 
 
 # -- methods of two signatures ---------------------------------------------------------------------
+
+
+@public("Tensor")
+def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -> Tensor:
+    """Each element repeated, or with a number for each axis the whole tensor.
+
+    ``x.repeat(repeats, axis=None)`` is :func:`mindgrad.ops.repeat_interleave`, as up to MindSpore 2.5; what
+    that cannot mean is ``x.tile(repeats)``, as in later releases. Write ``repeat_interleave`` or ``tile``
+    for what reads the same everywhere: ``x.repeat(2, 1)`` of a matrix repeats elements along axis 1 here.
+
+    >>> from mindgrad import Tensor
+    >>> x = Tensor([[1.0, 2.0]])
+    >>> print(x.repeat(2, axis=1), x.repeat(1, 1, 2), x.repeat(1, 2))
+    [[1. 1. 2. 2.]] [[[1. 2. 1. 2.]]] [[1. 2. 1. 2.]]
+    """
+    if axis is not None:
+        named["axis"] = axis
+    if named or not repeats:
+        return repeating.repeat_interleave(self, *repeats, **named)
+    if len(repeats) > 2 or (len(repeats) == 2 and _is_number(repeats[1], at_least=self.ndim)):
+        return repeating.tile(self, repeats)
+    numbers = repeats[0]
+    if len(repeats) == 1 and isinstance(numbers, (tuple, list)) and len(numbers) not in (1, self.size):
+        return repeating.tile(self, numbers)
+    return repeating.repeat_interleave(self, *repeats)
+
+
+def _is_number(value: Any, at_least: int) -> bool:
+    return isinstance(value, int) and value >= at_least
 
 
 @public("Tensor")

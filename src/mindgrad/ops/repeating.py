@@ -72,7 +72,7 @@ def _repeated(x: Tensor, times: int, axis: int) -> Tensor:
 
 
 @public(
-    "Tensor Tensor.repeat",
+    "Tensor.repeat_interleave(repeats, axis=None, *, output_size: unused=None)",
     "mint.repeat_interleave(input, repeats, dim=None, *, output_size: unused=None)",
     "numpy.repeat(a, repeats, axis=None)",
 )

@@ -30,29 +30,15 @@ from mindgrad.rows.convolution_axes import (
     kernel_in_front,
     permuted_shape,
 )
+from mindgrad.rows.convolution_kernel import Padding, convolve, dilated, output_sizes
 from mindgrad.rows.kinds import multilinear, zeros
 from mindgrad.rows.patterns import convolved
 from mindgrad.rows.samples import case, reals
-from mindgrad.rows.static_slices import pad, reverse
+from mindgrad.rows.static_slices import reverse
 from mindgrad.rows.stencil import is_stencil, stencil
 from mindgrad.rows.structural import reshape, transpose
 
 __all__ = ["conv"]
-
-Padding = tuple[tuple[int, int], ...]
-
-
-def _dilated(sizes: Shape, dilation: Shape) -> Shape:
-    return tuple(n and (n - 1) * d + 1 for n, d in zip(sizes, dilation, strict=True))
-
-
-def _output_sizes(
-    x: Shape, w: Shape, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
-) -> Shape:
-    spatial = x[len(x) - len(padding) :]
-    padded = (n + low + high for n, (low, high) in zip(_dilated(spatial, lhs_dilation), padding, strict=True))
-    windows = _dilated(w[2:], rhs_dilation)
-    return tuple(max((n - k) // s + 1, 0) for n, k, s in zip(padded, windows, strides, strict=True))
 
 
 def _conv_type(
@@ -100,7 +86,7 @@ def _conv_type(
         )
     if 0 in w.shape[2:]:
         raise ValueError(f"For 'conv', the kernel must not be empty, but got shape {w.shape}.")
-    output = _output_sizes(x.shape, w.shape, strides, padding, lhs_dilation, rhs_dilation)
+    output = output_sizes(x.shape, w.shape, strides, padding, lhs_dilation, rhs_dilation)
     return x.with_shape((*samples, w.shape[0], *output))
 
 
@@ -139,36 +125,8 @@ def _conv_numpy(
     if is_half(kind):
         # half precision is summed in single precision, as XLA does
         x, w = x.astype(np.float32), w.astype(np.float32)
-    (count, channels), outputs = x.shape[:2], w.shape[0]
-    sizes = _output_sizes(x.shape, w.shape, strides, padding, lhs_dilation, rhs_dilation)
-    rows, inner = math.prod(sizes), math.prod(w.shape[1:])
-    if not (count * rows * outputs * inner):
-        return np.zeros((*lead, outputs, *sizes), kind)
-    x = pad.numpy(
-        x,
-        low=(0, 0, *(low for low, _ in padding)),
-        high=(0, 0, *(high for _, high in padding)),
-        interior=(0, 0, *(d - 1 for d in lhs_dilation)),
-    )
-    # every window as a view: axes (count, channels, output position…, kernel position…)
-    windows = np.lib.stride_tricks.as_strided(
-        x,
-        (count, channels, *sizes, *w.shape[2:]),
-        (
-            *x.strides[:2],
-            *(n * s for n, s in zip(x.strides[2:], strides, strict=True)),
-            *(n * d for n, d in zip(x.strides[2:], rhs_dilation, strict=True)),
-        ),
-        writeable=False,
-    )
-    rank = len(sizes)
-    windows = windows.reshape((count, groups, channels // groups, *sizes, *w.shape[2:]))
-    positions, kernel = tuple(range(3, 3 + rank)), tuple(range(3 + rank, 3 + 2 * rank))
-    columns = windows.transpose((1, 0, *positions, 2, *kernel)).reshape((groups, -1, inner))
-    weights = w.reshape((groups, outputs // groups, inner))
-    y = np.matmul(columns, weights.transpose((0, 2, 1)))
-    y = y.reshape((groups, count, rows, outputs // groups)).transpose((1, 0, 3, 2))
-    return y.reshape((*lead, outputs, *sizes)).astype(kind, copy=False)
+    y = convolve(x, w, strides, padding, lhs_dilation, rhs_dilation, groups)
+    return y.reshape((*lead, *y.shape[1:])).astype(kind, copy=False)
 
 
 def _conv_xla(
@@ -225,9 +183,9 @@ def _cotangent_input(
     """``ct``, dilated by the strides, convolved with the kernel reversed and its channels exchanged."""
     if not ct.type.size:
         return zeros(x.type)
-    window = _dilated(w.shape[2:], rhs_dilation)
-    spread = _dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
-    full = _dilated(x.shape[len(x.shape) - len(strides) :], lhs_dilation)
+    window = dilated(w.shape[2:], rhs_dilation)
+    spread = dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
+    full = dilated(x.shape[len(x.shape) - len(strides) :], lhs_dilation)
     low = [k - 1 - before for k, (before, _) in zip(window, padding, strict=True)]
     # as much behind as makes the result as long as the dilated input
     high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
@@ -256,9 +214,9 @@ def _cotangent_kernel(
     if not ct.type.size or not x.type.size:
         return zeros(w.type)
     x, ct = [_joined(each, w, lambda x, shape: reshape(x, shape=shape)) for each in (x, ct)]
-    window = _dilated(w.shape[2:], rhs_dilation)
-    spread = _dilated(ct.shape[2:], strides)
-    full = _dilated(x.shape[2:], lhs_dilation)
+    window = dilated(w.shape[2:], rhs_dilation)
+    spread = dilated(ct.shape[2:], strides)
+    full = dilated(x.shape[2:], lhs_dilation)
     low = [before for before, _ in padding]
     if math.prod(ct.shape[2:]) > math.prod(x.shape[2:]):
         # XLA would exchange the two itself, but run a kernel that is read backwards in plain loops

@@ -14,3 +14,7 @@ from mindgrad.dataset.tfrecord import TFRecordDataset
 __all__ = ["Schema", "Shuffle", "TFRecordDataset"]
 for _part in (pipeline, sources, steps, image_sources, text_sources, minddataset):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
+
+
+def _set_training_dataset(dataset: object) -> None:
+    """Accepted from trainers of other libraries; nothing here asks which data set is being trained on."""

@@ -3,8 +3,9 @@
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.mint.nn import functional, layers, pooling
 from mindgrad.mint.nn.layers import *  # noqa: F403
+from mindgrad.nn.cell import Cell
 
-__all__ = ["functional"]
+__all__ = ["Cell", "functional"]
 __all__ += layers.__all__
 __all__ += list(pooling.CELLS)
 

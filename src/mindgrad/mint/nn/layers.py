@@ -169,6 +169,8 @@ class ConvTranspose2d(_nn.Conv2dTranspose):
 class _BatchNorm:
     """The constructor of normalisation over a batch, of elements, images or volumes."""
 
+    _names = ("running_mean", "running_var", "weight", "bias")
+
     def __init__(
         self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
         track_running_stats: bool = True, dtype: Any = None,
@@ -215,8 +217,8 @@ class BatchNorm3d(_BatchNorm, _nn.BatchNorm3d):
     """
 
 
-class GroupNorm(_nn.GroupNorm):
-    """Groups of channels normalised: :class:`mindgrad.nn.GroupNorm`.
+class GroupNorm(_nn.Cell):
+    """Groups of channels normalised: :func:`mindgrad.ops.group_norm` by Parameters ``weight`` and ``bias``.
 
     >>> from mindgrad import mint
     >>> mint.nn.GroupNorm(2, 4)(mint.ones((1, 4, 3, 3))).shape
@@ -226,11 +228,23 @@ class GroupNorm(_nn.GroupNorm):
     def __init__(
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True, dtype: Any = None
     ) -> None:
-        super().__init__(num_groups, num_channels, eps, affine, dtype=float32 if dtype is None else dtype)
+        super().__init__()
+        like = _nn.GroupNorm(num_groups, num_channels, eps, affine, dtype=float32 if dtype is None else dtype)
+        self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
+        self.weight, self.bias = _renamed(like.gamma, "weight"), _renamed(like.beta, "bias")
+
+    def construct(self, input: Any) -> Tensor:
+        """The normalised input."""
+        return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extend_repr(self) -> str:
+        return f"num_groups={self.num_groups}, num_channels={self.num_channels}, affine={self.affine}"
 
 
-class LayerNorm(_nn.LayerNorm):
-    """The last axes normalised: :class:`mindgrad.nn.LayerNorm`.
+class LayerNorm(_nn.Cell):
+    """The last axes normalised: :func:`mindgrad.ops.layer_norm` by Parameters ``weight`` and ``bias``.
+
+    Without ``elementwise_affine`` both are ``None``, without ``bias`` that one is.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.LayerNorm(2, eps=0.0)(Tensor([[1.0, 3.0]])))
@@ -241,15 +255,28 @@ class LayerNorm(_nn.LayerNorm):
         self, normalized_shape: Any, eps: float = 1e-5, elementwise_affine: bool = True, bias: bool = True,
         dtype: Any = None,
     ) -> None:  # fmt: skip
+        super().__init__()
         shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         axis = -len(shape)
-        super().__init__(shape, axis, axis, epsilon=eps, dtype=float32 if dtype is None else dtype)
-        self.gamma.requires_grad = bool(elementwise_affine)
-        self.beta.requires_grad = bool(elementwise_affine and bias)
+        like = _nn.LayerNorm(shape, axis, axis, epsilon=eps, dtype=float32 if dtype is None else dtype)
+        self.normalized_shape, self.eps, self.elementwise_affine = (
+            like.normalized_shape,
+            eps,
+            elementwise_affine,
+        )
+        self.weight = _renamed(like.gamma, "weight") if elementwise_affine else None
+        self.bias = _renamed(like.beta, "bias") if elementwise_affine and bias else None
+
+    def construct(self, input: Any) -> Tensor:
+        """The normalised input."""
+        return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extend_repr(self) -> str:
+        return f"normalized_shape={self.normalized_shape}, elementwise_affine={self.elementwise_affine}"
 
 
-class Embedding(_nn.Embedding):
-    """Rows of a table: :class:`mindgrad.nn.Embedding`.
+class Embedding(_nn.Cell):
+    """Rows of a table, the Parameter ``weight``; row ``padding_idx`` is 0 at first and is not trained.
 
     >>> from mindgrad import Tensor, mint
     >>> mint.nn.Embedding(5, 3)(Tensor([[1, 2]])).shape
@@ -259,9 +286,25 @@ class Embedding(_nn.Embedding):
     def __init__(
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None, dtype: Any = None
     ) -> None:
-        super().__init__(
+        super().__init__()
+        like = _nn.Embedding(
             num_embeddings, embedding_dim, padding_idx=padding_idx, dtype=float32 if dtype is None else dtype
         )
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx = padding_idx
+        self.weight = _renamed(like.embedding_table, "weight")
+
+    def construct(self, input: Any) -> Tensor:
+        """The rows at the numbers of the input."""
+        return functional.embedding(input, self.weight, self.padding_idx)
+
+    def extend_repr(self) -> str:
+        return f"{self.num_embeddings}, {self.embedding_dim}, padding_idx={self.padding_idx}"
+
+
+def _renamed(parameter: Any, name: str) -> Any:
+    parameter.name = name
+    return parameter
 
 
 class Dropout(_nn.Dropout):
@@ -317,8 +360,8 @@ class GELU(_nn.GELU):
         super().__init__(approximate == "tanh")
 
 
-class PReLU(_nn.PReLU):
-    """x above 0 and ``w · x`` below, with a Parameter w.
+class PReLU(_nn.Cell):
+    """x above 0 and ``weight · x`` below, with a Parameter: :func:`mindgrad.ops.prelu`.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.PReLU()(Tensor([-4.0, 1.0])))
@@ -326,7 +369,14 @@ class PReLU(_nn.PReLU):
     """
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, dtype: Any = None) -> None:
-        super().__init__(num_parameters, init)
+        super().__init__()
+        self.weight = _renamed(_nn.PReLU(num_parameters, init).w, "weight")
+        if dtype is not None:
+            self.weight.set_dtype(dtype)
+
+    def construct(self, input: Any) -> Tensor:
+        """The input, its negative elements times the weight."""
+        return functional.prelu(input, self.weight)
 
 
 class Softmax(_nn.Softmax):

@@ -35,6 +35,9 @@ class BatchNorm(Cell):
 
     axes: tuple[int, ...] = ()
 
+    #: what the Parameters are called: the moving mean and variance, the scale and the shift
+    _names = ("moving_mean", "moving_variance", "gamma", "beta")
+
     def __init__(
         self,
         num_features: int,
@@ -63,10 +66,9 @@ class BatchNorm(Cell):
         self.use_batch_statistics = use_batch_statistics
         check_data_format(owner, data_format, "NCHW")
         shape = (self.num_features,)
-        self.moving_mean = parameter(owner, moving_mean_init, shape, "moving_mean", dtype, False)
-        self.moving_variance = parameter(owner, moving_var_init, shape, "moving_variance", dtype, False)
-        self.gamma = parameter(owner, gamma_init, shape, "gamma", dtype, affine)
-        self.beta = parameter(owner, beta_init, shape, "beta", dtype, affine)
+        initial = (moving_mean_init, moving_var_init, gamma_init, beta_init)
+        for name, init, trained in zip(self._names, initial, (False, False, affine, affine), strict=True):
+            setattr(self, name, parameter(owner, init, shape, name, dtype, trained))
 
     def construct(self, x: Any) -> Tensor:
         """See the class."""
@@ -80,10 +82,10 @@ class BatchNorm(Cell):
         of_batch = self.use_batch_statistics
         if of_batch is None:
             of_batch = self.training
+        mean, variance, scale, shift = [getattr(self, name) for name in self._names]
         return normalization.normalised_batch(
-            owner, x, (self.moving_mean, self.moving_variance), (self.gamma, self.beta), of_batch,
-            1 - self.momentum, self.eps, self._joint(),
-        )[0]  # fmt: skip
+            owner, x, (mean, variance), (scale, shift), of_batch, 1 - self.momentum, self.eps, self._joint()
+        )[0]
 
     def _joint(self) -> Callable[..., tuple[Tensor, Tensor, Tensor]] | None:
         """The statistics of several processes' batches; ``None``: those of this process's alone."""
@@ -92,8 +94,7 @@ class BatchNorm(Cell):
     def extend_repr(self) -> str:
         return (
             f"num_features={self.num_features}, eps={self.eps}, momentum={1 - self.momentum}, "
-            f"gamma={self.gamma}, beta={self.beta}, moving_mean={self.moving_mean}, "
-            f"moving_variance={self.moving_variance}"
+            + ", ".join(f"{name}={getattr(self, name)}" for name in (*self._names[2:], *self._names[:2]))
         )
 
 

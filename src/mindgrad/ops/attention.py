@@ -1,0 +1,231 @@
+"""Attention of heads in the layouts of MindSpore's fused operator, as products and a softmax.
+
+    y = dropout(softmax(mask(scale · (q kᵀ + shift)))) v
+
+for each sample and head (A. Vaswani et al., *Attention is all you need*, 2017). Heads of keys and values can
+serve several heads of queries each. Nothing is fused here but what XLA fuses, and scores are kept whole.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.dtype import as_dtype
+from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.ops.activation import softmax
+from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.arithmetic import add, mul, sub
+from mindgrad.ops.contraction import matmul
+from mindgrad.ops.creation import zeros
+from mindgrad.ops.dropping import dropout, probability
+from mindgrad.ops.extremes import amax
+from mindgrad.ops.flow import stop_gradient
+from mindgrad.ops.indexing import where
+from mindgrad.ops.layout import expand_dims, permute, reshape, swapaxes
+from mindgrad.ops.math import exp
+from mindgrad.ops.operands import broadcast_to, cast, operand, promoted
+from mindgrad.ops.reduction import sum as sum_of
+from mindgrad.ops.reduction import widened
+from mindgrad.ops.registry import public
+
+__all__ = ["flash_attention_score"]
+
+_NAME = "FlashAttentionScore"
+_ALL = 2147483647
+#: by layout: the order of its axes that gives (batch, heads, positions, numbers); "H" is heads · numbers
+_ORDERS = {"BNSD": (0, 1, 2, 3), "BSND": (0, 2, 1, 3), "BSH": (0, 2, 1, 3), "SBH": (1, 2, 0, 3)}
+#: what of the fused operator has no meaning or form here, and what to do instead
+_REFUSED = {
+    "drop_mask": "is a mask of bits of another device: leave it out, 'keep_prob' drops shares",
+    "padding_mask": "is not implemented in MindSpore either: leave it out",
+    "prefix": "belongs to compressed masks: give a whole 'attn_mask' and sparse_mode=0",
+    "actual_seq_qlen": "belongs to the layout 'TND': give a padded batch and an 'attn_mask'",
+    "actual_seq_kvlen": "belongs to the layout 'TND': give a padded batch and an 'attn_mask'",
+}
+
+
+def _in_heads(x: Any, name: str, heads: int, layout: str) -> Tensor:
+    """``x`` as (batch, heads, positions, numbers)."""
+    tensor = operand(x, _NAME)
+    if not tensor.dtype.is_inexact:
+        raise TypeError(f"For '{_NAME}', the '{name}' must be of a floating-point type, not {tensor.dtype}.")
+    if tensor.ndim != len(layout):
+        raise ValueError(
+            f"For '{_NAME}', the '{name}' must have the {len(layout)} axes {layout}, but its shape is "
+            f"{tensor.shape}."
+        )
+    if layout.endswith("H"):
+        if not heads or tensor.shape[2] % heads:
+            raise ValueError(
+                f"For '{_NAME}', the last axis of '{name}' must be divided among {heads} heads, but its "
+                f"shape is {tensor.shape}."
+            )
+        tensor = reshape(tensor, (*tensor.shape[:2], heads, tensor.shape[2] // heads))
+    return permute(tensor, _ORDERS[layout])
+
+
+def _hidden_by_position(queries: int, keys: int, mode: int, pre_tokens: int, next_tokens: int) -> np.ndarray:
+    """The pairs of a query and a key that ``sparse_mode`` hides."""
+    ahead = np.arange(keys)[None, :] - np.arange(queries)[:, None]
+    if mode in (3, 4):  # these count from the last query and the last key
+        ahead = ahead - (keys - queries)
+    if mode in (2, 3):
+        return ahead > 0
+    return (ahead > next_tokens) | (ahead < -pre_tokens)
+
+
+def _scores(
+    query: Any, key: Any, value: Any, head_num: Any, real_shift: Any, attn_mask: Any, scale_value: float,
+    tokens: tuple[Any, Any], input_layout: str, sparse_mode: int, refused: dict[str, Any],
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The scores, −inf where they are hidden, and the values: (batch, heads of keys, group, …)."""
+    for name, argument in refused.items():
+        if argument is not None:
+            raise ValueError(f"For '{_NAME}', the '{name}' {_REFUSED[name]}.")
+    if input_layout not in _ORDERS:
+        raise ValueError(
+            f"For '{_NAME}', the 'input_layout' must be one of {', '.join(map(repr, _ORDERS))}, but got "
+            f"{input_layout!r}."
+        )
+    if sparse_mode not in range(5):
+        raise ValueError(
+            f"For '{_NAME}', the 'sparse_mode' must be 0 to 4, but got {sparse_mode!r}; give the others "
+            f"as a whole 'attn_mask'."
+        )
+    heads = whole_number(head_num, _NAME, "head_num", 1)
+    q = _in_heads(query, "query", heads, input_layout)
+    width = q.shape[3]
+    groups = operand(key, _NAME).shape[-1] // max(width, 1) if input_layout.endswith("H") else 0
+    k, v = [_in_heads(x, name, groups, input_layout) for x, name in ((key, "key"), (value, "value"))]
+    fits = k.shape[:3] == v.shape[:3] and (k.shape[0], k.shape[3]) == (q.shape[0], width)
+    if not fits or q.shape[1] != heads or not k.shape[1] or heads % k.shape[1]:
+        raise ValueError(
+            f"For '{_NAME}', queries of {heads} heads, keys and values must fit, but as (batch, heads, "
+            f"positions, numbers) their shapes are {q.shape}, {k.shape} and {v.shape}."
+        )
+    (batch, _, queries, _), (_, shared, keys, _) = q.shape, k.shape
+    q, k = promoted(_NAME, q, k, broadcast=False)
+    q = reshape(q, (batch, shared, heads // shared, queries, width))
+    scores = widened(matmul(q, swapaxes(expand_dims(k, 2), -1, -2)))
+
+    def divided(x: Any) -> Tensor:
+        return reshape(broadcast_to(operand(x, _NAME), (batch, heads, queries, keys)), scores.shape)
+
+    if real_shift is not None:
+        scores = add(scores, cast(divided(real_shift), scores.dtype))
+    scores = mul(scores, scale_value)
+    hidden = None
+    if sparse_mode > 1 or (sparse_mode == 0 and attn_mask is not None):
+        at = _hidden_by_position(queries, keys, sparse_mode, *tokens)
+        hidden = make_tensor(at) if at.any() else None
+    if sparse_mode <= 1 and attn_mask is not None:
+        mask = cast(divided(attn_mask), as_dtype(bool))
+        hidden = mask if hidden is None else mask | hidden  # type: ignore[operator]
+    return scores if hidden is None else where(hidden, -math.inf, scores), v
+
+
+def _mixed(scores: Tensor, v: Tensor, kind: Any, keep_prob: Any, input_layout: str) -> Tensor:
+    """The values, mixed in the shares that the scores give, in the layout of the queries."""
+    keep = probability(_NAME, "keep_prob", keep_prob, open_below=True)
+    seen = amax(scores, -1, keepdims=True) > -math.inf  # type: ignore[operator]
+    shares = where(seen, softmax(where(seen, scores, 0)), 0)  # who sees nothing gets 0
+    shares = cast(dropout(shares, 1 - keep), kind)
+    y = matmul(shares, expand_dims(cast(v, kind), 2))
+    batch, shared, group, queries, width = y.shape
+    y = reshape(y, (batch, shared * group, queries, width))
+    y = permute(y, tuple(int(axis) for axis in np.argsort(_ORDERS[input_layout])))
+    return reshape(y, (*y.shape[:2], -1)) if input_layout.endswith("H") else y
+
+
+@public()
+def flash_attention_score(
+    query: Any, key: Any, value: Any, head_num: int, real_shift: Any = None, drop_mask: Any = None,
+    padding_mask: Any = None, attn_mask: Any = None, prefix: Any = None, actual_seq_qlen: Any = None,
+    actual_seq_kvlen: Any = None, keep_prob: float = 1.0, scalar_value: float = 1.0, pre_tokens: int = _ALL,
+    next_tokens: int = _ALL, inner_precise: int = 0, input_layout: str = "BSH", sparse_mode: int = 0,
+) -> Tensor:  # fmt: skip
+    """Attention: dropout(softmax(mask(scalar_value · (q kᵀ + real_shift)))) v, for each sample and head.
+
+    Args:
+        query: a tensor of floating-point numbers, of the shape that ``input_layout`` says: B samples, N
+            heads, S positions, D numbers, H = N · D.
+        key: the same, with positions and heads of its own; each of its heads serves as many of the queries.
+        value: of the positions and heads of ``key``.
+        head_num: the number of heads of the queries.
+        real_shift: added to the products, of a shape that broadcasts to (B, N, queries, keys).
+        attn_mask: true or 1 where a query does not see a key, of a shape that broadcasts so too.
+        keep_prob: the probability that a share is kept.
+        scalar_value: the factor of the scores, such as 1 / √D.
+        pre_tokens: how many keys before its own position a query sees, with sparse_mode 4, or 0 and a mask.
+        next_tokens: how many behind it.
+        inner_precise: accepted for compatibility; half precision is summed in single precision.
+        input_layout: ``"BSH"``, ``"SBH"``, ``"BNSD"`` or ``"BSND"``.
+        sparse_mode: 0 and 1: what ``attn_mask`` says; 2: keys behind the query are hidden; 3: the same,
+            counted from the last query and key, as with keys that were cached; 4: a band of ``pre_tokens``
+            and ``next_tokens``, counted so. With 2, 3 and 4, ``attn_mask`` is not read.
+        drop_mask, padding_mask, prefix, actual_seq_qlen, actual_seq_kvlen: must be ``None``.
+
+    Returns:
+        Tensor of the layout and element type of ``query``; 0 for a query that sees no key.
+
+    Raises:
+        TypeError: an operand is no tensor of floating-point numbers.
+        ValueError: the shapes do not fit, an argument is out of range, or one is given that must be ``None``.
+
+    >>> from mindgrad import Tensor, ops
+    >>> x = Tensor([[[1.0, 0.0], [0.0, 1.0]]])
+    >>> print(ops.flash_attention_score(x, x, x, 1, sparse_mode=2))
+    [[[1.         0.        ]
+      [0.26894143 0.73105854]]]
+    """
+    refused = {
+        "drop_mask": drop_mask, "padding_mask": padding_mask, "prefix": prefix,
+        "actual_seq_qlen": actual_seq_qlen, "actual_seq_kvlen": actual_seq_kvlen,
+    }  # fmt: skip
+    scores, v = _scores(
+        query, key, value, head_num, real_shift, attn_mask, scalar_value, (pre_tokens, next_tokens),
+        input_layout, sparse_mode, refused,
+    )  # fmt: skip
+    return _mixed(scores, v, operand(query, _NAME).dtype, keep_prob, input_layout)
+
+
+@public(
+    f"FlashAttentionScore(head_num: integer, keep_prob=1.0, scale_value=1.0, pre_tokens={_ALL}, "
+    f"next_tokens={_ALL}, inner_precise=0, input_layout='BSH', sparse_mode=0)(query, key, value, "
+    "real_shift=None, drop_mask=None, padding_mask=None, attn_mask=None, prefix=None, "
+    "actual_seq_qlen=None, actual_seq_kvlen=None)"
+    " >>> ops.FlashAttentionScore(2)(*[ops.ones((1, 3, 4))] * 3)[3].shape => (1, 3, 4)"
+)
+def attention_with_statistics(
+    query: Any, key: Any, value: Any, head_num: int, real_shift: Any = None, drop_mask: Any = None,
+    padding_mask: Any = None, attn_mask: Any = None, prefix: Any = None, actual_seq_qlen: Any = None,
+    actual_seq_kvlen: Any = None, keep_prob: float = 1.0, scale_value: float = 1.0, pre_tokens: int = _ALL,
+    next_tokens: int = _ALL, inner_precise: int = 0, input_layout: str = "BSH", sparse_mode: int = 0,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    """Attention as by :func:`mindgrad.ops.flash_attention_score`, behind the statistics of its softmax.
+
+    These are the largest score of each query and the sum of exp(score − largest), both of the shape
+    (B, N, queries, 8), eight times the same number, and one zero. They are constants in derivatives.
+
+    >>> from mindgrad import ops
+    >>> [each.shape for each in ops.FlashAttentionScore(2)(*[ops.ones((1, 3, 4))] * 3)]
+    [(1, 2, 3, 8), (1, 2, 3, 8), (1,), (1, 3, 4)]
+    """
+    refused = {
+        "drop_mask": drop_mask, "padding_mask": padding_mask, "prefix": prefix,
+        "actual_seq_qlen": actual_seq_qlen, "actual_seq_kvlen": actual_seq_kvlen,
+    }  # fmt: skip
+    scores, v = _scores(
+        query, key, value, head_num, real_shift, attn_mask, scale_value, (pre_tokens, next_tokens),
+        input_layout, sparse_mode, refused,
+    )  # fmt: skip
+    still = stop_gradient(scores)
+    largest = amax(still, -1, keepdims=True)
+    total = sum_of(exp(sub(still, where(largest > -math.inf, largest, 0))), -1, True)  # type: ignore[operator]
+    shape = (scores.shape[0], scores.shape[1] * scores.shape[2], scores.shape[3], 1)
+    statistics = [broadcast_to(reshape(each, shape), (*shape[:3], 8)) for each in (largest, total)]
+    y = _mixed(scores, v, operand(query, _NAME).dtype, keep_prob, input_layout)
+    return (*statistics, zeros((1,), scores.dtype), y)  # type: ignore[return-value]
