@@ -218,3 +218,24 @@ def test_a_step_that_leaves_the_domain_is_tried_again_shorter():
         assert rejected.item() > 0
         np.testing.assert_allclose(value.item(), ((np.sqrt(start) - 0.9) ** 2).sum(), rtol=0.02)
         np.testing.assert_allclose(slope.asnumpy(), 1 - 0.9 / np.sqrt(start), rtol=0.02)
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_the_adjoint_has_no_integral_for_indices_and_integrals_of_its_own_type_for_the_rest(mode):
+    """The function uses integers (the edges of a graph), Float32 and complex weights; the state is Float64."""
+    ms.set_context(mode=mode)
+    edges = Tensor([1, 2, 0])
+
+    def end(stiffness, phase, adjoint):
+        def slope(y, t):
+            return stiffness.astype(ms.float64) * (y[edges] - y) + (phase * phase).real() * y[0]
+
+        return ms.odeint(slope, double([1.0, 2.0, 4.0]), double([0.0, 0.5]), adjoint=adjoint, **FINE)[-1, 1]
+
+    arguments = Tensor(0.7), Tensor(0.3 + 0.4j, ms.complex128)
+    adjoint, direct = (
+        ms.grad(lambda *given, kind=kind: end(*given, kind), (0, 1))(*arguments) for kind in (True, False)
+    )
+    for a, b in zip(adjoint, direct, strict=True):
+        assert a.dtype is b.dtype
+        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-6)

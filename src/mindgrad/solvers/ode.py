@@ -18,10 +18,12 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import int32
+from mindgrad.ir.dtype import DType, int32
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply, lifted
 from mindgrad.ir.tensor import Tensor
+from mindgrad.rows.complexes import complex as complex_of_parts
+from mindgrad.rows.complexes import imag, real
 from mindgrad.rows.static_slices import concatenate, reverse
 from mindgrad.rows.structural import convert
 from mindgrad.solvers.iterate import (
@@ -348,18 +350,21 @@ def _adjoint(
 
     Backwards in time ``a' = −(∂f/∂y)ᵀ a``, from ``a = ∂L/∂y`` at the last time, to which ``∂L/∂y`` is added
     at each time; the gradient of a parameter is ``∫ (∂f/∂p)ᵀ a``, that of a time ``⟨∂L/∂y, f⟩``, of the first
-    ``−⟨a, f⟩``.
+    ``−⟨a, f⟩``. The integrals of parameters have the element type of ``times``; integers, such as the indices
+    of a graph, have none.
     """
-    count, weights = len(rows), len(outside)
-    pulled = _pulled_slope(graph, weights)
+    active = [i for i, p in enumerate(outside) if p.dtype.is_inexact]
+    count, weights = len(rows), len(active)
+    pulled = _pulled_slope(graph, active, len(outside))
 
     def slope(parts: Values, at: Value) -> Values:
         y, a = parts[:count], parts[count : 2 * count]
         found: Values = inline_here(pulled, [*outside, *y, at, *a])
-        return [*found[:count], *[-ct for ct in (*found[count + weights :], *found[count : count + weights])]]
+        of_weights = [_real_of(ct, times.dtype) for ct in found[count : count + weights]]
+        return [*found[:count], *[-ct for ct in (*found[count + weights :], *of_weights)]]
 
     a = [ct[-1] for ct in cotangents]
-    gradients = [p * 0 for p in outside]
+    gradients = [_real_of(outside[i] * 0, times.dtype) for i in active]
     of_times: list[Value] = []
 
     def go_back(*now: Value) -> None:
@@ -396,14 +401,32 @@ def _adjoint(
     f = inline_here(graph, [*outside, *[y[0] for y in rows], times[0]])
     first = -dot([x - ct[0] for x, ct in zip(a, cotangents, strict=True)], f)
     made = [x.reshape((1,)) for x in (first, *reversed(list(of_times)))]
-    return tuple(gradients), tuple(a), apply(concatenate, *made, axis=0) if length else made[0]
+    of_outside = [p * 0 for p in outside]
+    for i, gradient in zip(active, gradients, strict=True):
+        of_outside[i] = _back_to(gradient, outside[i].dtype)
+    return tuple(of_outside), tuple(a), apply(concatenate, *made, axis=0) if length else made[0]
 
 
-def _pulled_slope(graph: Graph, weights: int) -> Graph:
-    """``(*outside, *y, t, *a) ↦ (*f, *(∂f/∂p)ᵀ a, *(∂f/∂y)ᵀ a)``."""
+def _real_of(gradient: Value, dtype: DType) -> Value:
+    """A gradient as numbers of the real type ``dtype``; a complex one as the stack of its two parts."""
+    if gradient.dtype.kind == "complex":
+        return _stacked([_real_of(apply(part, gradient), dtype) for part in (real, imag)])
+    return gradient if gradient.dtype is dtype else apply(convert, gradient, dtype=dtype)
+
+
+def _back_to(gradient: Value, dtype: DType) -> Value:
+    """The inverse of :func:`_real_of`, ``dtype`` being the type that the gradient had."""
+    if dtype.kind == "complex":
+        gradient = apply(complex_of_parts, gradient[0], gradient[1])
+    return gradient if gradient.dtype is dtype else apply(convert, gradient, dtype=dtype)
+
+
+def _pulled_slope(graph: Graph, active: Sequence[int], outside: int) -> Graph:
+    """``(*outside, *y, t, *a) ↦ (*f, *(∂f/∂p)ᵀ a, *(∂f/∂y)ᵀ a)``, for the ``active`` ones ``p`` of outside."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
         cotangents = builder.inputs_like(graph.outputs)
         outputs = builder.inline(graph, inputs)
-        return builder.close([*outputs, *pull_back(builder, inputs[:-1], outputs, cotangents)])
+        wanted = [*[inputs[i] for i in active], *inputs[outside:-1]]
+        return builder.close([*outputs, *pull_back(builder, wanted, outputs, cotangents)])
