@@ -442,6 +442,10 @@ def test_complex_jacobians():
     z = Tensor(np.array([1 + 2j], np.complex64))
     with pytest.raises(TypeError, match="inputs and outputs must be real"):
         ms.jacrev(square)(z)
+    with pytest.raises(TypeError, match="inputs and outputs must be real"):
+        ms.jacfwd(square)(z)
+    with pytest.raises(TypeError, match="jacfwd takes complex outputs of real inputs"):
+        ms.jacrev(lambda x: 1j * x)(X)
 
 
 # --- inside the differentiated function -----------------------------------------------------------
