@@ -69,7 +69,7 @@ class Request:
         return self.positions if isinstance(self.positions, tuple) else (self.positions,)
 
     def run(self, args: Sequence[Any], kwargs: dict[str, Any], complex_outputs: bool = False) -> Run:
-        """The function's run on these arguments; its outputs may be complex, other than its inputs, or not."""
+        """The function's run on these arguments; ``complex_outputs``: its outputs need not be real."""
         call = Call(self.owner, self.fn, arity(self.fn), args, kwargs, self.chosen)
         parameters = () if self.weights is None else self.weights.unique
         run = Run(self.owner, self.fn, call.args, call.kwargs, call.positions, parameters, self.has_aux)

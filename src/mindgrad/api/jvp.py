@@ -81,6 +81,7 @@ def _checked(owner: str, fn: Callable[..., Any], inputs: Any, v: Any) -> tuple[S
             raise TypeError(f"{text}, but got {type(given).__name__}.")
     if isinstance(inputs, (tuple, list)) and not is_mutable(inputs):
         check_tensors(text, inputs)
+        check_count(fn, arity(fn), len(inputs), container=type(inputs).__name__)
         if len(inputs) == 1 and isinstance(v, Tensor):
             v = (v,)
         match(owner, "v", v, _differentiated(owner, fn, inputs), "inputs")
@@ -105,7 +106,7 @@ def _along(
     owner: str, fn: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> tuple[Any, ...]:
     """``(out, derivative)`` along one tangent per argument, checked before."""
-    check_count(fn, arity(fn), len(args), scaled=False)
+    check_count(fn, arity(fn), len(args))
     run = Run(owner, fn, args, {}, range(len(args)), (), has_aux)
     like = run.inputs.gradients(run.inputs.like())
     given = [None if _is_zero(t) else t for t in match(owner, "v", tangents, like, "inputs")]
@@ -176,7 +177,7 @@ def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., A
     several = isinstance(inputs, (tuple, list)) and not is_mutable(inputs)
     args = tuple(inputs) if several else (inputs,)
     check_tensors(text, args)
-    check_count(fn, arity(fn), len(args), scaled=False)
+    check_count(fn, arity(fn), len(args), container=type(inputs).__name__ if several else "")
     out, inputs_of, pushed = linearized("linearize", fn, args, backwards=False)
     templates = inputs_of.gradients(inputs_of.like())
 
