@@ -78,9 +78,11 @@ def check_real_tensors(owner: str, label: str, tensors: Values) -> None:
     types = {x.dtype for x in tensors}
     if len(types) > 1 or any(each.kind != "float" for each in types):
         found = ", ".join(sorted(str(each) for each in types))
+        advice = "Convert with x.astype(mindgrad.float32) or x.astype(mindgrad.float64)."
+        if any(each.kind == "complex" for each in types):
+            advice = "Give the real and the imaginary part as two tensors, (z.real(), z.imag())."
         raise TypeError(
-            f"For '{owner}', the {label} must have one real floating-point type, but got {found}. "
-            f"Convert with x.astype(mindgrad.float32) or x.astype(mindgrad.float64)."
+            f"For '{owner}', the {label} must have one real floating-point type, but got {found}. {advice}"
         )
 
 
