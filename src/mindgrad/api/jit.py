@@ -57,10 +57,10 @@ class JitFunction:
     def __reduce__(self) -> Any:
         """By its name, as functions are pickled, if it has that name; else by its function."""
         name = self.__dict__.get("__qualname__", "")
-        found: Any = sys.modules.get(self.__module__)
+        named: Any = sys.modules.get(self.__module__)
         for part in name.split("."):
-            found = getattr(found, part, None)
-        return name if found is self else (JitFunction, (self._compiled.function,))
+            named = getattr(named, part, None)
+        return name if named is self else (JitFunction, (self._compiled.function,))
 
     def cache_info(self) -> CacheInfo:
         """Hits and misses of the compile cache of this function, with the reasons for compiling."""
