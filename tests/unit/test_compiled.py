@@ -2,6 +2,7 @@
 
 import gc
 import operator
+import pickle
 import subprocess
 import sys
 import threading
@@ -697,3 +698,24 @@ def test_values_that_nothing_needs_are_not_in_the_program():
 
     assert trace(f, wide(1.0, 2.0)).count() == {"mul": 1}
     assert len(trace(grad(f), wide(1.0, 2.0))) == 0
+
+
+@ms.jit
+def halved(x):
+    return x / 2
+
+
+def doubled(x):
+    return 2 * x
+
+
+def test_compiled_functions_are_pickled_as_functions_are():
+    """For the processes of a pool: a decorated one by its name, else the function that is compiled."""
+    assert pickle.loads(pickle.dumps(halved)) is halved
+    again = pickle.loads(pickle.dumps(ms.jit(doubled)))
+    assert again.__wrapped__ is doubled
+    equals(again(wide(1.5)), 3.0)
+    net = pickle.loads(pickle.dumps(ms.jit(nn.Dense(2, 1))))
+    assert net(ops.ones((1, 2))).shape == (1, 1)
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dumps(ms.jit(lambda x: x))

@@ -451,6 +451,19 @@ def test_cells_need_their_arguments():
         nn.Vjp(square)()
 
 
+def test_a_list_of_layers_is_one_argument_in_a_tuple():
+    """As weights stand in programs of JAX: the elements of a list of inputs are the arguments."""
+
+    def energy(layers):
+        return (layers[0]["w"] * layers[1]["w"]).sum()
+
+    layers = [{"w": X}, {"w": X}]
+    for call in (lambda: ms.jvp(energy, layers, layers), lambda: ms.linearize(energy, layers)):
+        with pytest.raises(TypeError, match=r"a list that is one argument into a tuple.*\(inputs,\), \(v,\)"):
+            call()
+    assert ms.jvp(energy, (layers,), (layers,))[1] == ms.linearize(energy, (layers,))[1]((layers,))
+
+
 def test_mutable():
     for wrong in (None, "text", np.ones(2), (X, "text")):
         with pytest.raises(TypeError, match="'input_data' should be one of"):
@@ -461,6 +474,10 @@ def test_complex_jacobians():
     z = Tensor(np.array([1 + 2j], np.complex64))
     with pytest.raises(TypeError, match="inputs and outputs must be real"):
         ms.jacrev(square)(z)
+    with pytest.raises(TypeError, match="inputs and outputs must be real"):
+        ms.jacfwd(square)(z)
+    with pytest.raises(TypeError, match="jacfwd takes complex outputs of real inputs"):
+        ms.jacrev(lambda x: 1j * x)(X)
 
 
 # --- inside the differentiated function -----------------------------------------------------------

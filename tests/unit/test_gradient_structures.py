@@ -307,3 +307,29 @@ def test_functions_of_other_libraries_lose_no_derivative_of_a_number():
             ms.grad(lambda k, function=function: function(k) * k)(2.6)
     alike(ms.grad(lambda k: math.sin(2.0) * k)(2.6), math.sin(2.0))
     alike(ms.grad(lambda k: ops.sin(k) * k)(0.0), 0.0)
+
+
+@pytest.mark.parametrize("derivative", [ms.jacfwd, ms.jacobian])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_jacobians_of_complex_outputs(derivative, compiled):
+    """Of a quantum state by its angles; and the derivative of that, of the quantum Fisher information."""
+
+    def state(angles):
+        phase = ops.exp(1j * angles[1])
+        return ops.stack([ops.cos(angles[0]) + 0j, ops.sin(angles[0]) * phase, phase])
+
+    def information(angles):
+        slopes = derivative(state)(angles)
+        return ops.matmul(ops.conj(slopes).T, slopes).real()
+
+    a, b = 0.3, 0.7
+    phase = np.exp(1j * b)
+    expected = np.array([[-np.sin(a), 0], [np.cos(a) * phase, 1j * np.sin(a) * phase], [0, 1j * phase]])
+    x = Tensor(np.array([a, b]))
+    for function, value in (
+        (derivative(state), expected),
+        (derivative(information), np.array([[[0, 0], [0, 0]], [[0, 0], [np.sin(2 * a), 0]]])),
+    ):
+        found = (ms.jit(function) if compiled else function)(x)
+        assert found.dtype is (ms.complex128 if np.iscomplexobj(value) else ms.float64)
+        np.testing.assert_allclose(found.asnumpy(), value, atol=1e-12)

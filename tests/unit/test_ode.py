@@ -228,3 +228,53 @@ def test_a_step_that_leaves_the_domain_is_tried_again_shorter():
         assert rejected.item() > 0
         np.testing.assert_allclose(value.item(), ((np.sqrt(start) - 0.9) ** 2).sum(), rtol=0.02)
         np.testing.assert_allclose(slope.asnumpy(), 1 - 0.9 / np.sqrt(start), rtol=0.02)
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_the_adjoint_has_no_integral_for_indices_and_integrals_of_its_own_type_for_the_rest(mode):
+    """The function uses integers (the edges of a graph), Float32 and complex weights; the state is Float64."""
+    ms.set_context(mode=mode)
+    edges = Tensor([1, 2, 0])
+
+    def end(stiffness, phase, adjoint):
+        def slope(y, t):
+            return stiffness.astype(ms.float64) * (y[edges] - y) + (phase * phase * (y[0] + 1j * y)).real()
+
+        return ms.odeint(slope, double([1.0, 2.0, 4.0]), double([0.0, 0.5]), adjoint=adjoint, **FINE)[-1, 1]
+
+    arguments = Tensor(0.7), Tensor(0.3 + 0.4j, ms.complex128)
+    adjoint, direct = (
+        ms.grad(lambda *given, kind=kind: end(*given, kind), (0, 1))(*arguments) for kind in (True, False)
+    )
+    for a, b in zip(adjoint, direct, strict=True):
+        assert a.dtype is b.dtype
+        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_complex_states(mode, adjoint):
+    """A spin in a magnetic field, dψ/dt = −i (a X + b Z) ψ, and what was measured of it beside."""
+    ms.set_context(mode=mode)
+    flip = Tensor(np.array([[0, 1], [1, 0]], np.complex128))
+
+    def run(a, end):
+        def slope(state, t):
+            psi, _ = state
+            return -1j * a * ops.matmul(flip, psi), (psi.conj() * psi).real()[1]
+
+        start = Tensor(np.array([1, 0], np.complex128)), double(0.0)
+        psi, occupied = ms.odeint(slope, start, ops.stack([end * 0, end / 2, end]), adjoint=adjoint, **FINE)
+        assert psi.shape == (3, 2)
+        assert psi.dtype is ms.complex128
+        return (psi[-1].conj() * psi[-1]).real()[0] + occupied[-1]
+
+    a, end = 0.8, 1.3
+    value, slopes = ms.value_and_grad(run, (0, 1))(double(a), double(end))
+    phase = 2 * a * end  # cos²(at) + t/2 − sin(2at)/4a
+    np.testing.assert_allclose(
+        value.item(), np.cos(a * end) ** 2 + end / 2 - np.sin(phase) / (4 * a), rtol=1e-7
+    )
+    of_a = -end * np.sin(phase) - end * np.cos(phase) / (2 * a) + np.sin(phase) / (4 * a * a)
+    of_end = -a * np.sin(phase) + 0.5 - np.cos(phase) / 2
+    np.testing.assert_allclose([s.item() for s in slopes], [of_a, of_end], rtol=1e-6)

@@ -123,6 +123,39 @@ def test_values_are_asked_for_in_a_plain_cell(capsys):
     assert np.allclose(seen[1:12:2], seen[13::2], rtol=1e-6, atol=1e-6)
 
 
+def doubled_until_large(x, k):
+    while (x * x).sum() < 100:
+        x = x * k
+    return x.sum()
+
+
+def cube_root(x, k):
+    return ms.custom_root(lambda y: y * y * y + k * y - x.sum(), x.sum()).sum()
+
+
+def test_the_adjoint_of_a_differential_equation_with_weights_becomes_hot():
+    """The zeros that it starts from are of the size of the weights, and made in each call."""
+    weights = Tensor(np.linspace(-0.5, 0.5, 81).reshape(9, 9))
+    times = Tensor(np.array([0.0, 0.5]))
+
+    def energy(x):
+        y = ms.odeint(lambda y, t: ops.tanh(ops.matmul(weights, y)), x, times, adjoint=True)
+        return (y * y).sum()
+
+    calls = [(Tensor(np.linspace(0, 1 + k, 9)),) for k in range(4)]
+    assert is_hot(same_in_all_tiers(lambda: ms.grad(energy), calls, switches=["deferred"]))
+
+
+@pytest.mark.parametrize("function", [doubled_until_large, cube_root])
+def test_batches_of_loops_and_roots_become_hot(function):
+    """Their bodies are traced in each call; the Python runs in each, for nobody knows that it need not."""
+    calls = [(tensor([0.3, 1 + k], [0.2, 2.0]), Tensor(2.0)) for k in range(6)]
+    made = same_in_all_tiers(
+        lambda: ms.vmap(ms.grad(function, (0, 1)), (0, None)), calls, switches=["deferred"]
+    )
+    assert is_hot(made)
+
+
 @pytest.mark.filterwarnings("ignore:.* reads the value of a tensor that is being differentiated")
 def test_values_are_asked_for_in_a_differentiated_function(capsys):
     seen = []

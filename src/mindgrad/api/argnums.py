@@ -68,12 +68,14 @@ class Request:
             return ()
         return self.positions if isinstance(self.positions, tuple) else (self.positions,)
 
-    def run(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Run:
-        """The function's run on these arguments."""
+    def run(self, args: Sequence[Any], kwargs: dict[str, Any], complex_outputs: bool = False) -> Run:
+        """The function's run on these arguments; ``complex_outputs``: its outputs need not be real."""
         call = Call(self.owner, self.fn, arity(self.fn), args, kwargs, self.chosen)
         parameters = () if self.weights is None else self.weights.unique
         run = Run(self.owner, self.fn, call.args, call.kwargs, call.positions, parameters, self.has_aux)
-        check_real(self.owner, (*run.inputs.tensors, *parameters, *run.outputs))
+        check_real(self.owner, (*run.inputs.tensors, *parameters))
+        if not complex_outputs:
+            check_real(self.owner, run.outputs, "; jacfwd takes complex outputs of real inputs")
         return run
 
     def operands(self, run: Run) -> list[Tensor]:
@@ -105,11 +107,11 @@ class Request:
         return differentiates(in_either_mode(self.fn, run, self.chosen), self.fn, extra, order)
 
 
-def check_real(owner: str, tensors: Sequence[Tensor]) -> None:
-    """Raises: TypeError: one of ``tensors`` is complex."""
+def check_real(owner: str, tensors: Sequence[Tensor], further: str = "") -> None:
+    """Raises: TypeError: one of ``tensors`` is complex; ``further`` ends the message."""
     for t in tensors:
         if t.dtype.kind == "complex":
             raise TypeError(
                 f"For '{owner}', inputs and outputs must be real, but got a Tensor of dtype "
-                f"{t.dtype}: differentiate its real and imaginary part."
+                f"{t.dtype}: differentiate its real and imaginary part{further}."
             )

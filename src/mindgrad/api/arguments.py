@@ -206,10 +206,13 @@ def check_inputs(owner: str, args: Sequence[Any]) -> None:
             )
 
 
-def check_count(fn: Any, signature: Arity, count: int, scaled: bool | None = None) -> None:
+def check_count(
+    fn: Any, signature: Arity, count: int, scaled: bool | None = None, container: str = ""
+) -> None:
     """Check the number of positional arguments, the ``sens`` excluded.
 
-    ``scaled`` says whether one is given; ``None``: the API knows none.
+    ``scaled`` says whether one is given; ``None``: the API knows none. ``container`` is the type of what held
+    the arguments, if that was one argument.
 
     Raises:
         TypeError: ``fn`` does not take ``count`` positional arguments.
@@ -221,6 +224,11 @@ def check_count(fn: Any, signature: Arity, count: int, scaled: bool | None = Non
         hint = " With sens_param=True the last argument is the 'sens', after those of the function."
     elif scaled is not None and count > signature.most:
         hint = " A 'sens' is taken with sens_param=True only."
+    elif container and signature.accepts(1):
+        hint = (
+            f" The elements of a {container} of inputs are the arguments; put a {container} that is one "
+            f"argument into a tuple, and its tangent too: (inputs,), (v,)."
+        )
     else:
         hint = ""
     raise TypeError(

@@ -93,7 +93,8 @@ def jacfwd(
 ) -> Callable[..., Any]:
     """The Jacobian of ``fn`` in forward mode: cheap for few inputs.
 
-    Arguments, result and errors are those of :func:`jacrev`.
+    Arguments, result and errors are those of :func:`jacrev`, but that outputs of real inputs may be complex:
+    ``J = ∂Re y/∂x + i ∂Im y/∂x``.
 
     >>> import mindgrad as ms
     >>> print(ms.jacfwd(lambda t: ms.ops.sin(t * ms.Tensor([0.0, 1.0])))(ms.Tensor(0.0)))
@@ -125,7 +126,7 @@ def jacobian(
         precision, which SciPy does not have, becomes float32.
 
     Raises:
-        As :func:`jacrev`; with ``sparse``
+        As :func:`jacrev`, but for complex outputs, which :func:`jacfwd` takes too; with ``sparse``
         TypeError: what is differentiated is of integers.
         RuntimeError: it is called inside a compiled function or another derivative.
 
@@ -148,7 +149,7 @@ def jacobian(
 def _jacobian(rule: Callable[..., list[Any]], request: Request) -> Callable[..., Any]:
     def make() -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
-            run = request.run(args, kwargs)
+            run = request.run(args, kwargs, complex_outputs=rule is not by_rows)
             outputs, derivatives = transformed(run.recorded, rule, (), run.outputs)
             operands = request.operands(run)
             pairs = product(run.outputs, operands)
@@ -226,6 +227,7 @@ def by_columns(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequen
 
 
 def _by_fewer(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
-    """The same, in the mode that has fewer directions."""
-    rule = by_columns if sum(x.type.size for x in xs) <= sum(y.type.size for y in ys) else by_rows
+    """The same, in the mode that has fewer directions; of complex outputs forwards."""
+    is_forward = sum(x.type.size for x in xs) <= sum(y.type.size for y in ys)
+    rule = by_columns if is_forward or any(y.type.dtype.kind == "complex" for y in ys) else by_rows
     return rule(builder, xs, ys)

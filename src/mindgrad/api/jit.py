@@ -6,6 +6,7 @@ import difflib
 import functools
 import inspect
 import os.path
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -52,6 +53,14 @@ class JitFunction:
             location = f" in {os.path.basename(code.co_filename)}:{code.co_firstlineno}"
         count = self.cache_info().currsize
         return f"<jit of {name}{signature}{location}, {count} program{'s' * (count != 1)} compiled>"
+
+    def __reduce__(self) -> Any:
+        """By its name, as functions are pickled, if it has that name; else by its function."""
+        name = self.__dict__.get("__qualname__", "")
+        named: Any = sys.modules.get(self.__module__)
+        for part in name.split("."):
+            named = getattr(named, part, None)
+        return name if named is self else (JitFunction, (self._compiled.function,))
 
     def cache_info(self) -> CacheInfo:
         """Hits and misses of the compile cache of this function, with the reasons for compiling."""

@@ -81,6 +81,7 @@ def _checked(owner: str, fn: Callable[..., Any], inputs: Any, v: Any) -> tuple[S
             raise TypeError(f"{text}, but got {type(given).__name__}.")
     if isinstance(inputs, (tuple, list)) and not is_mutable(inputs):
         check_tensors(text, inputs)
+        check_count(fn, arity(fn), len(inputs), container=type(inputs).__name__)
         if len(inputs) == 1 and isinstance(v, Tensor):
             v = (v,)
         match(owner, "v", v, _differentiated(owner, fn, inputs), "inputs")
@@ -176,7 +177,7 @@ def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., A
     several = isinstance(inputs, (tuple, list)) and not is_mutable(inputs)
     args = tuple(inputs) if several else (inputs,)
     check_tensors(text, args)
-    check_count(fn, arity(fn), len(args))
+    check_count(fn, arity(fn), len(args), container=type(inputs).__name__ if several else "")
     out, inputs_of, pushed = linearized("linearize", fn, args, backwards=False)
     templates = inputs_of.gradients(inputs_of.like())
 

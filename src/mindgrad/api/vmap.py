@@ -30,6 +30,7 @@ from mindgrad.execution.donation import window
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph
+from mindgrad.ir.memo import retained
 from mindgrad.ir.rewriting import is_rewriting
 from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost, lifted, open_scopes, outermost_program
 from mindgrad.ir.settings import is_graph_mode
@@ -206,6 +207,9 @@ def _mapped(
     chosen = [axis for y, axis in zip(results, labelled, strict=True) if isinstance(y, Tensor)]
     chosen += [("the Parameter", place) for _, place in element.assigned]
     program = _batched(joined(graph) if is_rewriting() else graph, operands, axes, size, chosen)
+    if outermost_program() is None:
+        # the next call has this very program, with the bodies of its loops: so it is seen to repeat itself
+        program = retained(program)
     following = iter(inline_here(program, operands))
     values = [next(following) if isinstance(y, Tensor) else y for y in results]
     for (parameter, _), value in zip(element.assigned, following, strict=True):

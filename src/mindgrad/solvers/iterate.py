@@ -76,11 +76,13 @@ def as_tensors(owner: str, label: str, x: Any) -> tuple[Values, Any]:
 def check_real_tensors(owner: str, label: str, tensors: Values) -> None:
     """Raises: TypeError: the tensors are not of one real floating-point type."""
     types = {x.dtype for x in tensors}
-    if len(types) > 1 or any(each.kind != "float" for each in types):
-        found = ", ".join(sorted(str(each) for each in types))
+    if len(types) > 1 or any(dtype.kind != "float" for dtype in types):
+        names = ", ".join(sorted(map(str, types)))
+        advice = "Convert with x.astype(mindgrad.float32) or x.astype(mindgrad.float64)."
+        if any(dtype.kind == "complex" for dtype in types):
+            advice = "Give the real and the imaginary part as two tensors, (z.real(), z.imag())."
         raise TypeError(
-            f"For '{owner}', the {label} must have one real floating-point type, but got {found}. "
-            f"Convert with x.astype(mindgrad.float32) or x.astype(mindgrad.float64)."
+            f"For '{owner}', the {label} must have one real floating-point type, but got {names}. {advice}"
         )
 
 

@@ -22,8 +22,8 @@ from mindgrad.ir.dtype import int32
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply, lifted
 from mindgrad.ir.tensor import Tensor
+from mindgrad.rows.complexes import conj, real
 from mindgrad.rows.static_slices import concatenate, reverse
-from mindgrad.rows.structural import convert
 from mindgrad.solvers.iterate import (
     Function,
     Value,
@@ -35,6 +35,7 @@ from mindgrad.solvers.iterate import (
     repeat,
 )
 from mindgrad.solvers.linear_solvers import dot
+from mindgrad.solvers.real_parts import from_real, in_real_parts, real_of
 from mindgrad.solvers.runge_kutta import Slope, interpolated, stepped
 from mindgrad.trace import state, user_calls
 from mindgrad.trace.control.loops import scanned
@@ -108,8 +109,10 @@ def odeint(
     Args:
         f: a function or Cell ``f(y, t, *args)`` that gives the slope, with structure, shapes and types of
             ``y0``; ``t`` is a Tensor without axes.
-        y0: the state at ``t[0]``: a Tensor of a real floating-point type, or a tuple, list or dict of such.
-        t: the times, a Tensor of one axis, rising or falling; it is converted to the type of ``y0``.
+        y0: the state at ``t[0]``: a Tensor of a floating-point or complex type, or a tuple, list or dict of
+            such, of one precision.
+        t: the times, a Tensor of one axis, rising or falling; it is converted to the type of ``y0``, or of
+            its real part.
         *args: further arguments of ``f``.
         rtol, atol: the tolerances; by default 1e-7 and 1e-9 in float64, 1e-4 and 1e-6 in float32.
         max_steps: the largest number of steps.
@@ -137,9 +140,10 @@ def odeint(
     owner = "odeint"
     check_callable(owner, f)
     ys, structure = as_tensors(owner, "y0", y0)
-    check_real_tensors(owner, "y0", ys)
-    times = _times(t, ys[0])
-    wide = ys[0].dtype.itemsize == 8
+    parts = [apply(real, y) if y.dtype.kind == "complex" else y for y in ys]
+    check_real_tensors(owner, "y0", parts)
+    times = _times(t, parts[0])
+    wide = times.dtype.itemsize == 8
     rtol = (1e-7 if wide else 1e-4) if rtol is None else rtol
     atol = (1e-9 if wide else 1e-6) if atol is None else atol
     types = [y.type for y in ys]
@@ -151,6 +155,9 @@ def odeint(
         flatten((y0, times))[1],
         (structure, types),
     )
+    if any(y.dtype.kind == "complex" for y in ys):
+        function = function.with_graph(in_real_parts(function.graph, len(ys)))
+        ys = [real_of(y, times.dtype) for y in ys]
     count = len(ys)
 
     def solved(outside: Any, ys: Any, times: Any) -> tuple[Any, ...]:
@@ -168,7 +175,7 @@ def odeint(
     else:
         run = solved
     found = run(tuple(function.outside), tuple(ys), times)
-    made = unflatten(structure, list(found[:count]))
+    made = unflatten(structure, [from_real(x, y.dtype, 1) for x, y in zip(found[:count], types, strict=True)])
     return (made, OdeInfo(*map(held, found[count:]))) if has_aux else made
 
 
@@ -190,7 +197,7 @@ def _times(t: Any, like: Value) -> Value:
                 f"For 'odeint', the times 't' must rise throughout, or fall, but got "
                 f"{np.array2string(times, threshold=8, edgeitems=3)}."
             )
-    return t if t.dtype is like.dtype else apply(convert, t, dtype=like.dtype)
+    return real_of(t, like.dtype)
 
 
 # -- the method ------------------------------------------------------------------------------------
@@ -357,18 +364,21 @@ def _adjoint(
 
     Backwards in time ``a' = −(∂f/∂y)ᵀ a``, from ``a = ∂L/∂y`` at the last time, to which ``∂L/∂y`` is added
     at each time; the gradient of a parameter is ``∫ (∂f/∂p)ᵀ a``, that of a time ``⟨∂L/∂y, f⟩``, of the first
-    ``−⟨a, f⟩``.
+    ``−⟨a, f⟩``. The integrals of parameters have the element type of ``times``; integers, such as the indices
+    of a graph, have none.
     """
-    count, weights = len(rows), len(outside)
-    pulled = _pulled_slope(graph, weights)
+    active = [i for i, p in enumerate(outside) if p.dtype.is_inexact]
+    count, weights = len(rows), len(active)
+    pulled = _pulled_slope(graph, active, len(outside))
 
     def slope(parts: Values, at: Value) -> Values:
         y, a = parts[:count], parts[count : 2 * count]
         found: Values = inline_here(pulled, [*outside, *y, at, *a])
-        return [*found[:count], *[-ct for ct in (*found[count + weights :], *found[count : count + weights])]]
+        of_weights = [real_of(_conjugate(ct), times.dtype) for ct in found[count : count + weights]]
+        return [*found[:count], *[-ct for ct in (*found[count + weights :], *of_weights)]]
 
     a = [ct[-1] for ct in cotangents]
-    gradients = [p * 0 for p in outside]
+    gradients = [real_of(outside[i] * 0, times.dtype) for i in active]
     of_times: list[Value] = []
 
     def go_back(*now: Value) -> None:
@@ -404,15 +414,26 @@ def _adjoint(
             go_back(*[x[k] for x in backwards])
     f = inline_here(graph, [*outside, *[y[0] for y in rows], times[0]])
     first = -dot([x - ct[0] for x, ct in zip(a, cotangents, strict=True)], f)
-    made = [x.reshape((1,)) for x in (first, *reversed(list(of_times)))]
-    return tuple(gradients), tuple(a), apply(concatenate, *made, axis=0) if length else made[0]
+    return tuple(_of_outside(gradients, outside)), tuple(a), _stacked([first, *reversed(of_times)])
 
 
-def _pulled_slope(graph: Graph, weights: int) -> Graph:
-    """``(*outside, *y, t, *a) ↦ (*f, *(∂f/∂p)ᵀ a, *(∂f/∂y)ᵀ a)``."""
+def _of_outside(gradients: Sequence[Value], outside: Sequence[Value]) -> Values:
+    """The gradients of what the slope uses, from the integrals of those that have any."""
+    following = iter(gradients)
+    return [from_real(next(following), p.dtype) if p.dtype.is_inexact else p * 0 for p in outside]
+
+
+def _conjugate(ct: Value) -> Value:
+    """The gradient ∂/∂Re + i ∂/∂Im, as users of a ``bprop`` see it, of a cotangent."""
+    return apply(conj, ct) if ct.dtype.kind == "complex" else ct
+
+
+def _pulled_slope(graph: Graph, active: Sequence[int], outside: int) -> Graph:
+    """``(*outside, *y, t, *a) ↦ (*f, *(∂f/∂p)ᵀ a, *(∂f/∂y)ᵀ a)``, ``p`` being the ``active`` of outside."""
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
         cotangents = builder.inputs_like(graph.outputs)
         outputs = builder.inline(graph, inputs)
-        return builder.close([*outputs, *pull_back(builder, inputs[:-1], outputs, cotangents)])
+        wanted = [*[inputs[i] for i in active], *inputs[outside:-1]]
+        return builder.close([*outputs, *pull_back(builder, wanted, outputs, cotangents)])

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.ir.scope import apply
-from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.rows.contraction import dot
+from mindgrad.rows.kinds import zeros
 from mindgrad.rows.static_slices import concatenate
 from mindgrad.solvers.iterate import Value, Values, held
 from mindgrad.trace import state
@@ -100,7 +101,9 @@ def _stages_as_loop(slope: Slope, ys: Values, fs: Values, t: Value, h: Value) ->
 
 
 def _zeros(count: int, like: Value) -> Value:
-    return Tensor(np.zeros((count, *like.shape), like.dtype.numpy))
+    """A stack of ``count`` zeros; one element in memory, and equal in each call, whatever its size."""
+    type = like.type.with_shape((count, *like.shape))
+    return make_tensor(zeros(type).array(), type)
 
 
 def _dot(weights: Value, slopes: Value) -> Value:

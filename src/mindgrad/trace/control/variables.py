@@ -15,8 +15,9 @@ import numpy as np
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.ir.dtype import promote_scalar
-from mindgrad.ir.tensor import Number, Tensor, make_number
+from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.ir.types import TensorType, tensor_type
+from mindgrad.rows.kinds import zeros
 from mindgrad.trace import state
 from mindgrad.trace.effect_log import UNDEFINED, Place
 from mindgrad.trace.python.loop_exits import LEAVE
@@ -273,7 +274,7 @@ def blank(x: Any) -> Any:
 
 
 def _zeros(type: TensorType) -> Tensor:
-    return Tensor(np.zeros(type.shape, type.dtype.numpy))
+    return make_tensor(zeros(type).array(), type)
 
 
 def quoted(name: str) -> str:
