@@ -20,6 +20,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.structural import convert
 from mindgrad.trace import aliases, effect_log, mutation_policy, state
+from mindgrad.trace.control.identities import Contents, identity_of
 from mindgrad.trace.control.snapshots import Snapshot
 from mindgrad.trace.control.variables import State, containers, flattened
 from mindgrad.trace.effect_log import UNDEFINED, Attribute, Local, Place
@@ -41,7 +42,9 @@ class Traced:
         "assigned",
         "changed",
         "given",
+        "identities",
         "leaves",
+        "refilled",
         "result",
         "scope",
         "stale",
@@ -57,16 +60,22 @@ class Traced:
         run: Callable[[], Any],
         snapshot: Snapshot,
     ) -> None:
+        contents = Contents(variables.values)
+        snapshot.leave_out(contents.containers())
         with snapshot:
-            self._trace(variables, give, run)
+            self._trace(variables, give, run, contents)
 
     def _trace(
-        self, variables: State, give: Callable[[BodyScope], tuple[Any, ...]], run: Callable[[], Any]
+        self,
+        variables: State,
+        give: Callable[[BodyScope], tuple[Any, ...]],
+        run: Callable[[], Any],
+        contents: Contents,
     ) -> None:
         self.scope = scope = BodyScope()
         try:
             with opened(scope), effect_log.body() as level:
-                self.given = give(scope)
+                self.given = tuple(map(contents.given, variables.values, give(scope)))
                 owned: dict[int, Any] = {}
                 containers(self.given, owned)
                 variables.put(self.given)
@@ -78,8 +87,10 @@ class Traced:
                     if surely or place.value() is not before
                 }
                 self.values = variables.get()
-                found, self.structures = flattened(self.values)
-                self.leaves = [[_settled(x) for x in each] for each in found]
+                leaves, self.structures = flattened(self.values)
+                self.refilled = contents.changed()
+                self.identities = [identity_of(value) for value in self.values]
+                self.leaves = [[_settled(x) for x in each] for each in leaves]
                 self.written = {
                     key: (parameter, scope.bindings[key]) for key, parameter in scope.written.items()
                 }
@@ -92,6 +103,7 @@ class Traced:
                 }
         finally:
             scope.undo()
+            contents.restore()
             variables.restore()
 
     def atom(self, value: Any, type: TensorType) -> Any:
