@@ -276,6 +276,19 @@ def test_identity_as_a_number_is_refused(function):
         identity(Tensor([1.0]))
 
 
+@exact
+def not_used_any_more_in_a_later_branch(x):
+    y, z = x * 1, [x * 0.5, x]
+    if x.sum() > 0:
+        y = z[0]
+        if x[0] > 0.5:
+            return x
+    y[1:] += 1.0
+    if x[1] > 0:
+        z[1] = y
+    return z[1] * y
+
+
 # -- lists and dicts -----------------------------------------------------------------------------
 
 SHARED, UNCERTAIN = [], []
@@ -364,6 +377,25 @@ def the_same_on_both_ways(x):
 
 
 @shared
+def replaced_in_a_loop_that_reads_the_other_name(x):
+    p = [x * 2, (x, [x])]
+    q = p
+    for _ in range(ops.cast(x.sum() * 0 + 3, ms.int32)):
+        p = [p[0] * 0.5 + q[0], (x, [p[1][1][0] * q[1][1][0]])]
+    return p[0] + q[0] * p[1][1][0]
+
+
+@shared
+def replaced_inside_of_another_in_a_loop(x):
+    p, k = [x * 2], 0
+    q = {"p": p}
+    while k < 3 and x.sum() > -3:
+        q["p"] = [q["p"][0] * 0.5 + p[0]]
+        k += 1
+    return p[0] + 2 * q["p"][0]
+
+
+@shared
 def swapped_lists(x):
     p, q = [x * 2], [x * 3]
     if x.sum() > 0:
@@ -432,3 +464,30 @@ def test_two_names_of_a_container(function):
 def test_two_names_of_perhaps_one_container(function):
     with pytest.raises(ms.CompileError, match="may be, or not, another name of one that is in use"):
         ms.jit(function)(Tensor([0.3, 0.5, 0.1]))
+
+
+OUTSIDE = [1.0, 2.0]
+
+
+def test_another_name_of_a_container_from_outside():
+    """Neither changed nor left with a tensor of the program in it."""
+
+    @ms.jit
+    def changed(x):
+        items = OUTSIDE
+        if x.sum() > 0:
+            items[0] = x
+        return items[0]
+
+    @ms.jit
+    def replaced(x):
+        items = OUTSIDE
+        if x.sum() > 0:
+            items = [x * 2, OUTSIDE[1]]
+        return items[0] + items[1]
+
+    x = Tensor(3.0)
+    with pytest.raises(ms.CompileError, match="a list that was made outside is changed"):
+        changed(x)
+    assert float(replaced(x).asnumpy()) == 8.0
+    assert OUTSIDE == [1.0, 2.0]

@@ -12,20 +12,20 @@ changing one of them is refused as long as variables hold the others (``mutation
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from mindgrad.trace import mutation_policy
 from mindgrad.trace.control.variables import GrowingList
 
-__all__ = ["Contents", "Identity", "Joining", "identity_of"]
+__all__ = ["Contents", "Identity", "Joining", "are_same", "identity_of"]
 
 #: of a list or dict the object, of each of these and of a tuple the identities of the items; else ``None``
 Identity = tuple[Any, tuple["Identity", ...]] | None
 
 
 def _items(value: Any) -> list[Any]:
-    return list(dict.values(value)) if isinstance(value, dict) else list(list.__iter__(value))
+    return list(dict.values(value)) if isinstance(value, dict) else list(value)
 
 
 def identity_of(value: Any) -> Identity:
@@ -36,6 +36,13 @@ def identity_of(value: Any) -> Identity:
         items = tuple(map(identity_of, value))
         return (None, items) if any(items) else None
     return None
+
+
+def are_same(a: Identity, b: Identity) -> bool:
+    """Whether two values have the same containers in the same places."""
+    if a is None or b is None:
+        return a is b
+    return a[0] is b[0] and len(a[1]) == len(b[1]) and all(map(are_same, a[1], b[1]))
 
 
 def _put(container: Any, content: Any) -> None:
@@ -52,15 +59,24 @@ class Contents:
 
     Args:
         values: of the variables.
+        copied: the numbers of the variables that may hold other containers when a trip begins, so that the
+            body works on copies.
+
+    Attributes:
+        copies_from_outside: what stands for containers that the program has not made: no body may change it.
     """
 
-    __slots__ = ("_given", "_saved")
+    __slots__ = ("_copied", "_given", "_saved", "copies_from_outside")
 
-    def __init__(self, values: Sequence[Any]) -> None:
+    def __init__(self, values: Sequence[Any], copied: Set[int] = frozenset()) -> None:
         self._saved: dict[int, tuple[Any, Any]] = {}
-        self._given: dict[int, list[Any]] = {}
-        for value in values:
-            self._save(value)
+        #: a container, that for which it stands, and its first items
+        self._given: list[tuple[Any, Any, list[Any]]] = []
+        self._copied = copied
+        self.copies_from_outside: list[Any] = []
+        for k, value in enumerate(values):
+            if k not in copied:
+                self._save(value)
 
     def _save(self, value: Any) -> None:
         if isinstance(value, (list, dict)) and type(value) is not GrowingList:
@@ -77,30 +93,54 @@ class Contents:
         """The containers themselves."""
         return [container for container, _ in self._saved.values()]
 
+    def all_given(self, values: Sequence[Any], fresh: Sequence[Any]) -> tuple[Any, ...]:
+        """What the variables, which hold ``values``, hold when the body begins: ``fresh`` has the items."""
+        for k in self._copied:
+            self._note_copies(values[k], fresh[k])
+        return tuple(
+            [
+                y if k in self._copied else self.given(x, y)
+                for k, (x, y) in enumerate(zip(values, fresh, strict=True))
+            ]
+        )
+
+    def _note_copies(self, before: Any, copy: Any) -> None:
+        if not isinstance(before, (list, dict, tuple)) or type(before) is not type(copy):
+            return
+        if not isinstance(before, tuple):
+            self._given.append((copy, before, _items(copy)))
+            self._note_from_outside(before, copy)
+        for x, y in zip(_items(before), _items(copy), strict=False):
+            self._note_copies(x, y)
+
+    def _note_from_outside(self, before: Any, copy: Any) -> None:
+        if isinstance(before, (list, dict)) and not mutation_policy.is_local(before):
+            self.copies_from_outside.append(copy)
+
     def given(self, before: Any, fresh: Any) -> Any:
         """``fresh``, with the containers of ``before``, which hold its items."""
         saved = self._saved.get(id(before))
         is_tuple = isinstance(before, tuple)
         if (saved is None and not is_tuple) or type(before) is not type(fresh):
+            self._note_from_outside(before, fresh)
             return fresh
         content = saved[1] if saved is not None else before
         if len(content) != len(fresh):
             return fresh
         if isinstance(before, dict):
             _put(before, {key: self.given(content.get(key), x) for key, x in fresh.items()})
-            self._given[id(before)] = _items(before)
+            self._given.append((before, before, _items(before)))
             return before
         items = [self.given(x, y) for x, y in zip(content, fresh, strict=True)]
         if is_tuple:
             return fresh if all(x is y for x, y in zip(items, fresh, strict=True)) else _tuple(fresh, items)
         _put(before, items)
-        self._given[id(before)] = items
+        self._given.append((before, before, items))
         return before
 
     def changed(self) -> list[Any]:
         """The containers that do not hold any more what they were given."""
-        pairs = [(self._saved[key][0], items) for key, items in self._given.items()]
-        return [x for x, items in pairs if list(map(id, _items(x))) != list(map(id, items))]
+        return [x for y, x, items in self._given if list(map(id, _items(y))) != list(map(id, items))]
 
     def restore(self) -> None:
         """Put the items back."""

@@ -20,7 +20,7 @@ from mindgrad.rows.unstacking import unstack
 from mindgrad.trace import aliases, mutation_policy, state
 from mindgrad.trace.control.carries import Carry
 from mindgrad.trace.control.first_trips import FirstTrip
-from mindgrad.trace.control.identities import Joining, identity_of
+from mindgrad.trace.control.identities import Joining, are_same, identity_of
 from mindgrad.trace.control.loop_carries import doubles, looped
 from mindgrad.trace.control.predicates import known_truth
 from mindgrad.trace.control.snapshots import Snapshot
@@ -66,6 +66,8 @@ class _Loop:
         self.objects: set[tuple[int, int]] = set()
         #: the lists that a trip appends to, by their variables
         self.growing: set[int] = set()
+        #: the variables in which a trip leaves other lists or dicts than it got
+        self.copied: set[int] = set()
         self._begin(variables)
         while not self._trace():
             pass
@@ -122,10 +124,10 @@ class _Loop:
 
     def _trace(self) -> bool:
         """Trace the body once; whether the state has kept its types."""
-        self.body = body = Traced(self.variables, self._give, self._run, self.snapshot)
+        self.body = body = Traced(self.variables, self._give, self._run, self.snapshot, self.copied)
         more = with_assigned(self.variables, [body])
-        if more is not None:
-            self._begin(more)
+        if more is not None or self._replaces():
+            self._begin(more or self.variables)
             return False
         is_stable = True
         for k, name in enumerate(self.variables.names):
@@ -145,6 +147,14 @@ class _Loop:
             else:
                 self._check(self.written[key][1], value, f"Parameter '{parameter.name}'")
         return is_stable
+
+    def _replaces(self) -> bool:
+        """Whether a trip leaves other containers than it got, in variables where this was not known."""
+        count = len(self.copied)
+        for k, value in enumerate(self.variables.values):
+            if k not in self.growing and not are_same(identity_of(value), self.body.identities[k]):
+                self.copied.add(k)
+        return len(self.copied) > count
 
     def _check(self, carry: Carry, value: Tensor, subject: str) -> None:
         carry.after = value

@@ -7,7 +7,7 @@ ends; the caller binds them to the results of the equation that it makes of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, NoReturn
 
 import numpy as np
@@ -36,6 +36,7 @@ class Traced:
         give: what these hold at its beginning, in a scope.
         run: runs it.
         snapshot: of what is in reach of it: no other state may change.
+        copied: the numbers of the variables whose lists and dicts it gets as copies.
     """
 
     __slots__ = (
@@ -59,8 +60,9 @@ class Traced:
         give: Callable[[BodyScope], tuple[Any, ...]],
         run: Callable[[], Any],
         snapshot: Snapshot,
+        copied: Set[int] = frozenset(),
     ) -> None:
-        contents = Contents(variables.values)
+        contents = Contents(variables.values, copied)
         snapshot.leave_out(contents.containers())
         with snapshot:
             self._trace(variables, give, run, contents)
@@ -75,9 +77,11 @@ class Traced:
         self.scope = scope = BodyScope()
         try:
             with opened(scope), effect_log.body() as level:
-                self.given = tuple(map(contents.given, variables.values, give(scope)))
+                self.given = contents.all_given(variables.values, give(scope))
                 owned: dict[int, Any] = {}
                 containers(self.given, owned)
+                for copy in contents.copies_from_outside:
+                    owned.pop(id(copy), None)
                 variables.put(self.given)
                 with mutation_policy.open_body(owned):
                     self.result = run()
