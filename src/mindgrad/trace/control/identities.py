@@ -18,7 +18,7 @@ from typing import Any
 from mindgrad.trace import mutation_policy
 from mindgrad.trace.control.variables import GrowingList
 
-__all__ = ["Contents", "Identity", "Joining", "are_same", "identity_of"]
+__all__ = ["Contents", "Identity", "Joining", "identity_of", "replaced_in"]
 
 #: of a list or dict the object, of each of these and of a tuple the identities of the items; else ``None``
 Identity = tuple[Any, tuple["Identity", ...]] | None
@@ -38,11 +38,16 @@ def identity_of(value: Any) -> Identity:
     return None
 
 
-def are_same(a: Identity, b: Identity) -> bool:
-    """Whether two values have the same containers in the same places."""
+def replaced_in(values: Sequence[Any], identities: Sequence[Identity]) -> set[int]:
+    """The numbers of the variables that end with other containers than those of ``values``."""
+    pairs = enumerate(zip(values, identities, strict=True))
+    return {k for k, (value, after) in pairs if not _are_same(identity_of(value), after)}
+
+
+def _are_same(a: Identity, b: Identity) -> bool:
     if a is None or b is None:
         return a is b
-    return a[0] is b[0] and len(a[1]) == len(b[1]) and all(map(are_same, a[1], b[1]))
+    return a[0] is b[0] and len(a[1]) == len(b[1]) and all(map(_are_same, a[1], b[1]))
 
 
 def _put(container: Any, content: Any) -> None:
@@ -94,7 +99,7 @@ class Contents:
         return [container for container, _ in self._saved.values()]
 
     def all_given(self, values: Sequence[Any], fresh: Sequence[Any]) -> tuple[Any, ...]:
-        """What the variables, which hold ``values``, hold when the body begins: ``fresh`` has the items."""
+        """The values of the variables, which hold ``values``, in the body: those of ``fresh``."""
         for k in self._copied:
             self._note_copies(values[k], fresh[k])
         return tuple(

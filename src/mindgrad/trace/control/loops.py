@@ -20,7 +20,7 @@ from mindgrad.rows.unstacking import unstack
 from mindgrad.trace import aliases, mutation_policy, state
 from mindgrad.trace.control.carries import Carry
 from mindgrad.trace.control.first_trips import FirstTrip
-from mindgrad.trace.control.identities import Joining, are_same, identity_of
+from mindgrad.trace.control.identities import Joining, identity_of, replaced_in
 from mindgrad.trace.control.loop_carries import doubles, looped
 from mindgrad.trace.control.predicates import known_truth
 from mindgrad.trace.control.snapshots import Snapshot
@@ -126,7 +126,9 @@ class _Loop:
         """Trace the body once; whether the state has kept its types."""
         self.body = body = Traced(self.variables, self._give, self._run, self.snapshot, self.copied)
         more = with_assigned(self.variables, [body])
-        if more is not None or self._replaces():
+        replaced = replaced_in(self.variables.values, body.identities) - self.growing - self.copied
+        if more is not None or replaced:
+            self.copied |= replaced
             self._begin(more or self.variables)
             return False
         is_stable = True
@@ -147,14 +149,6 @@ class _Loop:
             else:
                 self._check(self.written[key][1], value, f"Parameter '{parameter.name}'")
         return is_stable
-
-    def _replaces(self) -> bool:
-        """Whether a trip leaves other containers than it got, in variables where this was not known."""
-        count = len(self.copied)
-        for k, value in enumerate(self.variables.values):
-            if k not in self.growing and not are_same(identity_of(value), self.body.identities[k]):
-                self.copied.add(k)
-        return len(self.copied) > count
 
     def _check(self, carry: Carry, value: Tensor, subject: str) -> None:
         carry.after = value
