@@ -274,3 +274,16 @@ def test_identity_as_a_number_is_refused(function):
 
     with pytest.raises(ms.CompileError, match=f"'{function.__name__}' of what a tensor decides on"):
         identity(Tensor([1.0]))
+
+
+@exact
+def not_used_any_more_in_a_later_branch(x):
+    y, z = x * 1, [x * 0.5, x]
+    if x.sum() > 0:
+        y = z[0]
+        if x[0] > 0.5:
+            return x
+    y[1:] += 1.0
+    if x[1] > 0:
+        z[1] = y
+    return z[1] * y

@@ -199,3 +199,24 @@ def test_linearized_once_and_used_twice(function):
     np.testing.assert_allclose(out.asnumpy(), function(x).asnumpy())
     np.testing.assert_allclose(actual, [expected.asnumpy()] * 2)
     np.testing.assert_allclose(pulled.asnumpy(), ms.grad(lambda x: function(x).sum())(x).asnumpy())
+
+
+def shifted(v):
+    """Elements are assigned in a branch, to a tensor that the function makes itself."""
+    w = v * 1
+    if v.sum() > 0:
+        w[1:] = ops.sin(w[:-1])
+    return w
+
+
+@pytest.mark.parametrize("function", [lambda x: ms.recompute(shifted, x), ms.grad(shifted)])
+def test_elements_assigned_in_a_run_inside_of_a_branch(function):
+    """What a run has made and changed ends with it: the branch around it has nothing to join."""
+
+    def chosen(x):
+        if x.sum() > -1:
+            return function(x)
+        return x
+
+    for x in (Tensor([0.3, 0.5, 0.1]), Tensor([-0.3, -0.5, 0.1]), Tensor([-3.0, -0.5, 0.1])):
+        np.testing.assert_allclose(ms.jit(chosen)(x).asnumpy(), chosen(x).asnumpy(), rtol=1e-6)

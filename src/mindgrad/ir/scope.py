@@ -188,8 +188,9 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
         program = outermost_program()
         if program is not None:
             program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor)))
+    is_of_scope = tensor._scope is value._scope
     assign(tensor, value)
-    if value.is_traced:
+    if value.is_traced and not is_of_scope:  # what a scope has made itself ends with it
         value._scope.rebound.append(weakref.ref(tensor))
 
 

@@ -151,6 +151,9 @@ def _refuse_is() -> NoReturn:
 class _Stale:
     """In place of a tensor's scope: whatever is done with the tensor asks for its level."""
 
+    #: no value of a recording: a variable may hold the tensor as long as nothing is done with it
+    lifts = False
+
     @property
     def level(self) -> int:
         refuse_stale()

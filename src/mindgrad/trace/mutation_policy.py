@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from mindgrad._base.location import user_frame
+from mindgrad._base.location import PACKAGE, user_frame
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, is_record
 from mindgrad.ir.tensor import Tensor
@@ -24,9 +24,10 @@ from mindgrad.trace.control.variables import containers
 from mindgrad.trace.effect_log import UNDEFINED
 
 __all__ = [
-    "assign_attribute", "dropped", "is_in_body", "is_of_program", "is_own", "is_tracing", "made",
-    "may_call", "may_change", "note_held", "note_outside", "open_body", "own", "refuse_change",
-    "tail_calls_are_loops", "tracing", "why_dropped", "with_tail_calls_as_loops",
+    "assign_attribute", "dropped", "is_in_body", "is_local", "is_of_program", "is_own", "is_tracing", "made",
+    "may_call", "may_change", "note_held", "note_outside", "note_uncertain", "open_body", "own",
+    "refuse_change", "refuse_names", "tail_calls_are_loops", "tracing", "why_dropped",
+    "with_tail_calls_as_loops",
 ]  # fmt: skip
 
 _MUTATORS = {
@@ -48,6 +49,8 @@ class _Local(threading.local):
         #: these and the containers in them, as far as asked for; and the modules that were looked at
         self.held: dict[int, Any] = {}
         self.modules: set[int] = set()
+        #: containers that may be one object with others, by ``id``: each with the groups that it belongs to
+        self.uncertain: dict[int, tuple[Any, list[list[Any]]]] = {}
         #: whether a function's call of itself in its own ``return`` is another trip of a loop
         self.tail_calls_are_loops = False
         #: why a variable is not defined any more: (file, function, name) -> (line, reason)
@@ -75,7 +78,7 @@ def tracing() -> Iterator[None]:
         with open_body({}):
             yield
     finally:
-        for noted in (_local.outside, _local.held, _local.modules):
+        for noted in (_local.outside, _local.held, _local.modules, _local.uncertain):
             noted.clear()
         reach.forget()
         aliases.forget()
@@ -214,6 +217,8 @@ def may_change(container: Any, how: str) -> None:
     """Refuse that a container changes that was not made here."""
     if not _local.owned:
         return
+    if id(container) in _local.uncertain:
+        _check_uncertain(container)
     if not isinstance(container, (list, dict, set)):
         snapshots.refuse_change(container)
         return
@@ -221,6 +226,42 @@ def may_change(container: Any, how: str) -> None:
         return
     if is_in_body() or _is_from_outside(container):
         refuse_change(f"a {type(container).__name__} that was made outside is changed ({how})")
+
+
+def note_uncertain(objects: list[Any]) -> None:
+    """Note containers of which the program's run decides whether they are one object; the first is new."""
+    if len(objects) > 1:
+        for container in objects:
+            _local.uncertain.setdefault(id(container), (container, []))[1].append(objects)
+
+
+def _check_uncertain(container: Any) -> None:
+    """Refuse that ``container`` changes if a variable holds one that may be the same object."""
+    groups = _local.uncertain[id(container)][1]
+    refuse_names(container, {id(x) for group in groups for x in group if x is not container})
+
+
+def refuse_names(container: Any, others: set[int]) -> None:
+    """Refuse that ``container`` is changed if a variable of a running function holds one of ``others``."""
+    frame = user_frame()
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith(PACKAGE):
+            in_use: dict[int, Any] = {}
+            for value in list(frame.f_locals.values()):
+                containers(value, in_use)
+            if not others.isdisjoint(in_use):
+                kind = type(container).__name__
+                refuse(
+                    f"a {kind} is changed that may be, or not, another name of one that is in use: a branch "
+                    f"or loop that a tensor decides on has decided which object the name stands for",
+                    f"Change a copy, {kind}(…), so that each name has a {kind} of its own.",
+                )
+        frame = frame.f_back
+
+
+def is_local(container: Any) -> bool:
+    """Whether a list or dict is not from outside of the program."""
+    return is_tracing() and not _is_from_outside(container)
 
 
 def may_call(method: Any) -> bool:

@@ -13,6 +13,7 @@ from mindgrad.ir.scope import apply, as_it_is, rebind
 from mindgrad.ir.tensor import Tensor, make_number
 from mindgrad.ir.types import TensorType
 from mindgrad.trace import aliases, mutation_policy, state
+from mindgrad.trace.control.identities import Joining
 from mindgrad.trace.control.snapshots import Snapshot
 from mindgrad.trace.control.traced import Traced, assemble, refuse_missing, with_assigned
 from mindgrad.trace.control.variables import (
@@ -22,7 +23,6 @@ from mindgrad.trace.control.variables import (
     State,
     blank,
     equal,
-    in_place,
     joined_type,
     outline,
     quoted,
@@ -66,9 +66,10 @@ def branch(
     a, b = bodies
     merges: list[tuple[Any, Any, TensorType]] = []
     joint: dict[tuple[int, int], int] = {}
+    joining = Joining()
     finals: list[Callable[[Sequence[Tensor]], Any]] = []
     for k, name in enumerate(variables.names):
-        finals.append(_joined_variable(variables, k, name, a, b, merges, joint))
+        finals.append(_joined_variable(variables, k, name, a, b, merges, joint, joining))
     count = len(merges)
     places = []
     for key in {**a.changed, **b.changed}:
@@ -92,12 +93,13 @@ def branch(
     if merges or any(graph.has_effect for graph in graphs):
         results = apply(cond, predicate, *captured, true=graphs[0], false=graphs[1])
     values = tuple([final(results) for final in finals])
-    for (when_true, when_false, _), joined in zip(merges[:count], results, strict=False):
+    for (when_true, when_false, _), result in zip(merges[:count], results, strict=False):
         for tensor, side in ((when_true, True), (when_false, False)):
             if isinstance(tensor, Tensor) and not tensor.is_parameter:
-                aliases.note(joined, tensor, (predicate, side))
+                aliases.note(result, tensor, (predicate, side))
     mutation_policy.own(values)
     variables.put(values)
+    joining.check([*a.refilled, *b.refilled])
     for tensor, k in places:
         rebind(tensor, results[k])
     for parameter, k in writes:
@@ -121,6 +123,7 @@ def _joined_variable(
     b: Traced,
     merges: list,
     joint: dict[tuple[int, int], int],
+    joining: Joining,
 ) -> Callable[[Sequence[Tensor]], Any]:
     """Add to ``merges`` what of a variable the ``cond`` must give; how to make its value from that.
 
@@ -154,25 +157,24 @@ def _joined_variable(
         if equal(when_true, when_false):
             makers.append(partial(_kept, when_true))
             continue
-        joined = joined_type(when_true, when_false)
-        if isinstance(joined, Mismatch):
+        common = joined_type(when_true, when_false)
+        if isinstance(common, Mismatch):
             what = "the value returned" if name.startswith("result__") else quoted(name)
             refuse(
                 f"the two ways of this 'if', whose test is a tensor, cannot be joined: {what} is "
-                f"{joined.first} on one, and {joined.second} on the other",
+                f"{common.first} on one, and {common.second} on the other",
                 _JOIN if isinstance(when_true, Tensor) or isinstance(when_false, Tensor) else _OBJECTS,
             )
-        type, is_number = joined
+        type, is_number = common
         # two names of one object on each way are two names of one object behind
         index = joint.setdefault((id(when_true), id(when_false)), len(merges))
         if index == len(merges):
             merges.append((when_true, when_false, type))
         makers.append(_taken(index, is_number))
-    same_object = x is a.given[k] and y is b.given[k]
-    before = variables.values[k] if same_object else None
 
     def final(found: Sequence[Tensor]) -> Any:
-        return in_place(before, unflatten(structure, [make(found) for make in makers]))
+        value = unflatten(structure, [make(found) for make in makers])
+        return joining.joined(value, [a.identities[k], b.identities[k]])
 
     return final
 

@@ -20,6 +20,7 @@ from mindgrad.rows.unstacking import unstack
 from mindgrad.trace import aliases, mutation_policy, state
 from mindgrad.trace.control.carries import Carry
 from mindgrad.trace.control.first_trips import FirstTrip
+from mindgrad.trace.control.identities import Joining, identity_of, replaced_in
 from mindgrad.trace.control.loop_carries import doubles, looped
 from mindgrad.trace.control.predicates import known_truth
 from mindgrad.trace.control.snapshots import Snapshot
@@ -34,7 +35,6 @@ from mindgrad.trace.control.variables import (
     State,
     blank,
     equal,
-    in_place,
     joined_type,
     outline,
     quoted,
@@ -66,6 +66,8 @@ class _Loop:
         self.objects: set[tuple[int, int]] = set()
         #: the lists that a trip appends to, by their variables
         self.growing: set[int] = set()
+        #: the variables in which a trip leaves other lists or dicts than it got
+        self.copied: set[int] = set()
         self._begin(variables)
         while not self._trace():
             pass
@@ -122,10 +124,12 @@ class _Loop:
 
     def _trace(self) -> bool:
         """Trace the body once; whether the state has kept its types."""
-        self.body = body = Traced(self.variables, self._give, self._run, self.snapshot)
+        self.body = body = Traced(self.variables, self._give, self._run, self.snapshot, self.copied)
         more = with_assigned(self.variables, [body])
-        if more is not None:
-            self._begin(more)
+        replaced = replaced_in(self.variables.values, body.identities) - self.growing - self.copied
+        if more is not None or replaced:
+            self.copied |= replaced
+            self._begin(more or self.variables)
             return False
         is_stable = True
         for k, name in enumerate(self.variables.names):
@@ -156,7 +160,7 @@ class _Loop:
         after, before = self.body.values[k], self.variables.values[k]
         if not self.makes_a_trip or type(before) is not list or after is not self.body.given[k]:
             return False
-        return len(after) > len(before)
+        return len(self.body.structures[k][-1]) > len(before)
 
     def _settle(self, k: int, name: str) -> bool:
         after, body = self.body.values[k], self.body
@@ -244,18 +248,18 @@ class _Loop:
             if carry is None:
                 if equal(initial, x):
                     continue
-                joined = joined_type(initial, x)
-                if isinstance(joined, Mismatch):
-                    self._refuse_change(quoted(name), joined)
-                self.places[k][j] = Carry(*joined, initial)
+                common = joined_type(initial, x)
+                if isinstance(common, Mismatch):
+                    self._refuse_change(quoted(name), common)
+                self.places[k][j] = Carry(*common, initial)
                 is_stable = False
                 continue
             carry.after = x
-            joined = joined_type(carry.symbol, x)
-            if isinstance(joined, Mismatch):
-                self._refuse_change(quoted(name), joined)
-            if joined != (carry.type, carry.is_number):
-                self.places[k][j] = Carry(*joined, initial)
+            common = joined_type(carry.symbol, x)
+            if isinstance(common, Mismatch):
+                self._refuse_change(quoted(name), common)
+            if common != (carry.type, carry.is_number):
+                self.places[k][j] = Carry(*common, initial)
                 is_stable = False
         return is_stable
 
@@ -326,6 +330,7 @@ class _Loop:
             return carry.made(last[carry]) if carry in last else carry.made(carry.first())
 
         values: list[Any] = []
+        joining = Joining()
         for k, name in enumerate(self.variables.names):
             if k in self.growing:
                 values.append(self._grown(k, slices, length))
@@ -339,10 +344,11 @@ class _Loop:
                 continue
             pairs = zip(self.places[k], self.leaves[k], strict=True)
             made = unflatten(self.structures[k], [value(p, x) for p, x in pairs])
-            same_object = self.body.values[k] is self.body.given[k]
-            values.append(in_place(self.variables.values[k] if same_object else None, made))
+            ways = [identity_of(self.variables.values[k]), self.body.identities[k]]
+            values.append(joining.joined(made, ways))
         mutation_policy.own(values)
         self.variables.put(tuple(values))
+        joining.check(self.body.refilled)
         for tensor, carry in self.changed.values():
             rebind(tensor, value(carry, None))
         for parameter, carry in self.written.values():

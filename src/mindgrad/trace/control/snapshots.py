@@ -14,6 +14,7 @@ import contextlib
 import io
 import threading
 import types
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -91,6 +92,11 @@ class Snapshot:
                 self._entries[id(owner)] = [_Entry(owner, kind, label) for kind in kinds_of(cls)]
         reaches = [_reach(function) for function in functions] if large else []
         self._locked = [x for x in large if self.is_read(x) or sum(id(x) in reach for reach in reaches) > 1]
+
+    def leave_out(self, owners: Sequence[Any]) -> None:
+        """Let a body change ``owners``, which somebody else puts back."""
+        for owner in owners:
+            self._entries.pop(id(owner), None)
 
     def is_read(self, owner: Any) -> bool:
         """Whether an object is read later."""

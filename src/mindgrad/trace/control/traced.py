@@ -7,7 +7,7 @@ ends; the caller binds them to the results of the equation that it makes of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, NoReturn
 
 import numpy as np
@@ -20,6 +20,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.structural import convert
 from mindgrad.trace import aliases, effect_log, mutation_policy, state
+from mindgrad.trace.control.identities import Contents, identity_of
 from mindgrad.trace.control.snapshots import Snapshot
 from mindgrad.trace.control.variables import State, containers, flattened
 from mindgrad.trace.effect_log import UNDEFINED, Attribute, Local, Place
@@ -35,13 +36,16 @@ class Traced:
         give: what these hold at its beginning, in a scope.
         run: runs it.
         snapshot: of what is in reach of it: no other state may change.
+        copied: the numbers of the variables whose lists and dicts it gets as copies.
     """
 
     __slots__ = (
         "assigned",
         "changed",
         "given",
+        "identities",
         "leaves",
+        "refilled",
         "result",
         "scope",
         "stale",
@@ -56,19 +60,28 @@ class Traced:
         give: Callable[[BodyScope], tuple[Any, ...]],
         run: Callable[[], Any],
         snapshot: Snapshot,
+        copied: Set[int] = frozenset(),
     ) -> None:
+        contents = Contents(variables.values, copied)
+        snapshot.leave_out(contents.containers())
         with snapshot:
-            self._trace(variables, give, run)
+            self._trace(variables, give, run, contents)
 
     def _trace(
-        self, variables: State, give: Callable[[BodyScope], tuple[Any, ...]], run: Callable[[], Any]
+        self,
+        variables: State,
+        give: Callable[[BodyScope], tuple[Any, ...]],
+        run: Callable[[], Any],
+        contents: Contents,
     ) -> None:
         self.scope = scope = BodyScope()
         try:
             with opened(scope), effect_log.body() as level:
-                self.given = give(scope)
+                self.given = contents.all_given(variables.values, give(scope))
                 owned: dict[int, Any] = {}
                 containers(self.given, owned)
+                for copy in contents.copies_from_outside:
+                    owned.pop(id(copy), None)
                 variables.put(self.given)
                 with mutation_policy.open_body(owned):
                     self.result = run()
@@ -78,8 +91,10 @@ class Traced:
                     if surely or place.value() is not before
                 }
                 self.values = variables.get()
-                found, self.structures = flattened(self.values)
-                self.leaves = [[_settled(x) for x in each] for each in found]
+                leaves, self.structures = flattened(self.values)
+                self.refilled = contents.changed()
+                self.identities = [identity_of(value) for value in self.values]
+                self.leaves = [[_settled(x) for x in each] for each in leaves]
                 self.written = {
                     key: (parameter, scope.bindings[key]) for key, parameter in scope.written.items()
                 }
@@ -92,6 +107,7 @@ class Traced:
                 }
         finally:
             scope.undo()
+            contents.restore()
             variables.restore()
 
     def atom(self, value: Any, type: TensorType) -> Any:
