@@ -133,7 +133,7 @@ def in_either_mode(
             args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
         if compiles or options["mode"] == GRAPH_MODE:
             warn_of_hooks(args)
-            return compiled(*args, **kwargs)
+            return compiled.call(args, kwargs)
         result = calls(run, args, kwargs)
         return as_python(result) if has_numbers else result
 

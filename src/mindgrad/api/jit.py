@@ -38,7 +38,7 @@ class JitFunction:
         self._compiled = Compiled(function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._compiled(*args, **kwargs)
+        return self._compiled.call(args, kwargs)
 
     def __repr__(self) -> str:
         function = self.__wrapped__  # type: ignore[attr-defined]

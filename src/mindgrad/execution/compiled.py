@@ -76,6 +76,10 @@ class Compiled:
         self._counts: Counter[str] = Counter()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.call(args, kwargs)
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The function's result, for callers that have the arguments packed: they are not packed again."""
         latest = None if kwargs else self._latest
         if latest is not None and not open_scopes():  # the usual call: no key is hashed
             types, version, program = latest

@@ -208,7 +208,7 @@ class Cell(Hooked):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         is_outermost = not open_scopes()
         if is_outermost and settings.is_graph_mode():
-            return self._compiled(*args, **kwargs)
+            return self._compiled.call(args, kwargs)
         for x in args or kwargs:
             if type(x) is not Tensor:
                 args, kwargs = with_tensors((args, kwargs))
