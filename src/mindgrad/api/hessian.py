@@ -19,12 +19,7 @@ from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.argnums import Request
-from mindgrad.api.arguments import (
-    Weights,
-    check_callable,
-    check_flag,
-    explains_keywords,
-)
+from mindgrad.api.arguments import Weights, check_callable, check_flag, explains_keywords
 from mindgrad.api.callables import arity, differentiates, remembered
 from mindgrad.api.jacobian import by_columns, by_rows
 from mindgrad.api.matching import match

@@ -13,11 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from mindgrad.api.arguments import (
-    check_callable,
-    check_count,
-    explains_keywords,
-)
+from mindgrad.api.arguments import check_callable, check_count, explains_keywords
 from mindgrad.api.callables import arity, in_either_mode, remembered
 from mindgrad.api.jvp import like
 from mindgrad.api.matching import match
