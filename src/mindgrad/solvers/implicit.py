@@ -20,6 +20,7 @@ from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.kinds import ones
+from mindgrad.solvers.convergence import warn_unless_converged
 from mindgrad.solvers.iterate import (
     Function,
     Value,
@@ -76,10 +77,10 @@ def custom_root(
 
     Returns:
         The root, with the structure of ``initial_guess``; with ``has_aux`` ``(root, aux)``. A search that
-        does
-        not converge is no error, since a compiled program cannot raise: the result is the last point
+        does not converge is no error, since a compiled program cannot raise: the result is the last point
         (possibly NaN), the derivative that of the theorem at this point, which is then no derivative of
-        anything. ``has_aux=True`` tells: ``aux.converged``.
+        anything. ``has_aux=True`` tells: ``aux.converged``. Without it there is a warning in eager mode,
+        once for each line; a compiled program and ``vmap`` give none.
 
     Raises:
         TypeError: an argument is no function or Tensor, or of another type; ``f`` gives another structure.
@@ -99,7 +100,10 @@ def custom_root(
     function, start, structure = _equation(owner, f, initial_guess, args)
     solver = _solver(owner, tangent_solve, structure)
     if solve is None:
+        tol = tolerance(start[0]) if tol is None else tol
         xs, aux = newton(function, start, solver, tol, maxiter)
+        if not has_aux:
+            warn_unless_converged(owner, aux, tol, maxiter)
     else:
         xs, aux = _user_solution(owner, solve, _plain(f, args), function, start, structure, has_aux)
     x = _passed(function, xs, solver, structure)
@@ -135,7 +139,7 @@ def fixed_point(
         maxiter: the largest number of applications.
 
     Returns:
-        The fixed point, with ``has_aux`` ``(x, aux)``. Without convergence the last point.
+        The fixed point, with ``has_aux`` ``(x, aux)``. Without convergence the last point, as there.
 
     Raises:
         TypeError, ValueError: as :func:`custom_root`.
@@ -160,7 +164,10 @@ def fixed_point(
     function, start, structure = _equation(owner, residual, initial_guess, ())
     solver = _solver(owner, tangent_solve, structure)
     if solve is None:
+        tol = tolerance(start[0]) if tol is None else tol
         xs, aux = iterated(function, start, tol, maxiter)
+        if not has_aux:
+            warn_unless_converged(owner, aux, tol, maxiter)
     else:
         xs, aux = _user_solution(owner, solve, once, None, start, structure, has_aux)
     x = _passed(function, xs, solver, structure)
@@ -196,7 +203,7 @@ def argmin(
         tol, maxiter: as for :func:`custom_root`.
 
     Returns:
-        The minimum, with ``has_aux`` ``(x, aux)``. Without convergence the last point.
+        The minimum, with ``has_aux`` ``(x, aux)``. Without convergence the last point, as there.
 
     Raises:
         TypeError: as :func:`custom_root`.
@@ -223,7 +230,10 @@ def argmin(
     function = objective.with_graph(_gradient(objective.graph, len(objective.outside)))
     solver = _solver(owner, tangent_solve, structure)
     if solve is None:
+        tol = tolerance(start[0]) if tol is None else tol
         xs, aux = minimised(objective, function, start, solver, tol, maxiter)
+        if not has_aux:
+            warn_unless_converged(owner, aux, tol, maxiter)
     else:
         xs, aux = _user_solution(owner, solve, once, objective, start, structure, has_aux)
     x = _passed(function, xs, solver, structure)

@@ -24,6 +24,7 @@ from mindgrad.ir.scope import apply, lifted
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.complexes import conj, real
 from mindgrad.rows.static_slices import concatenate, reverse
+from mindgrad.solvers.convergence import warn_unless_reached
 from mindgrad.solvers.iterate import (
     Function,
     Value,
@@ -123,7 +124,7 @@ def odeint(
         The states at the times, with the structure of ``y0`` and one axis more in front, of the length of
         ``t``; with ``has_aux`` ``(states, info)``. States that are not reached, because ``max_steps`` are
         made or the step becomes too short for its type (a pole, a stiff problem), are NaN, and
-        ``info.converged`` is False.
+        ``info.converged`` is False; without ``has_aux`` eager mode gives a warning, once for each line.
 
     Raises:
         TypeError: ``f`` is no function, ``y0``, ``t`` or the slope no Tensor of the right type.
@@ -174,9 +175,12 @@ def odeint(
         run: Callable[..., Any] = CustomDerivative(solved, bprop, owner)
     else:
         run = solved
-    found = run(tuple(function.outside), tuple(ys), times)
-    made = unflatten(structure, [from_real(x, y.dtype, 1) for x, y in zip(found[:count], types, strict=True)])
-    return (made, OdeInfo(*map(held, found[count:]))) if has_aux else made
+    *rows, steps, rejected, converged = run(tuple(function.outside), tuple(ys), times)
+    states = unflatten(structure, [from_real(x, y.dtype, 1) for x, y in zip(rows, types, strict=True)])
+    info = OdeInfo(held(steps), held(rejected), held(converged))
+    if not has_aux:
+        warn_unless_reached(info, max_steps)
+    return (states, info) if has_aux else states
 
 
 def _times(t: Any, like: Value) -> Value:
