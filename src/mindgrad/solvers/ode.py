@@ -18,11 +18,11 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import int32
+from mindgrad.ir.dtype import DType, int32
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply, lifted
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.complexes import conj, real
+from mindgrad.rows.complexes import conj
 from mindgrad.rows.static_slices import concatenate, reverse
 from mindgrad.solvers.convergence import warn_unless_reached
 from mindgrad.solvers.iterate import (
@@ -30,7 +30,7 @@ from mindgrad.solvers.iterate import (
     Value,
     Values,
     as_tensors,
-    check_real_tensors,
+    check_precision,
     chosen,
     held,
     repeat,
@@ -141,9 +141,7 @@ def odeint(
     owner = "odeint"
     check_callable(owner, f)
     ys, structure = as_tensors(owner, "y0", y0)
-    parts = [apply(real, y) if y.dtype.kind == "complex" else y for y in ys]
-    check_real_tensors(owner, "y0", parts)
-    times = _times(t, parts[0])
+    times = _times(t, check_precision(owner, "y0", ys))
     wide = times.dtype.itemsize == 8
     rtol = (1e-7 if wide else 1e-4) if rtol is None else rtol
     atol = (1e-9 if wide else 1e-6) if atol is None else atol
@@ -157,7 +155,8 @@ def odeint(
         (structure, types),
     )
     if any(y.dtype.kind == "complex" for y in ys):
-        function = function.with_graph(in_real_parts(function.graph, len(ys)))
+        outside = len(function.outside)
+        function = function.with_graph(in_real_parts(function.graph, outside, outside + len(ys), times.dtype))
         ys = [real_of(y, times.dtype) for y in ys]
     count = len(ys)
 
@@ -183,7 +182,7 @@ def odeint(
     return (states, info) if has_aux else states
 
 
-def _times(t: Any, like: Value) -> Value:
+def _times(t: Any, dtype: DType) -> Value:
     if not isinstance(t, Tensor):
         raise TypeError(
             f"For 'odeint', the times 't' must be a Tensor of one axis, but got {type(t).__name__}."
@@ -201,7 +200,7 @@ def _times(t: Any, like: Value) -> Value:
                 f"For 'odeint', the times 't' must rise throughout, or fall, but got "
                 f"{np.array2string(times, threshold=8, edgeitems=3)}."
             )
-    return real_of(t, like.dtype)
+    return real_of(t, dtype)
 
 
 # -- the method ------------------------------------------------------------------------------------
