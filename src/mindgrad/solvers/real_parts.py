@@ -68,8 +68,8 @@ class Unknowns:
         self.dtype = dtype
         self.are_complex = any(dtype.kind == "complex" for dtype in self.dtypes)
 
+    def parts(self, xs: Sequence[Value]) -> Values:
         """The real tensors that the solver computes with, of the tensors ``xs``."""
-        """What the solver computes with, of the tensors ``xs``."""
         return [real_of(x, self.dtype) for x in xs]
 
     def joined(self, xs: Sequence[Value]) -> Values:
