@@ -619,7 +619,7 @@ class TensorMembers:
     def renorm(self, p: _int, axis: _int, maxnorm: _float) -> Tensor:
         """The parts along ``axis``, those with a p-norm above ``maxnorm`` scaled down to it."""
     def repeat(self, *repeats: Any, axis: _int | None = None, **named: Any) -> Tensor:
-        """Each element repeated, or with a number for each axis the whole tensor."""
+        """The whole tensor repeated, with a number for each axis; with an ``axis`` each element."""
     def repeat_interleave(self, repeats: Any, axis: _int | None = None, *, output_size: Any = None, dim: Any = ...) -> Tensor:
         """Each element of ``self`` along ``axis`` repeated."""
     def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
