@@ -57,6 +57,18 @@ def second_order_inside_stopped(x):
     return ops.stop_gradient(3 * cube(x) + 6 * x) * x
 
 
+def values_inside(x):
+    with _no_grad():
+        y, pull = ms.vjp(lambda z: z**3 * x, x)
+        (slope,) = pull(x)
+        total, _ = ms.value_and_grad(lambda z: (z * x).sum())(x)
+    return (y + slope + total) * x
+
+
+def values_inside_stopped(x):
+    return ops.stop_gradient(4 * x**4 + (x * x).sum()) * x
+
+
 def equal_calls(x):
     with _no_grad():
         y = compiled_cube(x)
@@ -125,7 +137,7 @@ switched_stopped = product_stopped
 @pytest.mark.parametrize(
     "function",
     [
-        product, gradient_inside, batch_inside, second_order_inside, equal_calls, loop_inside, loop_around,
+        product, gradient_inside, batch_inside, second_order_inside, values_inside, equal_calls, loop_inside, loop_around,
         decorated, switched,
     ],
 )  # fmt: skip
