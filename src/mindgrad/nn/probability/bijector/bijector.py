@@ -71,7 +71,7 @@ class Bijector(Cell):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What it was made with, by name."""
+        """The arguments of the constructor, by name."""
         return self._parameters
 
     @property
