@@ -116,18 +116,25 @@ def _simplify_sub(a: Any, b: Any) -> Any:
     return -(x + b) if c == -1 else None
 
 
+# Tangents that cancel whatever they are (of y − y) are an exact zero, in reverse mode too: there two cotangents
+# of opposite signs would meet, and infinite ones are NaN, where forward mode has a zero that absorbs.
+
+
 def _sub_jvp(y: Any, xs: Any, ts: Any) -> Any:
     a, b = ts
     if b is None:
         return a
-    return -b if a is None else a - b
+    if a is None:
+        return -b
+    return None if a is b or scaled(a) == scaled(b) else a - b
 
 
 def _add_jvp(y: Any, xs: Any, ts: Any) -> Any:
     a, b = ts
     if a is None or b is None:
         return b if a is None else a
-    return a + b
+    c, x = scaled(a)
+    return None if (-c, x) == scaled(b) else a + b
 
 
 def _simplify_neg(x: Any) -> Any:
