@@ -121,3 +121,24 @@ def test_a_bound_may_be_a_truth_value():
     x = Tensor([-2.0, 0.5, 2.0])
     assert ops.hardshrink(x, True).asnumpy().tolist() == [-2.0, 0.0, 2.0]
     assert ops.softshrink(x, True).asnumpy().tolist() == [-1.0, 0.0, 1.0]
+
+
+STEPS = {
+    "floor": lambda x: ops.floor(x / 41.0),
+    "ceil": lambda x: ops.ceil(x / 41.0),
+    "trunc": lambda x: ops.trunc(x / Tensor(41.0)),
+    "round": lambda x: ops.round(x / 82.0),
+    "moved": lambda x: ops.floor((x / 41.0).reshape(-1, 1)),
+    "frac": lambda x: ops.frac(x / 41.0),
+    "rounding_mode": lambda x: ops.div(x, 41.0, rounding_mode="floor"),
+    "integer": lambda x: (x / 41.0).astype(ms.int32),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_compiled_step_of_a_quotient(name):
+    step, whole = STEPS[name], np.arange(1, 60, dtype=np.float32) * np.float32(41)
+    for x in (whole, whole[:1], whole[0]):
+        np.testing.assert_array_equal(jit(step)(Tensor(x)).asnumpy(), step(Tensor(x)).asnumpy())
+    rows = Tensor(np.stack([whole, whole]))
+    np.testing.assert_array_equal(jit(ms.vmap(step))(rows).asnumpy(), ms.vmap(step)(rows).asnumpy())
