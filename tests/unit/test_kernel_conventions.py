@@ -142,3 +142,20 @@ def test_a_compiled_step_of_a_quotient(name):
         np.testing.assert_array_equal(jit(step)(Tensor(x)).asnumpy(), step(Tensor(x)).asnumpy())
     rows = Tensor(np.stack([whole, whole]))
     np.testing.assert_array_equal(jit(ms.vmap(step))(rows).asnumpy(), ms.vmap(step)(rows).asnumpy())
+
+
+@pytest.mark.parametrize("dtype", [ms.int8, ms.uint8, ms.int16, ms.int32, ms.uint32, ms.int64, ms.uint64])
+@pytest.mark.parametrize("source", [ms.float16, ms.bfloat16, ms.float32, ms.float64])
+def test_floats_beyond_the_range_of_integers_are_its_ends(source, dtype):
+    x = Tensor([1e30, -1e30, np.inf, -np.inf, np.nan, -5.5, 100.5], source)
+    ends = np.iinfo(ms.dtype_to_nptype(dtype))
+    expected = [ends.max, ends.min, ends.max, ends.min, 0, max(-5, ends.min), 100]
+    for made in (x.astype(dtype), jit(lambda x: x.astype(dtype))(x), ops.stack([y.astype(dtype) for y in x])):
+        assert made.asnumpy().tolist() == expected
+    assert x[-1:].astype(dtype).asnumpy() == 100
+
+
+def test_the_derivative_through_integers_is_the_same_in_both_modes():
+    slope = ms.grad(lambda x: (x.astype(ms.int32) * 1.37 * x).sum())
+    x = Tensor([3.0, 2.5])
+    np.testing.assert_allclose(jit(slope)(x).asnumpy(), slope(x).asnumpy(), rtol=1e-6)

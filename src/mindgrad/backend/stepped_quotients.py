@@ -2,9 +2,10 @@
 
     floor(x / c), ceil(x / c), trunc(x / c), round(x / c), (x / c) as an integer         c: a constant
 
-XLA makes ``x · (1 / c)`` of ``x / c``, which is off by a rounding: 41 · (1 / 41) is below 1 in Float32, so that
-its floor is 0. A rounding more does not matter but under a step. The rewrite does not see a constant behind an
-optimisation barrier, and the barrier is gone before loops are fused: the program differs by the division only.
+XLA makes ``x · (1 / c)`` of ``x / c``, which is off by a rounding: 41 · (1 / 41) is below 1 in Float32, so
+that its floor is 0. A rounding more does not matter but under a step. The rewrite does not see a constant
+behind an optimisation barrier, and the barrier is gone before loops are fused: the program differs by the
+division only.
 """
 
 from __future__ import annotations

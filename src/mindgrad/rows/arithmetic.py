@@ -116,8 +116,8 @@ def _simplify_sub(a: Any, b: Any) -> Any:
     return -(x + b) if c == -1 else None
 
 
-# Tangents that cancel whatever they are (of y − y) are an exact zero, in reverse mode too: there two cotangents
-# of opposite signs would meet, and infinite ones are NaN, where forward mode has a zero that absorbs.
+# Tangents that cancel whatever they are (of y − y) are an exact zero, in reverse mode too. There two
+# cotangents of opposite signs would meet, NaN if infinite, where forward mode has a zero that absorbs.
 
 
 def _sub_jvp(y: Any, xs: Any, ts: Any) -> Any:
