@@ -159,3 +159,9 @@ def test_the_derivative_through_integers_is_the_same_in_both_modes():
     slope = ms.grad(lambda x: (x.astype(ms.int32) * 1.37 * x).sum())
     x = Tensor([3.0, 2.5])
     np.testing.assert_allclose(jit(slope)(x).asnumpy(), slope(x).asnumpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("call", [lambda f: f, jit], ids=["eager", "compiled"])
+def test_the_factor_of_a_matrix_that_is_not_definite_has_zeros_above_its_diagonal(call):
+    factors = call(ops.cholesky)(Tensor([[[-1.0, 0.0], [0.0, 1.0]], [[4.0, 0.0], [0.0, 9.0]]])).asnumpy()
+    np.testing.assert_array_equal(factors, [[[np.nan, 0], [np.nan, np.nan]], [[2, 0], [0, 3]]])
