@@ -16,14 +16,13 @@ import numpy as np
 
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.index_map import UNIFORM
-from mindgrad.rows.arithmetic import div
 
 __all__ = ["hidden", "stepped_quotients"]
 
 
 def stepped_quotients(graph: Graph) -> set[Equation]:
     """The quotients of ``graph`` by constants whose results are rounded to whole numbers."""
-    divisions = {e.outputs[0]: e for e in graph.equations if e.primitive is div and _is_rounded(e.inputs[1])}
+    divisions = {e.outputs[0]: e for e in graph.equations if _is_quotient(e) and _is_rounded(e.inputs[1])}
     if not divisions:
         return set()
     steps = [_unmoved(x) for e in graph.equations for x in e.inputs if _is_step(e, x)]
@@ -33,6 +32,11 @@ def stepped_quotients(graph: Graph) -> set[Equation]:
 def hidden(jax: Any, divisor: Any) -> Any:
     """``divisor``, of which XLA's rewrites do not see that it is a constant."""
     return jax.lax.optimization_barrier(divisor)
+
+
+def _is_quotient(equation: Equation) -> bool:
+    row = equation.primitive
+    return row.kind == "pointwise multilinear" and row.linear_in == (0,)
 
 
 def _is_step(equation: Equation, x: Any) -> bool:

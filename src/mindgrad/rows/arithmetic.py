@@ -116,16 +116,13 @@ def _simplify_sub(a: Any, b: Any) -> Any:
     return -(x + b) if c == -1 else None
 
 
-# Tangents that cancel whatever they are (of y − y) are an exact zero, in reverse mode too. There two
-# cotangents of opposite signs would meet, NaN if infinite, where forward mode has a zero that absorbs.
+# Tangents that cancel by their form (of y − y) are an exact zero, which absorbs; cotangents would be ∞ − ∞.
 
 
 def _sub_jvp(y: Any, xs: Any, ts: Any) -> Any:
     a, b = ts
-    if b is None:
-        return a
-    if a is None:
-        return -b
+    if a is None or b is None:
+        return a if b is None else -b
     return None if a is b or scaled(a) == scaled(b) else a - b
 
 
