@@ -153,6 +153,7 @@ _NAMES = {
         "Int", "TensorType", "Type", "list_", "number", "string", "tensor_type", "tuple_", "type_none",
     ),
     "mindgrad.common.installation": ("run_check",),
+    "mindgrad.ops.constant_blocks": ("_no_grad",),
     "mindgrad.solvers.implicit": (
         "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point",
     ),

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from mindgrad._base import missing
 from mindgrad._base.ending import tell_end
-from mindgrad._base.foreign_names import MODULES, advice
+from mindgrad._base.foreign_names import MODULES, advice, note_keyword
 from mindgrad._base.missing import PACKAGE, explain_missing_names, is_divided, is_own, nearest, public_modules
 from mindgrad._base.module_names import loaded_second_names, own_name
 from mindgrad.context import set_context
@@ -414,6 +414,7 @@ def _without_our_frames(hook: Callable[..., object]) -> Callable[..., object]:
     """An excepthook that shows what `hook` shows, without the frames of this file."""
 
     def show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> object:
+        note_keyword(error)  # of a call from the top of the script, which no function of ours has seen
         first = traceback
         while first is not None and not _is_ours(first):  # how `python -m mindgrad` got here
             first = first.tb_next

@@ -450,7 +450,7 @@ z = «nn.functional».relu(x)
 
 ## PyTorch: dim in a Cell
 #: unexpected keyword argument 'dim'
-#: called 'axis'
+#: In mindgrad: axis=
 class Model(nn.Cell):
     def construct(self, x):
         return «ops.softmax(x, dim=1)»

@@ -82,3 +82,17 @@ def test_the_second_derivative_is_that_of_the_given_first(mode):
     slope = ms.grad(net)
     of_x, (of_w,) = ms.grad(lambda x: slope(x), 0, [net.w])(Tensor([3.0]))
     assert (of_x.asnumpy(), of_w.asnumpy()) == (4.0, 12.0)
+
+
+@MODES
+def test_a_backward_function_of_other_arguments_is_told_its_own(mode):
+    ms.set_context(mode=mode)
+    function = custom_vjp(lambda x: x * x)
+    function.defbwd(lambda x, out: (x,))
+    with pytest.raises(
+        TypeError, match=r"called as bwd\(\*inputs, out, dout\), here with 1 input, the result"
+    ):
+        ms.grad(function)(Tensor([3.0]))
+    function.defbwd(lambda x, out, dout: (len(3),))  # an error of its own
+    with pytest.raises(TypeError, match=r"^object of type 'int' has no len\(\)$"):
+        ms.grad(function)(Tensor([3.0]))

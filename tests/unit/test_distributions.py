@@ -304,3 +304,37 @@ def test_transformed_distributions(run):
     assert (
         ops.grad(lambda m: moved.log_prob(Tensor(X), m, Tensor(0.7, F64)).sum())(Tensor(0.3, F64)).shape == ()
     )
+
+
+@both_modes
+def test_a_bijector_of_a_programs_own_passes_its_locals(run):
+    """``param = dict(locals())``, with or without the parameters in ``param["param"]``."""
+
+    class Tanh(msb.Bijector):
+        def __init__(self, reduce_axis=None, name="Tanh"):
+            param = dict(locals())
+            super().__init__(name=name, param=param)
+            self.reduce_axis = reduce_axis
+
+        def _forward(self, x):
+            return ops.tanh(x)
+
+        def _forward_log_jacobian(self, x):
+            return ops.log(1 - ops.tanh(x) ** 2)
+
+    class Scale(msb.Bijector):
+        def __init__(self, scale=2.0, name="Scale"):
+            param = dict(locals())
+            param["param"] = {"scale": scale}
+            super().__init__(True, name=name, param=param)
+
+        def _forward(self, x):
+            return self._scale * x
+
+    tanh, scale = Tanh(-1), Scale(3.0)
+    assert tanh.parameters == {"reduce_axis": -1, "name": "Tanh"}
+    x = Tensor([0.5, -1.0])
+    np.testing.assert_allclose(run(lambda x: tanh.forward(x))(x).asnumpy(), np.tanh([0.5, -1.0]), rtol=1e-6)
+    np.testing.assert_allclose(run(lambda x: scale.forward(x))(x).asnumpy(), [1.5, -3.0])
+    with pytest.raises(TypeError, match="'scale' must be a number"):
+        Scale("wide")

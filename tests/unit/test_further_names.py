@@ -1,5 +1,6 @@
 """Names that programs import besides layers and operators: one process, versions, helpers, refusals."""
 
+import itertools
 import subprocess
 import sys
 
@@ -175,3 +176,21 @@ def test_element_types_with_names_of_python():
     from_dtype = (ms.dtype.bool, ms.dtype.int, ms.dtype.float)
     assert (ms.bool, ms.int, ms.float) == from_dtype == (ms.bool_, ms.int32, ms.float32)
     assert not {"bool", "int", "float"} & set(ms.__all__)
+
+
+def test_cartesian_product_and_types_of_values():
+    x, y, z = Tensor([1.0, 2.0]), Tensor([3.0]), Tensor([4.0, 5.0, 6.0])
+    expected = list(itertools.product(*[v.asnumpy() for v in (x, y, z)]))
+    for function in (ops.cartesian_prod, ms.jit(ops.cartesian_prod)):
+        np.testing.assert_array_equal(function(x, y, z).asnumpy(), expected)
+        np.testing.assert_array_equal(function(z).asnumpy(), z.asnumpy())
+    weight = ms.grad(lambda x: (ops.cartesian_prod(x, z)[:, 0] * ops.arange(6)).sum())(x)
+    np.testing.assert_array_equal(weight.asnumpy(), [3, 12])
+    for wrong, error in (((), TypeError), ((Tensor([[1.0]]),), ValueError)):
+        with pytest.raises(error, match="CartesianProd"):
+            ops.cartesian_prod(*wrong)
+    assert ops.typeof(x) == ms.TensorType(ms.float32) != ms.TensorType(ms.int32)
+    assert str(ops.typeof(x)) == "Tensor[Float32]"
+    assert ops.typeof(x).element_type() is ms.float32
+    assert isinstance(ops.typeof(x), ms.TensorType)
+    assert ops.typeof(2) is ms.int64

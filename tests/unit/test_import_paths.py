@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import mindgrad as ms
@@ -20,7 +21,7 @@ from mindgrad.common import dtype as mstype
 from mindgrad.common.initializer import _INITIALIZER_ALIAS, Normal
 from mindgrad.nn.wrap.cell_wrapper import _VirtualDatasetCell
 from mindgrad.numpy import utils_const
-from mindgrad.ops.operations import _grad_ops
+from mindgrad.ops.operations import _grad_ops, _rl_inner_ops, _tensor_array
 from mindgrad.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
 from mindgrad.parallel._auto_parallel_context import auto_parallel_context
 from mindgrad.parallel.auto_parallel import AutoParallel
@@ -348,3 +349,23 @@ def test_layers_under_later_names():
     image = Tensor([[[[1.0, 2.0, 3.0], [3.0, 4.0, 5.0]]]])
     assert mint.nn.AvgPool2d(2, 1)(image).asnumpy().tolist() == [[[[2.5, 3.5]]]]
     assert _INITIALIZER_ALIAS["normal"] is Normal
+
+
+@pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+def test_operators_of_reinforcement_learning(run):
+    generator = np.random.default_rng(2)
+    rewards, last = generator.normal(size=(6, 3)).astype(np.float32), np.ones(3, np.float32)
+    done = generator.random((6, 3)) > 0.6
+    returns, expected = last, []
+    for reward, end in zip(rewards[::-1], done[::-1], strict=True):
+        returns = reward + 0.9 * (1 - end) * returns
+        expected.insert(0, returns)
+    function = run(_rl_inner_ops.DiscountedReturn(0.9))
+    result = function(Tensor(rewards), Tensor(done), Tensor(last))
+    np.testing.assert_allclose(result.asnumpy(), expected, rtol=1e-5)
+    gradient = ms.grad(lambda last: function(Tensor(rewards), Tensor(done), last).sum())(Tensor(last))
+    factors = np.cumprod(0.9 * (1 - done[::-1].astype(np.float64)), 0).sum(0)
+    np.testing.assert_allclose(gradient.asnumpy(), factors, rtol=1e-5)
+    for refused in (_rl_inner_ops.PriorityReplayBufferCreate, _tensor_array.TensorArrayWrite):
+        with pytest.raises(NotImplementedError, match="own runtime"):
+            refused()

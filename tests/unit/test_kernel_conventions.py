@@ -121,3 +121,47 @@ def test_a_bound_may_be_a_truth_value():
     x = Tensor([-2.0, 0.5, 2.0])
     assert ops.hardshrink(x, True).asnumpy().tolist() == [-2.0, 0.0, 2.0]
     assert ops.softshrink(x, True).asnumpy().tolist() == [-1.0, 0.0, 1.0]
+
+
+STEPS = {
+    "floor": lambda x: ops.floor(x / 41.0),
+    "ceil": lambda x: ops.ceil(x / 41.0),
+    "trunc": lambda x: ops.trunc(x / Tensor(41.0)),
+    "round": lambda x: ops.round(x / 82.0),
+    "moved": lambda x: ops.floor((x / 41.0).reshape(-1, 1)),
+    "frac": lambda x: ops.frac(x / 41.0),
+    "rounding_mode": lambda x: ops.div(x, 41.0, rounding_mode="floor"),
+    "integer": lambda x: (x / 41.0).astype(ms.int32),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_compiled_step_of_a_quotient(name):
+    step, whole = STEPS[name], np.arange(1, 60, dtype=np.float32) * np.float32(41)
+    for x in (whole, whole[:1], whole[0]):
+        np.testing.assert_array_equal(jit(step)(Tensor(x)).asnumpy(), step(Tensor(x)).asnumpy())
+    rows = Tensor(np.stack([whole, whole]))
+    np.testing.assert_array_equal(jit(ms.vmap(step))(rows).asnumpy(), ms.vmap(step)(rows).asnumpy())
+
+
+@pytest.mark.parametrize("dtype", [ms.int8, ms.uint8, ms.int16, ms.int32, ms.uint32, ms.int64, ms.uint64])
+@pytest.mark.parametrize("source", [ms.float16, ms.bfloat16, ms.float32, ms.float64])
+def test_floats_beyond_the_range_of_integers_are_its_ends(source, dtype):
+    x = Tensor([1e30, -1e30, np.inf, -np.inf, np.nan, -5.5, 100.5], source)
+    ends = np.iinfo(ms.dtype_to_nptype(dtype))
+    expected = [ends.max, ends.min, ends.max, ends.min, 0, max(-5, ends.min), 100]
+    for made in (x.astype(dtype), jit(lambda x: x.astype(dtype))(x), ops.stack([y.astype(dtype) for y in x])):
+        assert made.asnumpy().tolist() == expected
+    assert x[-1:].astype(dtype).asnumpy() == 100
+
+
+def test_the_derivative_through_integers_is_the_same_in_both_modes():
+    slope = ms.grad(lambda x: (x.astype(ms.int32) * 1.37 * x).sum())
+    x = Tensor([3.0, 2.5])
+    np.testing.assert_allclose(jit(slope)(x).asnumpy(), slope(x).asnumpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("call", [lambda f: f, jit], ids=["eager", "compiled"])
+def test_the_factor_of_a_matrix_that_is_not_definite_has_zeros_above_its_diagonal(call):
+    factors = call(ops.cholesky)(Tensor([[[-1.0, 0.0], [0.0, 1.0]], [[4.0, 0.0], [0.0, 9.0]]])).asnumpy()
+    np.testing.assert_array_equal(factors, [[[np.nan, 0], [np.nan, np.nan]], [[2, 0], [0, 3]]])

@@ -177,7 +177,7 @@ def test_parameters_of_layers_have_the_names_of_mint(mode):
         net = Net()
         assert [p.name for p in net.trainable_params()] == names
         statistics = [p.name for p in net.untrainable_params()]
-        assert statistics == ["batch.running_mean", "batch.running_var"]
+        assert statistics == ["batch.running_mean", "batch.running_var", "batch.num_batches_tracked"]
         assert net.plain.weight is net.plain.bias is net.unbiased.bias is None
         assert not net.table.weight.asnumpy()[1].any()
         slopes = ms.grad(net, None, net.trainable_params())(Tensor([0, 1, 4]))
@@ -186,3 +186,21 @@ def test_parameters_of_layers_have_the_names_of_mint(mode):
         assert slopes[0].asnumpy()[[0, 4]].any()
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+@pytest.mark.parametrize("momentum", [0.25, None])
+def test_batches_are_counted_and_averaged(momentum, mode):
+    ms.set_context(mode=mode)
+    norm = mint.nn.BatchNorm1d(3, momentum=momentum).set_train()
+    gradient = ms.value_and_grad(lambda x: (norm(x) ** 3).sum(), None, norm.trainable_params())
+    batches = RNG.normal(size=(3, 5, 3)).astype(np.float32)
+    expected = np.zeros(3)
+    for count, batch in enumerate(batches, 1):
+        gradient(Tensor(batch))
+        expected += (1 / count if momentum is None else momentum) * (batch.mean(0) - expected)
+    np.testing.assert_allclose(norm.running_mean.asnumpy(), expected, rtol=1e-4, atol=1e-6)
+    norm.set_train(False)(Tensor(batches[0]))
+    assert int(norm.num_batches_tracked) == 3
+    assert norm.num_batches_tracked.dtype is ms.int64
+    assert not hasattr(mint.nn.BatchNorm1d(3, track_running_stats=False), "num_batches_tracked")

@@ -250,3 +250,44 @@ def test_dir_of_the_package_shows_public_names_only():
     assert sorted(ms.__all__) == shown
     assert {"Tensor", "nn", "ops", "tools", "vmap"} <= set(shown)
     assert not {"ir", "rows", "backend", "trace", "transforms", "cli"} & set(shown)
+
+
+# --- arguments of operators under the names of others ---------------------------------------------------
+
+KEYWORDS = {
+    "lower=..., which means the opposite": lambda x: ops.solve_triangular(x, x, upper=False),
+    "upper=..., which means the opposite": lambda x: ops.cholesky(x, lower=True),
+    "In mindgrad: keepdim=...": lambda x: ops.sum(x, dim=0, keepdims=True),
+    "In mindgrad: axis=...": lambda x: x.softmax(dims=0),
+    "Nearest: 'full_matrices'": lambda x: ops.svd(
+        x,
+        full_matrics=False,
+    ),
+    "There are input": lambda x: ops.softmax(x, anything=0),
+}
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+@pytest.mark.parametrize("note", KEYWORDS)
+def test_an_operator_names_the_argument_that_is_meant(note, mode):
+    ms.set_context(mode=mode)
+    with pytest.raises(TypeError, match="unexpected keyword argument") as caught:
+        ms.grad(KEYWORDS[note])(X)
+    assert len(caught.value.__notes__) == 1
+    assert note in caught.value.__notes__[0]
+
+
+def test_functions_of_the_program_are_left_alone():
+    def softmax(x):
+        return x
+
+    with pytest.raises(TypeError, match="unexpected keyword argument") as caught:
+        ms.grad(lambda x: softmax(x, anything=0))(X)
+    assert not hasattr(caught.value, "__notes__")
+
+
+def test_the_launcher_names_the_argument_of_a_call_at_the_top_of_a_script(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("from mindgrad import Tensor, ops\nops.sum(Tensor([1.0]), keepdims=True)\n")
+    ended = subprocess.run([sys.executable, "-m", "mindgrad", script], capture_output=True, text=True)
+    assert ended.stderr.endswith("argument 'keepdims'\n  In mindgrad: keepdim=...\n")

@@ -119,25 +119,45 @@ def test_the_tables_name_methods():
 
 
 def test_repeat_takes_the_numbers_of_both_releases():
-    """``x.repeat(repeats, axis)``, and a number for each axis where the first cannot be meant."""
+    """A number for each axis, or ``x.repeat(repeats, axis)`` where only that can be meant."""
     x = Tensor([[1.0, 2.0], [3.0, 4.0]])
     array = x.asnumpy()
     earlier = [
-        x.repeat(2),
-        x.repeat(2, 1),
-        x.repeat(2, axis=1),
-        x.repeat([1, 2], axis=0),
-        x.repeat(repeats=2, axis=1),
+        (x.repeat(2), array.repeat(2)),
+        (x.repeat(2, 0), array.repeat(2, 0)),
+        (x.repeat(2, -1), array.repeat(2, 1)),
+        (x.repeat(2, axis=1), array.repeat(2, 1)),
+        (x.repeat([1, 2], 0), array.repeat([1, 2], 0)),
+        (x.repeat([1, 2], 1), array.repeat([1, 2], 1)),
+        (x.repeat(repeats=2, axis=1), array.repeat(2, 1)),
+        (x[0].repeat(3, 0), array[0].repeat(3, 0)),
     ]
-    wanted = [array.repeat(2), *[array.repeat(2, 1)] * 2, array.repeat([1, 2], 0), array.repeat(2, 1)]
-    for found, expected in zip(earlier, wanted, strict=True):
-        np.testing.assert_array_equal(found.asnumpy(), expected)
-    for later in ((1, 2), (2, 3), (2, 1, 3)):
-        for found in (x.repeat(*later), x.repeat(later)):
-            np.testing.assert_array_equal(found.asnumpy(), np.tile(array, later))
+    for result, expected in earlier:
+        np.testing.assert_array_equal(result.asnumpy(), expected)
+    for later in ((1, 1), (1, 2), (2, 3), (2, 1, 3), (0, 2)):
+        for result in (x.repeat(*later), x.repeat(later)):
+            np.testing.assert_array_equal(result.asnumpy(), np.tile(array, later))
     np.testing.assert_array_equal(ms.jit(lambda x: x.repeat(2, 1, 1))(x).asnumpy(), np.tile(array, (2, 1, 1)))
     with pytest.raises(TypeError, match="'times'"):
         x.repeat(times=2)
+
+
+@pytest.mark.parametrize(
+    ("index", "numbers", "counts"),
+    [
+        (..., (2, 1), (2, 1)),
+        (0, (2,), (2,)),
+        (0, ([2],), (2,)),
+        (0, ([1, 2],), (1, 2)),
+        (..., ([2, 1, 1, 2],), (2, 1, 1, 2)),
+    ],
+)
+def test_repeat_warns_where_releases_differ(index, numbers, counts):
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]])[index]
+    for function in (lambda x: x.repeat(*numbers), ms.jit(lambda x: x.repeat(*numbers))):
+        with pytest.warns(UserWarning, match="repeat_interleave"):
+            result = function(x)
+        np.testing.assert_array_equal(result.asnumpy(), np.tile(x.asnumpy(), counts))
 
 
 def test_repeat_interleave_may_be_told_the_size():

@@ -6,6 +6,7 @@ from scipy.special import expit
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
+from mindgrad.nn.layer import rnn_cells
 from mindgrad.tools.profile import measure
 from tests.unit.derivative_checks import as_parameters, check
 
@@ -260,3 +261,20 @@ def test_a_long_sequence_is_one_scan():
 def test_refusals(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize(
+    ("step", "layer", "states"),
+    [
+        (rnn_cells._rnn_tanh_cell, nn.RNNCell(3, 2), 1),
+        (rnn_cells._rnn_relu_cell, nn.RNNCell(3, 2, nonlinearity="relu"), 1),
+        (rnn_cells._gru_cell, nn.GRUCell(3, 2), 1),
+        (rnn_cells._lstm_cell, nn.LSTMCell(3, 2), 2),
+    ],
+)
+def test_a_step_as_a_function_of_its_weights(step, layer, states):
+    x, state = ops.ones((4, 3)), tuple(ops.randn(states, 4, 2).unbind(0))
+    state = state if states == 2 else state[0]
+    weights = (layer.weight_ih, layer.weight_hh, layer.bias_ih, layer.bias_hh)
+    for result, expected in zip(step(x, state, *weights), layer(x, state), strict=True):
+        np.testing.assert_array_equal(result.asnumpy(), expected.asnumpy())

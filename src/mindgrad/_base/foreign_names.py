@@ -6,18 +6,22 @@ have is an error, and the error says what takes its place.
 
 from __future__ import annotations
 
+import ast
 import inspect
+import itertools
+import linecache
 import re
-from collections.abc import Iterable
-from types import FunctionType
+from collections.abc import Iterable, Sequence
+from types import FunctionType, ModuleType
 from typing import Any
 
 from mindgrad._base.boundary import before_trimming, enclose
+from mindgrad._base.location import PACKAGE
 from mindgrad._base.nearest import nearest
 
 __all__ = [
     "CELLS", "KEYWORDS", "MODULES", "REMEDIES", "TENSORS", "Unavailable", "accepted_names", "advice",
-    "check_keywords", "refuse_attributes", "without_construct",
+    "check_keywords", "note_keyword", "refuse_attributes", "without_construct",
 ]  # fmt: skip
 
 _GRADIENT = "ms.grad(fn)(x), or ms.value_and_grad(fn, None, weights)(x) for Parameters, returns the gradients"
@@ -131,17 +135,20 @@ CELLS = {
 }
 #: arguments, with the names that they may have here, of which the callee must have one
 KEYWORDS: dict[str, tuple[str, ...]] = {
+    "UPLO": ("lower",),
     "argnum": ("grad_position",),
     "argnums": ("grad_position",),
+    "axes": ("axis", "dim", "dims"),
+    "axis": ("dim", "axes", "dims"),
     "betas": ("beta1", "beta2"),
     "bias": ("has_bias",),
-    "dim": ("axis", "axes"),
-    "dims": ("axis", "axes"),
+    "dim": ("axis", "axes", "dims"),
+    "dims": ("axis", "axes", "dim"),
     "in_dim": ("in_axes",),
     "in_dims": ("in_axes",),
     "in_features": ("in_channels",),
     "keepdim": ("keep_dims", "keepdims"),
-    "keepdims": ("keep_dims",),
+    "keepdims": ("keep_dims", "keepdim"),
     "lr": ("learning_rate",),
     "num_embeddings": ("vocab_size",),
     "embedding_dim": ("embedding_size",),
@@ -152,6 +159,8 @@ KEYWORDS: dict[str, tuple[str, ...]] = {
     "primals": ("inputs",),
     "cotangents": ("v",),
 }
+#: flags whose meaning another flag has the other way round
+_OPPOSITES = {"lower": "upper", "upper": "lower"}
 #: arguments that have nothing in their place
 REMEDIES = {
     "device": _DEVICE,
@@ -217,15 +226,21 @@ def check_keywords(owner: str, keywords: Iterable[str], accepted: Iterable[str])
     names = [name for name in accepted if name != "self"]
     for name in keywords:
         if name not in names:
-            here = [other for other in KEYWORDS.get(name, ()) if other in names]
-            if here:
-                hint = f". In mindgrad: {' and '.join(f'{other}=...' for other in here)}"
-            elif name in REMEDIES:
-                hint = f". In mindgrad: {REMEDIES[name]}"
-            else:
-                hint = nearest(name, names) or f"; there are {', '.join(names)}"
+            hint = _hint(name, names)
             end = "" if hint.endswith(".") else "."
             raise TypeError(f"{owner}() got an unexpected keyword argument {name!r}{hint}{end}")
+
+
+def _hint(name: str, names: Sequence[str]) -> str:
+    """The end of an error message that says which of the ``names`` is meant by ``name``."""
+    here = [other for other in KEYWORDS.get(name, ()) if other in names]
+    if here:
+        return f". In mindgrad: {' and '.join(f'{other}=...' for other in here)}"
+    if _OPPOSITES.get(name) in names:
+        return f". In mindgrad: {_OPPOSITES[name]}=..., which means the opposite"
+    if name in REMEDIES:
+        return f". In mindgrad: {REMEDIES[name]}"
+    return nearest(name, names) or f"; there are {', '.join(names)}"
 
 
 def accepted_names(function: Any) -> tuple[str, ...] | None:
@@ -236,15 +251,63 @@ def accepted_names(function: Any) -> tuple[str, ...] | None:
     return code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
 
 
-def _note_keyword(error: BaseException) -> None:
+def note_keyword(error: BaseException) -> None:
     """Name what an argument is called here, where Python has refused one."""
     match = _UNEXPECTED.search(str(error)) if isinstance(error, TypeError) else None
-    if match and match[2] in KEYWORDS and match.end() == len(str(error)):
+    if match is None or match.end() != len(str(error)):
+        return
+    function = _refusing(error)
+    if getattr(function, "__qualname__", None) == match[1] and _is_own(function):
+        names = [name for name in accepted_names(function) or () if name != "self"]
+        hint = _hint(match[2], names).lstrip(".; ")
+        note = f"  {hint[:1].upper()}{hint[1:]}{'' if hint.endswith('.') else '.'}"
+    elif match[2] in KEYWORDS:
         here = " or ".join(map(repr, KEYWORDS[match[2]]))
         note = f"  In mindgrad the argument {match[2]!r} is called {here}."
-        if note not in getattr(error, "__notes__", ()):
-            error.add_note(note)
+    else:
+        return
+    if note not in getattr(error, "__notes__", ()):
+        error.add_note(note)
 
 
-before_trimming(_note_keyword)
+def _is_own(function: Any) -> bool:
+    """Whether ``function`` is one of this package."""
+    code = getattr(function, "__code__", None)
+    return code is not None and code.co_filename.startswith(PACKAGE)
+
+
+def _refusing(error: BaseException) -> Any:
+    """The function that was called where ``error`` was raised, if the text of the line says which it is."""
+    entry = error.__traceback__
+    while entry is not None and entry.tb_next is not None:
+        entry = entry.tb_next
+    if entry is None:
+        return None
+    frame = entry.tb_frame
+    places = itertools.islice(frame.f_code.co_positions(), entry.tb_lasti // 2, None)
+    first, last, start, end = next(places, (None,) * 4)
+    if first is None or last is None or start is None or end is None:
+        return None
+    lines = [line.encode() for line in linecache.getlines(frame.f_code.co_filename, frame.f_globals)]
+    lines = lines[first - 1 : last - 1] + [line[:end] for line in lines[last - 1 : last]]
+    try:
+        call = ast.parse((b"".join(lines)[start:]).decode(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    return _value(call.func, {**frame.f_globals, **frame.f_locals}) if isinstance(call, ast.Call) else None
+
+
+def _value(node: ast.expr, names: dict[str, Any]) -> Any:
+    """The value of a name or of an attribute, without running what an attribute computes."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if not isinstance(node, ast.Attribute):
+        return None
+    owner = _value(node.value, names)
+    if isinstance(owner, ModuleType):
+        return getattr(owner, node.attr, None)
+    return inspect.getattr_static(owner, node.attr, None)
+
+
+before_trimming(note_keyword)
 enclose(Unavailable)

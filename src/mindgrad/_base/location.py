@@ -156,8 +156,30 @@ def unheard() -> Iterator[list[str]]:
         _thread.unheard = before
 
 
-def warn_user(message: str, category: type[UserWarning] = UserWarning) -> None:
-    """Give a warning at the user's line; Python's default filter shows it once per line."""
+class _Repeated(str):
+    """A message that Python's filters take for the one before of the same ``topic``, whatever its numbers."""
+
+    def __new__(cls, message: str, topic: str) -> _Repeated:
+        text = super().__new__(cls, message)
+        text.topic = topic
+        return text
+
+    topic: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Repeated) and self.topic == other.topic
+
+    def __hash__(self) -> int:
+        return hash(self.topic)
+
+
+def warn_user(message: str, category: type[UserWarning] = UserWarning, topic: str | None = None) -> None:
+    """Give a warning at the user's line; Python's default filter shows it once per line.
+
+    With a ``topic`` messages of other texts count as the same one: those with numbers of this call.
+    """
+    if topic is not None:
+        message = _Repeated(message, topic)
     if _thread.unheard is not None:
         _thread.unheard.append(message)
         return

@@ -19,9 +19,10 @@ from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.argnums import Request
-from mindgrad.api.arguments import Weights, check_callable, check_flag, explains_keywords, match
+from mindgrad.api.arguments import Weights, check_callable, check_flag, explains_keywords
 from mindgrad.api.callables import arity, differentiates, remembered
 from mindgrad.api.jacobian import by_columns, by_rows
+from mindgrad.api.matching import match
 from mindgrad.api.sparse import sparse_function
 from mindgrad.api.vjp_call import Run
 from mindgrad.control.lazy_hessian import lazy_hessian

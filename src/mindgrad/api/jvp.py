@@ -15,10 +15,10 @@ from mindgrad.api.arguments import (
     check_tensors,
     explains_keywords,
     is_input,
-    match,
 )
 from mindgrad.api.callables import arity, in_either_mode, remembered
 from mindgrad.api.linearized import linearized
+from mindgrad.api.matching import match
 from mindgrad.api.vjp_call import Inputs, Run, further
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.execution.pullback import push

@@ -13,9 +13,10 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
-from mindgrad.api.arguments import check_callable, check_count, explains_keywords, match
+from mindgrad.api.arguments import check_callable, check_count, explains_keywords
 from mindgrad.api.callables import arity, in_either_mode, remembered
 from mindgrad.api.jvp import like
+from mindgrad.api.matching import match
 from mindgrad.api.vjp_call import Run
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.execution.record import transformed

@@ -13,10 +13,10 @@ from mindgrad.api.arguments import (
     check_tensors,
     explains_keywords,
     is_input,
-    match,
 )
 from mindgrad.api.callables import arity, describe, in_either_mode, remembered
 from mindgrad.api.linearized import linearized
+from mindgrad.api.matching import match
 from mindgrad.api.vjp_call import Run, derive, further
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.ir.mutable import is_mutable

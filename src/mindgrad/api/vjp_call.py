@@ -18,10 +18,10 @@ from mindgrad.api.arguments import (
     check_inputs,
     check_outputs,
     differentiable,
-    match,
     warn_of_integers,
 )
 from mindgrad.api.callables import Arity, arity, describe
+from mindgrad.api.matching import match
 from mindgrad.execution.pullback import pull
 from mindgrad.execution.record import Recorded, record
 from mindgrad.ir.constant_arguments import is_constant

@@ -11,8 +11,9 @@ from typing import Any
 from mindgrad.api.jit import JitConfig, jit, jit_class, lazy_inline, ms_function, no_inline
 from mindgrad.backend.device import synchronize
 from mindgrad.ir import settings
+from mindgrad.ops.constant_blocks import _no_grad, is_enabled, set_enabled
 
-__all__ = ["JitConfig", "jit", "jit_class", "lazy_inline", "ms_function"]
+__all__ = ["JitConfig", "_no_grad", "jit", "jit_class", "lazy_inline", "ms_function"]
 
 #: programs that MindSpore keeps by Cell; those of mindgrad lie elsewhere: ``cache_info``, ``clear_cache``
 cells_compile_cache: dict[Any, Any] = {}
@@ -28,8 +29,12 @@ class _EagerExecutor:
         synchronize()
 
     def enable_grad(self) -> bool:
-        """Whether derivatives can be taken: always."""
-        return True
+        """Whether derivatives flow through what is computed here."""
+        return is_enabled()
+
+    def set_enable_grad(self, flag: bool) -> None:
+        """Begin (``False``) or end a block without derivatives, as ``with _no_grad():`` does."""
+        set_enabled(flag)
 
     def grad_flag(self) -> bool:
         """Whether a derivative is being recorded: what runs is recorded where it is differentiated."""

@@ -65,9 +65,31 @@ class OtherType:
         return f"mindspore.{self.name}"
 
 
-TensorType = OtherType
+class TensorType(OtherType):
+    """The type of a tensor, by its element type: of none, that of any tensor.
+
+    >>> import mindgrad as ms
+    >>> print(ms.ops.typeof(ms.Tensor([1.0])), ms.ops.typeof(ms.Tensor([1.0])) == ms.TensorType(ms.float32))
+    Tensor[Float32] True
+    """
+
+    def __init__(self, element: Any = None) -> None:
+        self._element = None if element is None else as_dtype(element)
+        super().__init__("Tensor" if element is None else f"Tensor[{self._element}]")
+
+    def element_type(self) -> DType | None:
+        """The element type."""
+        return self._element
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorType) and self._element is other._element
+
+    def __hash__(self) -> int:
+        return hash((TensorType, self._element))
+
+
 string = OtherType("String")
-tensor_type = OtherType("TensorType")
+tensor_type = TensorType()
 tuple_ = OtherType("Tuple")
 list_ = OtherType("List")
 type_none = OtherType("TypeNone")

@@ -27,6 +27,7 @@ from mindgrad.ir.scope import (
     GraphScope,
     as_it_is,
     current_deferral,
+    held_constant,
     innermost,
     lifted,
     opened,
@@ -348,7 +349,7 @@ def inline_here(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
     scope = innermost()
     if not isinstance(scope, GraphScope):
         return inline(graph, tensors)
-    atoms = [scope.atom(t) for t in tensors]
+    atoms = [scope.atom(t) for t in held_constant(tensors)]
     with building(scope.builder):
         # seeds and moved axes belong to no line of the program: to the one that asks for the derivative
         scope.builder.source = user_location()

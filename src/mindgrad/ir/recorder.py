@@ -12,7 +12,7 @@ from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.kernels import run_kernel, runs_functions, runs_on_host
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import Scope, as_it_is, identity, lifted
+from mindgrad.ir.scope import Scope, as_it_is, held_constant, identity, lifted
 from mindgrad.ir.tensor import Tensor, make_tensor
 
 __all__ = ["LocatedRecorder", "Recorder"]
@@ -128,7 +128,7 @@ class Recorder(Scope):
         primitive, operand_numbers, parameters, first, count = self.entries[entry]
         numbers = range(first, first + count)
         # the scope of a lifted operand may have ended since, too
-        operands = [lifted(outside[n]) for n in operand_numbers]
+        operands = held_constant([lifted(outside[n]) for n in operand_numbers])
         values = [self.values[n] for n in numbers]
         if any(value is None for value in values):  # handed over
             computed = run_kernel(primitive, operands, dict(parameters))

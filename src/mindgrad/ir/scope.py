@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,8 @@ from mindgrad.ir.types import TensorType
 
 __all__ = [
     "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Scope", "apply", "as_it_is",
-    "current_deferral", "defer_to", "executing", "identity", "innermost", "lifted", "open_scopes", "opened",
-    "outermost_program", "rebind",
+    "current_deferral", "defer_to", "executing", "held_constant", "hold_constant", "identity", "innermost",
+    "lifted", "open_scopes", "opened", "outermost_program", "rebind",
 ]  # fmt: skip
 
 
@@ -54,6 +54,9 @@ class _Local(threading.local):
         self.body: BodyScope | None = None
         #: the deferred call that operators belong to
         self.deferral: Any = None
+        #: up to this level values are constants, which this function makes of them (:func:`hold_constant`)
+        self.constant_level = 0
+        self.as_constant: Callable[[Tensor], Tensor] | None = None
 
 
 _local = _Local()
@@ -86,6 +89,20 @@ def defer_to(deferral: Any, before: Any = None) -> None:
         _local.deferral = deferral
 
 
+def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple[int, Any]:
+    """Let operators of this thread take values of the scopes up to a level as constants.
+
+    Args:
+        block: the level, and the function that makes a constant of a value; ``None`` ends this.
+
+    Returns:
+        What was set before.
+    """
+    before = _local.constant_level, _local.as_constant
+    _local.constant_level, _local.as_constant = block
+    return before
+
+
 class executing:
     """Let this thread's operators belong to ``scopes`` and ``deferral`` for the ``with`` block.
 
@@ -94,7 +111,7 @@ class executing:
         deferral: the deferred call that operators outside of programs belong to.
     """
 
-    __slots__ = ("before", "deferral", "scopes")
+    __slots__ = ("before", "constants", "deferral", "scopes")
 
     def __init__(self, scopes: list[Scope], deferral: Any = None) -> None:
         self.scopes = scopes
@@ -104,9 +121,11 @@ class executing:
         local = _local
         self.before = (local.scopes, local.body, local.deferral)
         local.scopes, local.body, local.deferral = self.scopes, None, self.deferral
+        self.constants = hold_constant((0, None))
 
     def __exit__(self, *_: Any) -> None:
         _local.scopes, _local.body, _local.deferral = self.before
+        hold_constant(self.constants)
 
 
 def innermost() -> Scope | None:
@@ -372,9 +391,26 @@ class BodyScope(GraphScope):
             assign(tensor, before)
 
 
+def held_constant(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    """``tensors``, of which those of levels at which this thread holds values constant are constants."""
+    level, as_constant = block = hold_constant((0, None))  # the function applies operators
+    try:
+        return tuple(
+            [
+                t if as_constant is None or t._scope is None or t._scope.level > level else as_constant(t)
+                for t in tensors
+            ]
+        )
+    finally:
+        hold_constant(block)
+
+
 def apply(primitive: Primitive, *tensors: Tensor, **parameters: Any) -> Any:
     """Apply ``primitive`` to tensors that already agree in type: run, record, defer or emit it."""
-    deferral = _local.deferral
+    local = _local
+    if local.as_constant is not None:
+        tensors = held_constant(tensors)
+    deferral = local.deferral
     if deferral is not None:
         return deferral.record(primitive, tensors, parameters)
     scope = None

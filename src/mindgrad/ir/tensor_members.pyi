@@ -104,6 +104,8 @@ class TensorMembers:
         """input + value · tensor1 · tensor2."""
     def addmm(self, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
         """β · input + α · mat1 mat2, of matrices."""
+    def addmm_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be β · x + α · a · b: :meth:`addmm`, of the same shape and element type; gives the tensor itself."""
     def addmv(self, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
         """β · input + α · mat vec, of a matrix and a vector."""
     def addr(self, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
@@ -170,6 +172,8 @@ class TensorMembers:
         """β · input + α · the products of batches of matrices."""
     def bernoulli(self, p: Any = 0.5, seed: _int | None = None) -> Tensor:
         """Ones with probability ``p`` and zeros, in the shape and of the element type of ``input``."""
+    def bernoulli_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be ones with probability ``p``, else zeros: ``bernoulli_(p=0.5, *, generator=None)``, of the same shape and element type; gives the tensor itself."""
     def bfloat16(self) -> Tensor:
         """The tensor with the element type BFloat16."""
     def bincount(self, weights: Any = None, minlength: _int = 0) -> Tensor:
@@ -300,6 +304,8 @@ class TensorMembers:
         """1 − erf(x), exact for large ``x``; its derivative is −2/√π exp(−x²)."""
     def erfinv(self) -> Tensor:
         """The inverse of ``erf``, ±inf at ±1 and NaN outside; its derivative is √π/2 exp(y²)."""
+    def erfinv_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be erf⁻¹ x, of the same shape and element type; gives the tensor itself."""
     def exp(self) -> Tensor:
         """e to the power of ``x``; it is its own derivative."""
     def exp_(self, *args: Any, **kwargs: Any) -> Tensor:
@@ -312,12 +318,16 @@ class TensorMembers:
         """``input_x`` with an axis of size 1 inserted at ``axis``."""
     def expm1(self) -> Tensor:
         """eˣ − 1, exact for small ``x``; its derivative is eˣ."""
+    def exponential_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be exponentially distributed numbers: ``exponential_(lambd=1, *, generator=None)``, of the same shape and element type; gives the tensor itself."""
     def fill(self, value: Any) -> Tensor:
         """A tensor of the same shape and element type, all of whose elements equal ``value``; ``None`` is NaN."""
     def fill_(self, *args: Any, **kwargs: Any) -> Tensor:
         """Let this tensor be one number everywhere, of the same shape and element type; gives the tensor itself."""
     def fill_diagonal(self, fill_value: _float, wrap: _bool = False) -> Tensor:
         """A matrix with a number on its main diagonal."""
+    def fill_diagonal_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be x with a number on its diagonal: :meth:`fill_diagonal`, of the same shape and element type; gives the tensor itself."""
     def fills(self, value: Any) -> Tensor:
         """A tensor of the same shape and element type, all of whose elements equal ``value``; ``None`` is NaN."""
     def flatten(self, *args: Any, order: str = 'C', start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
@@ -338,6 +348,8 @@ class TensorMembers:
         """Let this tensor be x rounded down, of the same shape and element type; gives the tensor itself."""
     def floor_divide(self, other: Any) -> Tensor:
         """x / y rounded down, as Python's ``//``; its derivatives are 0."""
+    def floor_divide_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be x / other rounded down, of the same shape and element type; gives the tensor itself."""
     def flush_from_cache(self, *args: Any) -> None:
         """Accepted for compatibility: does nothing."""
     def fmax(self, other: Any) -> Tensor:
@@ -390,6 +402,8 @@ class TensorMembers:
         """Let this tensor be x with parts added: :meth:`index_add`, of the same shape and element type; gives the tensor itself."""
     def index_fill(self, axis: _int, index: Any, value: Any) -> Tensor:
         """``x`` with ``value`` in the parts at ``index`` along ``axis``."""
+    def index_fill_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be a number at places of an axis: :meth:`index_fill`, of the same shape and element type; gives the tensor itself."""
     def index_put(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
         """A tensor like this one with ``values`` written, or added, at ``indices``: one tensor for each axis."""
     def index_select(self, axis: _int = ..., index: Any = ..., *, dim: Any = ...) -> Tensor:
@@ -494,6 +508,8 @@ class TensorMembers:
         """Let this tensor be a number where a mask holds: :meth:`masked_fill`, of the same shape and element type; gives the tensor itself."""
     def masked_scatter(self, mask: Any, source: Any) -> Tensor:
         """``input`` with the first elements of ``source``, in order, where ``mask`` holds."""
+    def masked_scatter_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be elements of another tensor where a mask holds: :meth:`masked_scatter`, of the same shape and element type; gives the tensor itself."""
     def masked_select(self, mask: Any) -> Tensor:
         """The elements of ``input`` where ``mask`` holds, as one axis."""
     def matmul(self, other: Any = ..., *, tensor2: Any = ...) -> Tensor:
@@ -572,6 +588,8 @@ class TensorMembers:
         """The places of the elements that are not zero, as Int64."""
     def norm(self, ord: Any = None, dim: Any = None, keepdim: _bool = False, *, dtype: Any = None) -> Tensor:
         """The norm of vectors or matrices; its derivative at zero is 0, the subgradient of least norm."""
+    def normal_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be normal numbers: ``normal_(mean=0, std=1, *, generator=None)``, of the same shape and element type; gives the tensor itself."""
     def not_equal(self, other: Any) -> Tensor:
         """x ≠ y."""
     def numel(self) -> _int:
@@ -598,6 +616,8 @@ class TensorMembers:
         """The values below which a part ``q`` of the elements lies, interpolated linearly between neighbours."""
     def rad2deg(self) -> Tensor:
         """Radians as degrees: x · 180 / π."""
+    def random_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be integers from ``from_`` to below ``to``: ``random_(from_=0, to=None, *, generator=None)``, of the same shape and element type; gives the tensor itself."""
     def random_categorical(self, num_sample: _int, seed: _int | None = 0, dtype: Any = ...) -> Tensor:
         """Numbers of categories, drawn with probabilities softmax(``logits``), row by row."""
     def ravel(self) -> Tensor:
@@ -616,10 +636,12 @@ class TensorMembers:
         """Let this tensor be max(x, 0), of the same shape and element type; gives the tensor itself."""
     def remainder(self, other: Any = ..., *, divisor: Any = ...) -> Tensor:
         """x − y · floor(x / y), as Python's ``%``: with the sign of ``y``; derivatives 1 and −floor(x / y)."""
+    def remainder_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be x − y · floor(x / y), of the same shape and element type; gives the tensor itself."""
     def renorm(self, p: _int, axis: _int, maxnorm: _float) -> Tensor:
         """The parts along ``axis``, those with a p-norm above ``maxnorm`` scaled down to it."""
     def repeat(self, *repeats: Any, axis: _int | None = None, **named: Any) -> Tensor:
-        """Each element repeated, or with a number for each axis the whole tensor."""
+        """The whole tensor repeated, with a number for each axis; with an ``axis`` each element."""
     def repeat_interleave(self, repeats: Any, axis: _int | None = None, *, output_size: Any = None, dim: Any = ...) -> Tensor:
         """Each element of ``self`` along ``axis`` repeated."""
     def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
@@ -678,6 +700,8 @@ class TensorMembers:
         """Let this tensor be 1 / (1 + exp(−x)), of the same shape and element type; gives the tensor itself."""
     def sign(self) -> Tensor:
         """−1, 0 or 1 as ``x`` is below, at or above 0; derivative 0."""
+    def sign_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be the sign of x, of the same shape and element type; gives the tensor itself."""
     def signbit(self) -> Tensor:
         """Whether numbers are negative, −0.0 among them."""
     def sin(self) -> Tensor:
@@ -772,6 +796,8 @@ class TensorMembers:
         """`unstack` under its other name."""
     def unfold(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
         """The windows of images as columns: each holds the elements of one window, channel by channel."""
+    def uniform_(self, *args: Any, **kwargs: Any) -> Tensor:
+        """Let this tensor be uniform numbers: ``uniform_(from_=0, to=1, *, generator=None)``, of the same shape and element type; gives the tensor itself."""
     def unique(self, sorted: _bool | None = None, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
         """The different elements; without arguments as `mindgrad.ops.unique`, in order of appearance."""
     def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:

@@ -136,6 +136,10 @@ class Inventory(StateDict):
         for path, parameter in list(self._paths_and_parameters(recurse)):
             parameter.name = prefix + (path if id(parameter) in attributes else parameter.name)
 
+    def _update_local_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
+        """:meth:`update_parameters_name`, as constructors of programs call it."""
+        self.update_parameters_name(prefix, recurse)
+
     def check_names(self) -> None:
         """Check that no two Parameters have one name.
 

@@ -232,8 +232,9 @@ def eigvals(A: Any) -> Tensor:
 def eigh(a: Any) -> tuple[Tensor, Tensor]:
     """The eigenvalues of the symmetric (Hermitian) part of matrices, ascending, and the eigenvectors.
 
-    Where eigenvalues are equal their vectors are not unique: what depends on that choice has no
-    derivative, what does not has the right one.
+    Where eigenvalues are equal their vectors are not unique and have the derivative NaN, and so has what is
+    computed with them, also where its derivative exists: ``V f(Λ) Vᴴ`` (:func:`matrix_exp` has it). The
+    eigenvalues' sums and functions, and the other vectors, have the right one.
 
     {as eig}
 

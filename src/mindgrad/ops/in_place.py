@@ -9,22 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ml_dtypes import finfo, iinfo
+
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     activation,
+    affine,
     arithmetic,
     clipping,
     creation,
     indexing,
     math,
+    matrix_bands,
     overloads,
+    random,
     rectifiers,
     rounding,
     scattering,
+    special,
     tensor_members,
 )
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.registry import public
+from mindgrad.ops.rng_bits import drawing_from, exponentials, floating, require, seeds_of
 from mindgrad.trace import state
 from mindgrad.trace.aliases import rebind
 
@@ -51,34 +58,106 @@ def _subtracted(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     return arithmetic.sub(self, other if alpha == 1 else arithmetic.mul(alpha, other))
 
 
+def _drawn_normal(self: Tensor, mean: Any = 0, std: Any = 1, *, generator: Any = None) -> Tensor:
+    with drawing_from(generator, "normal_"):
+        noise = random.randn(self.shape, dtype=self.dtype)
+    require("normal_", "std", operand(std, "normal_"), lambda v: v >= 0, "at least 0")
+    return cast(arithmetic.add(arithmetic.mul(noise, std), mean), self.dtype)
+
+
+def _drawn_uniform(self: Tensor, from_: Any = 0, to: Any = 1, *, generator: Any = None) -> Tensor:
+    width = arithmetic.sub(operand(to, "uniform_"), from_)
+    require("uniform_", "to − from_", width, lambda v: v >= 0, "at least 0")
+    with drawing_from(generator, "uniform_"):
+        noise = random.rand(self.shape, dtype=self.dtype)
+    return cast(arithmetic.add(arithmetic.mul(noise, width), from_), self.dtype)
+
+
+def _drawn_exponential(self: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Tensor:
+    require("exponential_", "lambd", operand(lambd, "exponential_"), lambda v: v > 0, "above 0")
+    with drawing_from(generator, "exponential_"):
+        dtype = floating("exponential_", self.dtype)
+        noise = exponentials("exponential_", self.shape, dtype, seeds_of("exponential_", None))
+    return cast(arithmetic.div(noise, lambd), self.dtype)
+
+
+def _drawn_bernoulli(self: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
+    with drawing_from(generator, "bernoulli_"):
+        return random.bernoulli(self, p)
+
+
+def _drawn_integers(
+    self: Tensor, *bounds: int, from_: int = 0, to: int | None = None, generator: Any = None
+) -> Tensor:
+    match bounds, to:
+        case (bound,), None:
+            to = bound
+        case (bound,), _:
+            from_ = bound
+        case (_, _), None:
+            from_, to = bounds
+        case _ if bounds:
+            raise TypeError(f"random_() takes at most two bounds, but got {len(bounds) + (to is not None)}.")
+    if to is None:  # integers that the element type holds exactly
+        is_float = self.dtype.is_float
+        to = 2 ** (1 + finfo(self.dtype.numpy).nmant) if is_float else iinfo(self.dtype.numpy).max
+    with drawing_from(generator, "random_"):
+        return cast(random.randint(from_, to, self.shape), self.dtype)
+
+
 _RESULTS: dict[str, tuple[Callable[..., Any], str]] = {
     "abs_": (rounding.abs, "|x|"),
     "add_": (_added, "x + alpha · other"),
+    "addmm_": (affine.addmm, "β · x + α · a · b: :meth:`addmm`"),
+    "bernoulli_": (
+        _drawn_bernoulli,
+        "ones with probability ``p``, else zeros: ``bernoulli_(p=0.5, *, generator=None)``",
+    ),
     "ceil_": (rounding.ceil, "x rounded up"),
     "clamp_": (clipping.clamp, "x held between limits: :func:`mindgrad.ops.clamp`"),
     "copy_": (_copied, "the values of another tensor, broadcast"),
     "cos_": (math.cos, "cos x"),
     "div_": (arithmetic.div, "x / other"),
+    "erfinv_": (special.erfinv, "erf⁻¹ x"),
     "exp_": (math.exp, "exp x"),
+    "exponential_": (
+        _drawn_exponential,
+        "exponentially distributed numbers: ``exponential_(lambd=1, *, generator=None)``",
+    ),
     "fill_": (_filled, "one number everywhere"),
+    "fill_diagonal_": (matrix_bands.fill_diagonal, "x with a number on its diagonal: :meth:`fill_diagonal`"),
     "floor_": (rounding.floor, "x rounded down"),
+    "floor_divide_": (arithmetic.floor_divide, "x / other rounded down"),
     "index_add_": (tensor_members.index_add, "x with parts added: :meth:`index_add`"),
+    "index_fill_": (scattering.index_fill, "a number at places of an axis: :meth:`index_fill`"),
     "log_": (math.log, "log x"),
     "masked_fill_": (indexing.masked_fill, "a number where a mask holds: :meth:`masked_fill`"),
+    "masked_scatter_": (
+        scattering.masked_scatter,
+        "elements of another tensor where a mask holds: :meth:`masked_scatter`",
+    ),
     "mul_": (arithmetic.mul, "x · other"),
     "neg_": (arithmetic.neg, "−x"),
+    "normal_": (_drawn_normal, "normal numbers: ``normal_(mean=0, std=1, *, generator=None)``"),
     "pow_": (arithmetic.pow, "x to the power of other"),
+    "random_": (
+        _drawn_integers,
+        "integers from ``from_`` to below ``to``: ``random_(from_=0, to=None, *, generator=None)``",
+    ),
     "reciprocal_": (math.reciprocal, "1 / x"),
     "relu_": (rectifiers.relu, "max(x, 0)"),
+    "remainder_": (arithmetic.remainder, "x − y · floor(x / y)"),
     "round_": (rounding.round, "x rounded"),
     "scatter_": (scattering.scatter, "x with elements written: :meth:`scatter`"),
     "scatter_add_": (overloads.scatter_add, "x with elements added: :meth:`scatter_add`"),
     "sigmoid_": (activation.sigmoid, "1 / (1 + exp(−x))"),
+    "sign_": (rounding.sign, "the sign of x"),
     "sin_": (math.sin, "sin x"),
     "sqrt_": (math.sqrt, "√x"),
     "square_": (math.square, "x²"),
     "sub_": (_subtracted, "x − alpha · other"),
     "tanh_": (math.tanh, "tanh x"),
+    "uniform_": (_drawn_uniform, "uniform numbers: ``uniform_(from_=0, to=1, *, generator=None)``"),
     "zero_": (_zero, "zero everywhere"),
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad._base.tree import map_leaves
+from mindgrad.common.dtype import TensorType, get_py_obj_dtype
 from mindgrad.ir.dtype import DType, as_dtype
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import clipping
@@ -23,7 +24,7 @@ __all__ = [
     "partial", "print_", "same_type_shape", "scalar_add", "scalar_cast", "scalar_div", "scalar_eq",
     "scalar_floordiv", "scalar_ge", "scalar_gt", "scalar_le", "scalar_log", "scalar_lt", "scalar_max",
     "scalar_min", "scalar_mod", "scalar_mul", "scalar_ne", "scalar_pow", "scalar_sub", "scalar_uadd",
-    "scalar_usub",
+    "scalar_usub", "typeof",
 ]  # fmt: skip
 
 # --- questions about tensors ------------------------------------------------------------------------------
@@ -48,6 +49,16 @@ def is_tensor(obj: Any) -> bool:
     (True, False)
     """
     return isinstance(obj, Tensor)
+
+
+def typeof(obj: Any) -> Any:
+    """The type of a value as an object: of a tensor with its element type.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.typeof(Tensor([1.0])), ops.typeof(1.0), ops.typeof("a"))
+    Tensor[Float32] Float64 String
+    """
+    return TensorType(obj.dtype) if isinstance(obj, Tensor) else get_py_obj_dtype(obj)
 
 
 def is_floating_point(input: Any) -> bool:

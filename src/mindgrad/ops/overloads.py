@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.location import warn_user
 from mindgrad.ir.dtype import DType
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, indexing, layout, ordering, repeating, scattering
@@ -101,31 +102,42 @@ def _taking_tuple(method: Callable[..., Any], names: tuple[str, ...]) -> Callabl
 
 @public("Tensor")
 def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -> Tensor:
-    """Each element repeated, or with a number for each axis the whole tensor.
+    """The whole tensor repeated, with a number for each axis; with an ``axis`` each element.
 
-    ``x.repeat(repeats, axis=None)`` is :func:`mindgrad.ops.repeat_interleave`, as up to MindSpore 2.5; what
-    that cannot mean is ``x.tile(repeats)``, as in later releases. Write ``repeat_interleave`` or ``tile``
-    for what reads the same everywhere: ``x.repeat(2, 1)`` of a matrix repeats elements along axis 1 here.
+    ``x.repeat(2, 1)`` is ``x.tile((2, 1))``, as in MindSpore 2.6 and later. Up to 2.5 it was
+    :func:`mindgrad.ops.repeat_interleave`, with an axis as the second argument, and it is that where it can
+    mean nothing else: by keyword, with fewer numbers than axes, with an axis that is 0 or negative. Where
+    both are possible and differ, a warning says so.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0]])
-    >>> print(x.repeat(2, axis=1), x.repeat(1, 1, 2), x.repeat(1, 2))
-    [[1. 1. 2. 2.]] [[[1. 2. 1. 2.]]] [[1. 2. 1. 2.]]
+    >>> print(x.repeat(1, 2), x.repeat(1, 1, 2), x.repeat(2, axis=1))
+    [[1. 2. 1. 2.]] [[[1. 2. 1. 2.]]] [[1. 1. 2. 2.]]
     """
     if axis is not None:
         named["axis"] = axis
-    if named or not repeats:
+    numbers = repeats
+    if len(repeats) == 1 and isinstance(repeats[0], (tuple, list)):
+        (numbers,) = repeats
+    is_tiling = not named and len(numbers) >= max(self.ndim, 1) and all(isinstance(n, int) for n in numbers)
+    if len(repeats) == 2 and is_tiling:
+        is_tiling = repeats[1] > 0
+    if not is_tiling:
         return repeating.repeat_interleave(self, *repeats, **named)
-    if len(repeats) > 2 or (len(repeats) == 2 and _is_number(repeats[1], at_least=self.ndim)):
-        return repeating.tile(self, repeats)
-    numbers = repeats[0]
-    if len(repeats) == 1 and isinstance(numbers, (tuple, list)) and len(numbers) not in (1, self.size):
-        return repeating.tile(self, numbers)
-    return repeating.repeat_interleave(self, *repeats)
-
-
-def _is_number(value: Any, at_least: int) -> bool:
-    return isinstance(value, int) and value >= at_least
+    if numbers is repeats:
+        is_ambiguous = numbers[0] != 1 and (
+            len(numbers) == 1 or (len(numbers) == 2 and numbers[1] < self.ndim)
+        )
+    else:
+        is_ambiguous = len(numbers) == self.size or (len(numbers) == 1 and numbers[0] != 1)
+    if is_ambiguous and self.size > 1:
+        shown = ", ".join(map(repr, repeats))
+        warn_user(
+            f"x.repeat({shown}) of a tensor of shape {self.shape} is x.tile({tuple(numbers)}), as since "
+            f"MindSpore 2.6; up to 2.5 it repeated elements: x.repeat_interleave({shown}). "
+            "Write the one that is meant."
+        )
+    return repeating.tile(self, tuple(numbers))
 
 
 @public("Tensor")

@@ -1,4 +1,4 @@
-"""Repetition of tensors is done by tile, repeat_interleave and meshgrid."""
+"""Repetition of tensors is done by tile, repeat_interleave, meshgrid and cartesian_prod."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import axis_in_range, one_or_more, sizes, whole_number
 from mindgrad.ops.index_checks import read_along
+from mindgrad.ops.joining import stack
 from mindgrad.ops.layout import atleast_1d, expand_dims, ravel, reshape
 from mindgrad.ops.operands import broadcast_to, operand
 from mindgrad.ops.registry import public
 from mindgrad.rows import structural
 
-__all__ = ["meshgrid", "repeat_elements", "repeat_interleave", "tile"]
+__all__ = ["cartesian_prod", "meshgrid", "repeat_elements", "repeat_interleave", "tile"]
 
 
 @public("Tile mint")
@@ -149,3 +150,38 @@ def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
         apply(structural.broadcast_in_dim, x, shape=tuple(shape), dims=(axis,))
         for axis, x in zip(axes, vectors, strict=True)
     )
+
+
+def cartesian_prod(*inputs: Any) -> Tensor:
+    """All combinations of one element of each vector, one in each row, the last vector's changing fastest.
+
+    Args:
+        inputs: vectors of one element type.
+
+    Returns:
+        Tensor of shape (n₀ · n₁ · …, number of vectors); of one vector, itself.
+
+    Raises:
+        TypeError: no vector is given, or an input is no tensor.
+        ValueError: an input does not have one axis.
+
+    >>> from mindgrad import Tensor, ops
+    >>> print(ops.cartesian_prod(Tensor([1, 2]), Tensor([5, 6])))
+    [[1 5]
+     [1 6]
+     [2 5]
+     [2 6]]
+    """
+    if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
+        inputs = tuple(inputs[0])
+    if not inputs:
+        raise TypeError("For 'CartesianProd', at least one vector must be given.")
+    vectors = [operand(x, "CartesianProd") for x in inputs]
+    for x in vectors:
+        if x.ndim != 1:
+            raise ValueError(
+                f"For 'CartesianProd', each input must have one axis, but one has the shape {x.shape}."
+            )
+    if len(vectors) == 1:
+        return vectors[0]
+    return reshape(stack(meshgrid(*vectors, indexing="ij"), -1), (-1, len(vectors)))

@@ -166,10 +166,17 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
     return dependents
 
 
+def _cuts_off(y: Variable) -> bool:
+    """Whether ``y`` is a float made an integer: the modes cut off fractions of different numbers there."""
+    if y.type.dtype.kind not in ("int", "uint") or y.made_by is None or y.made_by.primitive.multiple:
+        return False
+    return any(x.type.dtype.is_inexact for x in y.made_by.inputs)
+
+
 def _cut(live: Sequence[Equation], x: Variable, ys: Sequence[Any]) -> _Cut | None:
     """The values nearest to ``ys`` whose mixed axes of ``x`` are few, if what follows them is linear."""
     moving = _moving(live, x)
-    if moving is None or any(atom.type.dtype.is_half for atom in moving):
+    if moving is None or any(atom.type.dtype.is_half or _cuts_off(atom) for atom in moving):
         return None
     places = alignment(live, x)
     fewest = _fewest(live, x, moving, places)

@@ -23,6 +23,8 @@ __all__ = ["Padding", "convolve", "dilated", "output_sizes"]
 
 Padding = tuple[tuple[int, int], ...]
 
+_WINDOW_ELEMENTS = HOST.window_elements
+
 
 def dilated(sizes: Shape, dilation: Shape) -> Shape:
     """The sizes of axes with ``dilation − 1`` zeros between neighbours."""
@@ -114,11 +116,11 @@ def _without_zeros(
     windows = windows.transpose((1, 0, *positions, 2, *kernel))
     weights = w.reshape((groups, outputs // groups, inner)).transpose((0, 2, 1))
     elements = groups * count * rows * inner
-    if not rank or elements <= HOST.window_elements:
+    if not rank or elements <= _WINDOW_ELEMENTS:
         y = np.matmul(windows.reshape((groups, -1, inner)), weights)
     else:
         y = np.empty((groups, count, sizes[0], rows // sizes[0], outputs // groups), x.dtype)
-        block = max(1, HOST.window_elements * sizes[0] // elements)
+        block = max(1, _WINDOW_ELEMENTS * sizes[0] // elements)
         for start in range(0, sizes[0], block):
             at = slice(start, start + block)
             part = windows[:, :, at]

@@ -271,7 +271,7 @@ cholesky = general(
     "cholesky",
     work=of_matrices(1 / 3),
     type_rule=_square_type("cholesky"),
-    numpy=on_failure_nan(_cholesky_numpy),
+    numpy=on_failure_nan(_cholesky_numpy, lower=True),
     xla=lambda jax, a: jax.lax.linalg.cholesky(a, symmetrize_input=True),
     jvp=_cholesky_jvp,
     axes=Core("(i,j)->(i,j)"),

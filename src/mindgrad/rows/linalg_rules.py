@@ -67,28 +67,31 @@ def real_part_type(x: TensorType) -> TensorType:
 # --- kernels ---------------------------------------------------------------------------------------
 
 
-def on_failure_nan(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def on_failure_nan(kernel: Callable[..., Any], lower: bool = False) -> Callable[..., Any]:
     """A NumPy kernel that gives NaN for a matrix on which ``numpy.linalg`` raises, as XLA does.
 
-    One singular matrix then does not take the others of its batch with it.
+    One singular matrix then does not take the others of its batch with it. ``lower``: the result is a lower
+    triangle, with zeros above it in any case.
     """
 
     def run(*arrays: Any, **parameters: Any) -> Any:
         try:
             return kernel(*arrays, **parameters)
         except np.linalg.LinAlgError:
-            return _one_by_one(kernel, arrays, parameters)
+            return _one_by_one(kernel, arrays, parameters, lower)
 
     return run
 
 
-def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: dict) -> Any:
+def _one_by_one(kernel: Callable[..., Any], arrays: Sequence[Any], parameters: dict, lower: bool) -> Any:
     batch = arrays[0].shape[:-2]
     # the shapes of the results are those of a matrix that cannot fail
     easy = kernel(*(np.eye(*a.shape[-2:], dtype=a.dtype) for a in arrays), **parameters)
     several = isinstance(easy, tuple)
     templates = easy if several else (easy,)
     results = tuple(np.full((*batch, *np.shape(t)), np.nan, t.dtype) for t in templates)
+    if lower:
+        results = tuple(map(np.tril, results))
     for index in np.ndindex(*batch):
         try:
             outputs = kernel(*(a[index] for a in arrays), **parameters)

@@ -79,7 +79,21 @@ def _convert_jvp(y: Any, xs: Any, ts: Any, dtype: DType) -> Any:
 def _convert_numpy(x: Any, dtype: DType) -> Any:
     if x.dtype.kind == "c" and dtype.kind != "complex":
         x = x.real
+    if dtype.kind in ("int", "uint") and x.dtype.kind not in "iub" and x.size:
+        return _to_integers(x, dtype.numpy)
     return x.astype(dtype.numpy)
+
+
+def _to_integers(x: Any, dtype: Any) -> Any:
+    """Floats as integers: beyond the range its nearest end, NaN as 0, as XLA has it (undefined in C)."""
+    result = x.astype(dtype)
+    ends = np.iinfo(dtype)
+    limit = float(ends.max) + 1
+    if ends.min <= float(x.min()) and float(x.max()) < limit:  # False if there is a NaN
+        return result
+    beyond = x.astype(np.float64)
+    result = np.where(beyond >= limit, ends.max, np.where(beyond < ends.min, ends.min, result))
+    return np.where(np.isnan(beyond), 0, result).astype(dtype)
 
 
 #: ``convert(x, dtype)``: the element type changed; real numbers from complex ones are their real part

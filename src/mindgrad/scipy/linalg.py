@@ -154,6 +154,8 @@ def eigh(
 ) -> Any:
     """The eigenvalues, ascending, and eigenvectors of symmetric (Hermitian) matrices: A v = λ B v.
 
+    The derivative of vectors of equal eigenvalues is NaN, see :func:`mindgrad.ops.eigh`.
+
     Args:
         a: A, a tensor of shape (n, n), of 32 bits or more.
         b: B, positive definite; ``None``: the identity.

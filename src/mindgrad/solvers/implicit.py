@@ -20,14 +20,16 @@ from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.kinds import ones
+from mindgrad.solvers.convergence import warn_unless_converged
 from mindgrad.solvers.iterate import (
     Function,
     Value,
     as_tensors,
-    check_real_tensors,
+    check_precision,
     held,
 )
 from mindgrad.solvers.linear_solvers import NAMES, LinearSolver, dot, tolerance
+from mindgrad.solvers.real_parts import Unknowns
 from mindgrad.solvers.root_finding import SolverInfo, iterated, minimised, newton
 from mindgrad.trace import state, user_calls
 from mindgrad.transforms.reverse import pull_back
@@ -57,8 +59,9 @@ def custom_root(
     Args:
         f: a function or Cell; gives what has the structure, shapes and types of ``initial_guess``. Once more
             than its value is needed it is traced as if it were compiled, in PYNATIVE_MODE too.
-        initial_guess: where the search begins: a Tensor of a real floating-point type, or a tuple, list or
-            dict of such.
+        initial_guess: where the search begins: a Tensor of a floating-point or complex type, or a tuple,
+            list or dict of such, of one precision. Complex unknowns are sought as their real and imaginary
+            parts: ``f`` need not be holomorphic.
         solve: finds the root: ``solve(f, initial_guess) -> x``, where this ``f`` takes ``x`` alone. A
             ``while`` on tensors is what one writes in it. By default Newton's method, with steps that are
             halved while they make the residual longer.
@@ -76,10 +79,10 @@ def custom_root(
 
     Returns:
         The root, with the structure of ``initial_guess``; with ``has_aux`` ``(root, aux)``. A search that
-        does
-        not converge is no error, since a compiled program cannot raise: the result is the last point
+        does not converge is no error, since a compiled program cannot raise: the result is the last point
         (possibly NaN), the derivative that of the theorem at this point, which is then no derivative of
-        anything. ``has_aux=True`` tells: ``aux.converged``.
+        anything. ``has_aux=True`` tells: ``aux.converged``. Without it there is a warning in eager mode,
+        once for each line; a compiled program and ``vmap`` give none.
 
     Raises:
         TypeError: an argument is no function or Tensor, or of another type; ``f`` gives another structure.
@@ -96,13 +99,16 @@ def custom_root(
     False
     """
     owner = "custom_root"
-    function, start, structure = _equation(owner, f, initial_guess, args)
-    solver = _solver(owner, tangent_solve, structure)
+    function, unknowns, start, structure = _equation(owner, f, initial_guess, args)
+    solver = _solver(owner, tangent_solve, structure, unknowns)
     if solve is None:
-        xs, aux = newton(function, start, solver, tol, maxiter)
+        tol = tolerance(unknowns.dtype) if tol is None else tol
+        xs, aux = newton(function, unknowns.parts(start), solver, tol, maxiter)
+        if not has_aux:
+            warn_unless_converged(owner, aux, tol, maxiter)
     else:
-        xs, aux = _user_solution(owner, solve, _plain(f, args), function, start, structure, has_aux)
-    x = _passed(function, xs, solver, structure)
+        xs, aux = _user_solution(owner, solve, _plain(f, args), unknowns, start, structure, has_aux)
+    x = _passed(function, unknowns, xs, solver, structure)
     return (x, aux) if has_aux else x
 
 
@@ -135,7 +141,7 @@ def fixed_point(
         maxiter: the largest number of applications.
 
     Returns:
-        The fixed point, with ``has_aux`` ``(x, aux)``. Without convergence the last point.
+        The fixed point, with ``has_aux`` ``(x, aux)``. Without convergence the last point, as there.
 
     Raises:
         TypeError, ValueError: as :func:`custom_root`.
@@ -157,13 +163,16 @@ def fixed_point(
             return unflatten(shape, values)  # the check of the result refuses it with the reason
         return unflatten(structure, [y - x for y, x in zip(values, start, strict=True)])
 
-    function, start, structure = _equation(owner, residual, initial_guess, ())
-    solver = _solver(owner, tangent_solve, structure)
+    function, unknowns, start, structure = _equation(owner, residual, initial_guess, ())
+    solver = _solver(owner, tangent_solve, structure, unknowns)
     if solve is None:
-        xs, aux = iterated(function, start, tol, maxiter)
+        tol = tolerance(unknowns.dtype) if tol is None else tol
+        xs, aux = iterated(function, unknowns.parts(start), tol, maxiter)
+        if not has_aux:
+            warn_unless_converged(owner, aux, tol, maxiter)
     else:
-        xs, aux = _user_solution(owner, solve, once, None, start, structure, has_aux)
-    x = _passed(function, xs, solver, structure)
+        xs, aux = _user_solution(owner, solve, once, unknowns, start, structure, has_aux)
+    x = _passed(function, unknowns, xs, solver, structure)
     return (x, aux) if has_aux else x
 
 
@@ -186,7 +195,7 @@ def argmin(
     ``f`` has decreased (Armijo's condition).
 
     Args:
-        f: a function or Cell that gives a Tensor of one element.
+        f: a function or Cell that gives a real Tensor of one element.
         initial_guess: where the search begins.
         solve: ``solve(f, initial_guess) -> x``, of the user: it is given the objective ``f``, and may end at
             any point where the gradient is zero.
@@ -196,7 +205,7 @@ def argmin(
         tol, maxiter: as for :func:`custom_root`.
 
     Returns:
-        The minimum, with ``has_aux`` ``(x, aux)``. Without convergence the last point.
+        The minimum, with ``has_aux`` ``(x, aux)``. Without convergence the last point, as there.
 
     Raises:
         TypeError: as :func:`custom_root`.
@@ -211,22 +220,32 @@ def argmin(
     owner = "argmin"
     check_callable(owner, f)
     start, structure = as_tensors(owner, "initial_guess", initial_guess)
-    check_real_tensors(owner, "initial_guess", start)
+    types = [x.type for x in start]
+    unknowns = Unknowns(types, check_precision(owner, "initial_guess", start))
     once = _plain(f, args)
-    objective = Function(owner, "f", once, [x.type for x in start], structure)
+    objective = Function(owner, "f", once, types, structure)
     outputs = objective.graph.outputs
     if len(outputs) != 1 or outputs[0].type.size != 1:
         raise ValueError(
             f"For 'argmin', the 'f' must return one Tensor of one element, what is to be made small, but "
             f"got {', '.join(f'shape {y.shape}' for y in outputs)}. Take the sum or the mean."
         )
+    if outputs[0].type.dtype.kind == "complex":
+        raise TypeError(
+            f"For 'argmin', the 'f' must return a real number, for complex ones are not ordered, but got "
+            f"{outputs[0].type.dtype}. Take abs(), or the real part."
+        )
+    objective = unknowns.function(objective)
     function = objective.with_graph(_gradient(objective.graph, len(objective.outside)))
-    solver = _solver(owner, tangent_solve, structure)
+    solver = _solver(owner, tangent_solve, structure, unknowns)
     if solve is None:
-        xs, aux = minimised(objective, function, start, solver, tol, maxiter)
+        tol = tolerance(unknowns.dtype) if tol is None else tol
+        xs, aux = minimised(objective, function, unknowns.parts(start), solver, tol, maxiter)
+        if not has_aux:
+            warn_unless_converged(owner, aux, tol, maxiter)
     else:
-        xs, aux = _user_solution(owner, solve, once, objective, start, structure, has_aux)
-    x = _passed(function, xs, solver, structure)
+        xs, aux = _user_solution(owner, solve, once, unknowns, start, structure, has_aux)
+    x = _passed(function, unknowns, xs, solver, structure)
     return (x, aux) if has_aux else x
 
 
@@ -251,13 +270,14 @@ def custom_linear_solve(
     Args:
         matvec: a linear function of what has the structure of ``b``, giving the same; it is traced as if it
             were compiled.
-        b: the right-hand side: a Tensor of a real floating-point type, or a tuple, list or dict of such.
+        b: the right-hand side: a Tensor of a floating-point or complex type, or a tuple, list or dict of
+            such, of one precision.
         solve: ``"auto"``, ``"dense"``, ``"diagonal"``, ``"cg"`` or ``"bicgstab"``, see
             :func:`custom_root`; or a function ``(matvec, b) -> x`` of the user, which is traced and may use
             its arguments and constants only.
-        transpose_solve: the same for the transposed system; by default ``solve``, with the transposed
-            product.
-        symmetric: whether ``A`` is symmetric: its transpose is then not derived.
+        transpose_solve: the same for the transposed system, if complex that of the conjugate transpose; by
+            default ``solve``, with the transposed product.
+        symmetric: whether ``A`` is symmetric, if complex Hermitian: its transpose is then not derived.
         has_aux: whether a :class:`SolverInfo` with the residual is given back too (``iterations`` is -1: not
             counted).
         tol, maxiter: of ``"cg"`` and ``"bicgstab"``: the residual relative to ``b`` at which they end, by
@@ -285,20 +305,22 @@ def custom_linear_solve(
     owner = "custom_linear_solve"
     check_callable(owner, matvec)
     bs, structure = as_tensors(owner, "b", b)
-    check_real_tensors(owner, "b", bs)
     types = [x.type for x in bs]
-    function = Function(owner, "matvec", matvec, types, structure, (structure, types))
-    solver = _solver(owner, solve, structure, tol, maxiter)
-    back = solver if transpose_solve is None else _solver(owner, transpose_solve, structure, tol, maxiter)
+    unknowns = Unknowns(types, check_precision(owner, "b", bs))
+    function = unknowns.function(Function(owner, "matvec", matvec, types, structure, (structure, types)))
+    bs = unknowns.parts(bs)
+    back = solver = _solver(owner, solve, structure, unknowns, tol, maxiter)
+    if transpose_solve is not None:
+        back = _solver(owner, transpose_solve, structure, unknowns, tol, maxiter)
     system = linear_system(function.graph, len(function.outside), solver, back, symmetric)
     xs = apply(linear_solve, *function.outside, *bs, system=system, solution=system.solution)
-    x = unflatten(structure, list(xs))
+    x = unflatten(structure, unknowns.joined(xs))
     if not has_aux:
         return x
     outside, right = [held(a) for a in function.outside], [held(y) for y in bs]
     rest = [y - z for y, z in zip(right, function(outside, [held(z) for z in xs]), strict=True)]
     error, scale = dot(rest, rest).sqrt(), dot(right, right).sqrt()
-    bound = 10 * (tolerance(bs[0]) if tol is None else tol)
+    bound = 10 * (tolerance(bs[0].dtype) if tol is None else tol)
     error = error / (scale + (scale == 0).astype(scale.dtype))
     return x, SolverInfo(Tensor(-1), error, error <= bound)
 
@@ -315,41 +337,50 @@ def _plain(f: Callable[..., Any], args: Sequence[Any]) -> Callable[[Any], Any]:
 
 def _equation(
     owner: str, f: Callable[..., Any], initial_guess: Any, args: Sequence[Any]
-) -> tuple[Function, list[Value], Any]:
-    """``f`` as a graph, the tensors of the initial guess and their structure, checked."""
+) -> tuple[Function, Unknowns, list[Value], Any]:
+    """``f`` as a graph of the unknowns, these, the tensors of the initial guess and their structure."""
     check_callable(owner, f)
     start, structure = as_tensors(owner, "initial_guess", initial_guess)
-    check_real_tensors(owner, "initial_guess", start)
     types = [x.type for x in start]
+    unknowns = Unknowns(types, check_precision(owner, "initial_guess", start))
     function = Function(owner, "f", _plain(f, tuple(args)), types, structure, (structure, types))
-    return function, start, structure
+    return unknowns.function(function), unknowns, start, structure
 
 
-def _solver(owner: str, how: Any, structure: Any, tol: float | None = None, most: int | None = None) -> Any:
+def _solver(
+    owner: str,
+    how: Any,
+    structure: Any,
+    unknowns: Unknowns,
+    tol: float | None = None,
+    most: int | None = None,
+) -> LinearSolver:
     how = "auto" if how is None else how
     if not callable(how) and how not in NAMES:
         raise ValueError(
             f"For '{owner}', the linear systems are solved by a function (matvec, b) -> x or by one of "
             f"{', '.join(map(repr, NAMES))}, but got {how!r}."
         )
-    return LinearSolver(how, structure, tol, most, owner)
+    return LinearSolver(how, unknowns, structure, tol, most, owner)
 
 
-def _passed(function: Function, xs: Sequence[Value], solver: LinearSolver, structure: Any) -> Any:
+def _passed(
+    function: Function, unknowns: Unknowns, xs: Sequence[Value], solver: LinearSolver, structure: Any
+) -> Any:
     """The solution ``xs`` as a function of the values that the equation depends on, with its derivative."""
     xs = [held(x) for x in xs]
     if function.is_traced:
         outside = function.outside
         system = jacobian_system(function.graph, len(outside), solver, solver)
         xs = apply(root, *xs, *outside, function=function.graph, system=system, count=len(xs))
-    return unflatten(structure, list(xs))
+    return unflatten(structure, unknowns.joined(xs))
 
 
 def _user_solution(
     owner: str,
     solve: Callable[..., Any],
     f: Callable[..., Any],
-    function: Function | None,
+    unknowns: Unknowns,
     start: Sequence[Value],
     structure: Any,
     has_aux: bool,
@@ -379,7 +410,7 @@ def _user_solution(
             f"For '{owner}', the 'solve' must return what has the structure, shapes and types of the "
             f"initial_guess, {', '.join(map(str, expected))}, but got {', '.join(str(x.type) for x in xs)}."
         )
-    return xs, aux
+    return unknowns.parts(xs), aux
 
 
 def _gradient(graph: Graph, consts: int) -> Graph:

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.execution.record import inline_here
+from mindgrad.ir.dtype import DType, complex64, complex128, float32, float64
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.memo import retained
 from mindgrad.ir.scope import apply, as_it_is, innermost, lifted
@@ -19,11 +20,12 @@ from mindgrad.trace import effect_log, state, user_calls
 from mindgrad.trace.closed_program import trace
 from mindgrad.trace.control.runtime import RUNTIME
 
-__all__ = ["Function", "Value", "Values", "as_tensors", "check_real_tensors", "chosen", "held", "repeat"]
+__all__ = ["Function", "Value", "Values", "as_tensors", "check_precision", "chosen", "held", "repeat"]
 
 #: a Tensor; its operators are given to it by ``ops``, which mypy does not see
 Value = Any
 Values = list[Any]
+_TYPE_OF_PARTS = {complex64: float32, complex128: float64}
 
 
 def repeat(test: Callable[..., Any], body: Callable[..., Any], *start: Any) -> tuple[Any, ...]:
@@ -73,17 +75,19 @@ def as_tensors(owner: str, label: str, x: Any) -> tuple[Values, Any]:
     return [lifted(state.read(leaf)) for leaf in leaves], structure
 
 
-def check_real_tensors(owner: str, label: str, tensors: Values) -> None:
-    """Raises: TypeError: the tensors are not of one real floating-point type."""
-    types = {x.dtype for x in tensors}
-    if len(types) > 1 or any(dtype.kind != "float" for dtype in types):
-        names = ", ".join(sorted(map(str, types)))
-        advice = "Convert with x.astype(mindgrad.float32) or x.astype(mindgrad.float64)."
-        if any(dtype.kind == "complex" for dtype in types):
-            advice = "Give the real and the imaginary part as two tensors, (z.real(), z.imag())."
+def check_precision(owner: str, label: str, tensors: Values) -> DType:
+    """The real type of ``tensors``, which are of this or of the complex type that has parts of it.
+
+    Raises: TypeError: they are of another type, or of several precisions.
+    """
+    parts = {_TYPE_OF_PARTS.get(x.dtype, x.dtype) for x in tensors}
+    if len(parts) > 1 or any(dtype.kind != "float" for dtype in parts):
+        names = ", ".join(sorted({str(x.dtype) for x in tensors}))
         raise TypeError(
-            f"For '{owner}', the {label} must have one real floating-point type, but got {names}. {advice}"
+            f"For '{owner}', the {label} must have a floating-point or complex type, of one precision, but "
+            f"got {names}. Convert with x.astype(mindgrad.float32) or x.astype(mindgrad.float64)."
         )
+    return parts.pop()
 
 
 class Function:

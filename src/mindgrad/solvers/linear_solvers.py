@@ -20,12 +20,14 @@ import numpy as np
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.batches import batched_graph
 from mindgrad.execution.record import inline_here
+from mindgrad.ir.dtype import DType
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.linalg import solve
 from mindgrad.rows.static_slices import concatenate
 from mindgrad.solvers.iterate import Value, Values, repeat
+from mindgrad.solvers.real_parts import Unknowns
 from mindgrad.trace import effect_log, user_calls
 from mindgrad.trace.closed_program import trace
 
@@ -38,9 +40,9 @@ _DENSE = 1000
 Product = Callable[[Values], Values]
 
 
-def tolerance(x: Value) -> float:
-    """The default relative tolerance for the element type of ``x``."""
-    return {8: 1e-12, 4: 1e-6}.get(x.dtype.itemsize, 1e-2)
+def tolerance(dtype: DType) -> float:
+    """The default relative tolerance for the real element type ``dtype``."""
+    return {8: 1e-12, 4: 1e-6}.get(dtype.itemsize, 1e-2)
 
 
 def dot(a: Sequence[Value], b: Sequence[Value]) -> Value:
@@ -73,6 +75,7 @@ class LinearSolver:
 
     Args:
         how: one of ``NAMES``, or a user's function ``(matvec, b) ↦ x``.
+        unknowns: the elements of the vectors; of complex ones the systems have the parts.
         structure: the tree of the vectors that the user's function takes.
         tol: the relative residual at which an iteration ends; by default as small as the type allows.
         maxiter: the largest number of trips; by default 10 for each unknown.
@@ -82,13 +85,15 @@ class LinearSolver:
     def __init__(
         self,
         how: Any,
+        unknowns: Unknowns,
         structure: Any = None,
         tol: float | None = None,
         maxiter: int | None = None,
         owner: str = "",
     ) -> None:
         self.how, self.structure, self.tol, self.maxiter, self.owner = how, structure, tol, maxiter, owner
-        self._key = (how, tol, maxiter, repr(structure) if callable(how) else None)
+        self.unknowns = unknowns
+        self._key = (how, tol, maxiter, unknowns.dtypes, repr(structure) if callable(how) else None)
 
     def __hash__(self) -> int:
         return hash(self._key)
@@ -131,17 +136,32 @@ class LinearSolver:
                 else "bicgstab"
             )
         if how == "diagonal":
-            return [b / a for b, a in zip(bs, matvec([b * 0 + 1 for b in bs]), strict=True)]
+            return self._diagonal(matvec, bs)
         if how == "dense":
             return _dense(product, constants, bs)
-        tol = tolerance(bs[0]) if self.tol is None else self.tol
+        tol = tolerance(bs[0].dtype) if self.tol is None else self.tol
         maxiter = 10 * sum(b.size for b in bs) if self.maxiter is None else self.maxiter
         return (_cg if how == "cg" else _bicgstab)(matvec, bs, tol, maxiter)
 
-    def _users(self, matvec: Product, bs: Values) -> Values:
-        def product(x: Any) -> Any:
-            return unflatten(self.structure, matvec(flatten(x)[0]))
+    def _diagonal(self, matvec: Product, bs: Values) -> Values:
+        if not self.unknowns.are_complex:
+            return [b / a for b, a in zip(bs, matvec([b * 0 + 1 for b in bs]), strict=True)]
+        columns = []
+        for unit in (1, 1j):
+            vector = [b * 0 + (unit if b.dtype.kind == "complex" else 1) for b in self.unknowns.joined(bs)]
+            columns.append(matvec(self.unknowns.parts(vector)))
+        return [
+            _of_two_by_two(b, u, v) if dtype.kind == "complex" else b / u
+            for b, u, v, dtype in zip(bs, *columns, self.unknowns.dtypes, strict=True)
+        ]
 
+    def _users(self, matvec: Product, bs: Values) -> Values:
+        parts, joined = self.unknowns.parts, self.unknowns.joined
+
+        def product(x: Any) -> Any:
+            return unflatten(self.structure, joined(matvec(parts(flatten(x)[0]))))
+
+        bs = joined(bs)
         found = user_calls.run(self.how, product, unflatten(self.structure, bs))
         xs, structure = flatten(found)
         if structure != self.structure or [x.shape for x in xs] != [b.shape for b in bs]:
@@ -150,7 +170,14 @@ class LinearSolver:
                 f"the shapes of its right-hand side, {[b.shape for b in bs]}, but got "
                 f"{[getattr(x, 'shape', type(x).__name__) for x in xs]}."
             )
-        return xs
+        return parts(xs)
+
+
+def _of_two_by_two(b: Value, u: Value, v: Value) -> Value:
+    """The parts of ``x`` of which ``x₀ u + x₁ v = b``, element by element: Cramer's rule."""
+    determinant = u[0] * v[1] - v[0] * u[1]
+    rows = [b[0] * v[1] - v[0] * b[1], u[0] * b[1] - b[0] * u[1]]
+    return apply(concatenate, *[(row / determinant).reshape((1, *row.shape)) for row in rows], axis=0)
 
 
 def _is_diagonal(product: Graph, consts: int) -> bool:

@@ -18,18 +18,19 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import int32
+from mindgrad.ir.dtype import DType, int32
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply, lifted
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.complexes import conj, real
+from mindgrad.rows.complexes import conj
 from mindgrad.rows.static_slices import concatenate, reverse
+from mindgrad.solvers.convergence import warn_unless_reached
 from mindgrad.solvers.iterate import (
     Function,
     Value,
     Values,
     as_tensors,
-    check_real_tensors,
+    check_precision,
     chosen,
     held,
     repeat,
@@ -123,7 +124,7 @@ def odeint(
         The states at the times, with the structure of ``y0`` and one axis more in front, of the length of
         ``t``; with ``has_aux`` ``(states, info)``. States that are not reached, because ``max_steps`` are
         made or the step becomes too short for its type (a pole, a stiff problem), are NaN, and
-        ``info.converged`` is False.
+        ``info.converged`` is False; without ``has_aux`` eager mode gives a warning, once for each line.
 
     Raises:
         TypeError: ``f`` is no function, ``y0``, ``t`` or the slope no Tensor of the right type.
@@ -140,9 +141,7 @@ def odeint(
     owner = "odeint"
     check_callable(owner, f)
     ys, structure = as_tensors(owner, "y0", y0)
-    parts = [apply(real, y) if y.dtype.kind == "complex" else y for y in ys]
-    check_real_tensors(owner, "y0", parts)
-    times = _times(t, parts[0])
+    times = _times(t, check_precision(owner, "y0", ys))
     wide = times.dtype.itemsize == 8
     rtol = (1e-7 if wide else 1e-4) if rtol is None else rtol
     atol = (1e-9 if wide else 1e-6) if atol is None else atol
@@ -156,7 +155,8 @@ def odeint(
         (structure, types),
     )
     if any(y.dtype.kind == "complex" for y in ys):
-        function = function.with_graph(in_real_parts(function.graph, len(ys)))
+        outside = len(function.outside)
+        function = function.with_graph(in_real_parts(function.graph, outside, outside + len(ys), times.dtype))
         ys = [real_of(y, times.dtype) for y in ys]
     count = len(ys)
 
@@ -174,12 +174,15 @@ def odeint(
         run: Callable[..., Any] = CustomDerivative(solved, bprop, owner)
     else:
         run = solved
-    found = run(tuple(function.outside), tuple(ys), times)
-    made = unflatten(structure, [from_real(x, y.dtype, 1) for x, y in zip(found[:count], types, strict=True)])
-    return (made, OdeInfo(*map(held, found[count:]))) if has_aux else made
+    *rows, steps, rejected, converged = run(tuple(function.outside), tuple(ys), times)
+    states = unflatten(structure, [from_real(x, y.dtype, 1) for x, y in zip(rows, types, strict=True)])
+    info = OdeInfo(held(steps), held(rejected), held(converged))
+    if not has_aux:
+        warn_unless_reached(info, max_steps)
+    return (states, info) if has_aux else states
 
 
-def _times(t: Any, like: Value) -> Value:
+def _times(t: Any, dtype: DType) -> Value:
     if not isinstance(t, Tensor):
         raise TypeError(
             f"For 'odeint', the times 't' must be a Tensor of one axis, but got {type(t).__name__}."
@@ -197,7 +200,7 @@ def _times(t: Any, like: Value) -> Value:
                 f"For 'odeint', the times 't' must rise throughout, or fall, but got "
                 f"{np.array2string(times, threshold=8, edgeitems=3)}."
             )
-    return real_of(t, like.dtype)
+    return real_of(t, dtype)
 
 
 # -- the method ------------------------------------------------------------------------------------

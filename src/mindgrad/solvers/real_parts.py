@@ -1,24 +1,26 @@
-"""Complex states as real ones: what solvers compare and measure are the real and imaginary parts.
+"""Complex unknowns and states as real ones: what solvers compare and measure are their two parts.
 
 z of the shape s  ↔  (Re z, Im z) of the shape (2, *s)
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.dtype import DType
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ir.types import TensorType
+from mindgrad.ir.types import TensorType, tensor_type
 from mindgrad.rows.complexes import complex as complex_of_parts
 from mindgrad.rows.complexes import imag, real
 from mindgrad.rows.static_slices import concatenate
 from mindgrad.rows.structural import convert
-from mindgrad.solvers.iterate import Value, Values
+from mindgrad.solvers.iterate import Function, Value, Values
 from mindgrad.trace.closed_program import trace
 
-__all__ = ["from_real", "in_real_parts", "real_of"]
+__all__ = ["Unknowns", "from_real", "in_real_parts", "real_of"]
 
 
 def real_of(x: Value, dtype: DType) -> Value:
@@ -36,19 +38,47 @@ def from_real(x: Value, dtype: DType, axis: int = 0) -> Value:
     return x if x.dtype is dtype else apply(convert, x, dtype=dtype)
 
 
-def in_real_parts(graph: Graph, count: int) -> Graph:
-    """The slope ``(*outside, *y, t) ↦ f`` of ``count`` states, with :func:`real_of` of ``y`` and ``f``."""
-    *inputs, at = graph.inputs
-    captured = len(inputs) - count
-    states = [y.type for y in inputs[captured:]]
+def in_real_parts(graph: Graph, first: int, last: int, dtype: DType) -> Graph:
+    """The ``graph`` with :func:`real_of` of its inputs from ``first`` to ``last``, and of its outputs."""
+    types = [x.type for x in graph.inputs]
+    converted = types[first:last]
 
     def run(*xs: Tensor) -> Values:
-        joined = [from_real(x, y.dtype) for x, y in zip(xs[captured:-1], states, strict=True)]
-        return [real_of(f, at.dtype) for f in inline_here(graph, [*xs[:captured], *joined, xs[-1]])]
+        joined = [from_real(x, type.dtype) for x, type in zip(xs[first:last], converted, strict=True)]
+        return [real_of(y, dtype) for y in inline_here(graph, [*xs[:first], *joined, *xs[last:]])]
 
-    parts = [at.type.with_shape(_shape_of_parts(y)) for y in states]
-    return trace(run, [*[x.type for x in inputs[:captured]], *parts, at.type]).graph
+    parts = [tensor_type(dtype, _shape_of_parts(type)) for type in converted]
+    return trace(run, [*types[:first], *parts, *types[last:]]).graph
 
 
 def _shape_of_parts(type: TensorType) -> tuple[int, ...]:
     return (2, *type.shape) if type.dtype.kind == "complex" else type.shape
+
+
+class Unknowns:
+    """The tensors that a solver seeks as what it computes with: themselves, or their parts if any is complex.
+
+    Args:
+        types: those of the tensors.
+        dtype: the real type of all of them, or of their parts.
+    """
+
+    def __init__(self, types: Sequence[TensorType], dtype: DType) -> None:
+        self.dtypes = tuple([type.dtype for type in types])
+        self.dtype = dtype
+        self.are_complex = any(dtype.kind == "complex" for dtype in self.dtypes)
+
+    def parts(self, xs: Sequence[Value]) -> Values:
+        """The real tensors that the solver computes with, of the tensors ``xs``."""
+        return [real_of(x, self.dtype) for x in xs]
+
+    def joined(self, xs: Sequence[Value]) -> Values:
+        """The inverse of :meth:`parts`."""
+        return [from_real(x, dtype) for x, dtype in zip(xs, self.dtypes, strict=True)]
+
+    def function(self, function: Function) -> Function:
+        """The ``function`` of the tensors as one of what the solver computes with."""
+        if not self.are_complex:
+            return function
+        first = len(function.outside)
+        return function.with_graph(in_real_parts(function.graph, first, first + len(self.dtypes), self.dtype))

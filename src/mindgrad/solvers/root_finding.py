@@ -11,7 +11,7 @@ from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.piecewise import maximum
 from mindgrad.solvers.iterate import Function, Value, chosen, held, repeat
-from mindgrad.solvers.linear_solvers import LinearSolver, dot, tolerance
+from mindgrad.solvers.linear_solvers import LinearSolver, dot
 
 __all__ = ["SolverInfo", "iterated", "minimised", "newton"]
 
@@ -46,7 +46,7 @@ def _is_small(change: Value, xs: Sequence[Value], tol: float) -> Value:
 
 
 def newton(
-    function: Function, start: Sequence[Value], solver: LinearSolver, tol: float | None, maxiter: int
+    function: Function, start: Sequence[Value], solver: LinearSolver, tol: float, maxiter: int
 ) -> tuple[list[Value], SolverInfo]:
     outside = [held(x) for x in function.outside]
     solution = jacobian_system(function.graph, len(outside), solver, solver).solution
@@ -71,7 +71,7 @@ def minimised(
     function: Function,
     start: Sequence[Value],
     solver: LinearSolver,
-    tol: float | None,
+    tol: float,
     maxiter: int,
 ) -> tuple[list[Value], SolverInfo]:
     outside = [held(x) for x in function.outside]
@@ -92,7 +92,7 @@ def minimised(
 
 
 def _descended(
-    descent: Callable[..., Any], start: Sequence[Value], tol: float | None, maxiter: int
+    descent: Callable[..., Any], start: Sequence[Value], tol: float, maxiter: int
 ) -> tuple[list[Value], SolverInfo]:
     """The end of the damped iteration from ``start``, which stops when its steps are small.
 
@@ -100,7 +100,6 @@ def _descended(
     accepted after a fraction ``t`` of the step.
     """
     xs = [held(x) for x in start]
-    tol = tolerance(xs[0]) if tol is None else tol
     full_step = Tensor(1.0, xs[0].dtype)
 
     def goes_on(trips: Value, change: Value, going: Value, *xs: Value) -> Value:
@@ -131,12 +130,11 @@ def _descended(
 
 
 def iterated(
-    function: Function, start: Sequence[Value], tol: float | None, maxiter: int
+    function: Function, start: Sequence[Value], tol: float, maxiter: int
 ) -> tuple[list[Value], SolverInfo]:
     """``x + (f(x) - x)`` until it does not change any more."""
     xs = [held(x) for x in start]
     outside = [held(x) for x in function.outside]
-    tol = tolerance(xs[0]) if tol is None else tol
 
     def goes_on(trips: Value, change: Value, *xs: Value) -> Value:
         # a change of NaN ends the iteration

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -200,7 +201,16 @@ class custom_vjp:
                 f"The function '{self.__name__}' with 'custom_vjp' has no derivative yet: give it one by "
                 f"{self.__name__}.defbwd(bwd), with bwd(*inputs, out, dout)."
             )
-        return user_calls.run(self.bwd, *arguments)
+        try:
+            return user_calls.run(self.bwd, *arguments)
+        except TypeError as error:
+            if _takes(self.bwd, arguments):
+                raise
+            count = len(arguments) - 2
+            raise TypeError(
+                f"For 'defbwd' of {self.__name__}: {error}. It is called as bwd(*inputs, out, dout), here "
+                f"with {count} input{'s' * (count != 1)}, the result and the gradient of the result."
+            ) from None
 
     def __call__(self, *args: Any) -> Any:
         """The value of the function."""
@@ -213,6 +223,16 @@ refuse_attributes(
         ("defvjp", "defjvp", "defvjps"), "fn.defbwd(bwd), with bwd(*inputs, out, dout) and no forward rule"
     ),
 )
+
+
+def _takes(fn: Callable[..., Any], arguments: Sequence[Any]) -> bool:
+    try:
+        inspect.signature(fn).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:  # a builtin
+        return True
+    return True
 
 
 def _constant(value: Any) -> Any:

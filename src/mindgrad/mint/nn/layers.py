@@ -7,6 +7,7 @@ from typing import Any
 from mindgrad import nn
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.tensor import Tensor
+from mindgrad.mint.nn.batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d  # noqa: F401  (in ``_OWN``)
 from mindgrad.ops import functional
 from mindgrad.ops.in_place import replaced
 
@@ -164,57 +165,6 @@ class ConvTranspose2d(_nn.Conv2dTranspose):
             in_channels, out_channels, kernel_size, stride, output_padding=output_padding, dilation=dilation,
             **_convolution(_paired(padding), bias, groups, padding_mode, dtype, "ConvTranspose2d"),
         )  # fmt: skip
-
-
-class _BatchNorm:
-    """The constructor of normalisation over a batch, of elements, images or volumes."""
-
-    _names = ("running_mean", "running_var", "weight", "bias")
-
-    def __init__(
-        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
-        track_running_stats: bool = True, dtype: Any = None,
-    ) -> None:  # fmt: skip
-        super().__init__(  # type: ignore[call-arg]
-            num_features, eps=eps, momentum=1 - momentum, affine=affine,
-            use_batch_statistics=None if track_running_stats else True,
-            dtype=float32 if dtype is None else dtype,
-        )  # fmt: skip
-
-
-class BatchNorm1d(_BatchNorm, _nn.BatchNorm1d):
-    """Elements normalised over the batch: :class:`mindgrad.nn.BatchNorm1d` with PyTorch's arguments.
-
-    Args:
-        num_features: the number of channels.
-        eps: what is added to the variance.
-        momentum: the share of the new statistics in the moving ones: 0.1 is ``nn``'s 0.9.
-        affine: whether channels have a scale and a shift.
-        track_running_stats: whether moving statistics are used outside of training.
-        dtype: the element type of the Parameters, by default Float32.
-
-    >>> from mindgrad import mint
-    >>> mint.nn.BatchNorm1d(3)(mint.ones((2, 3))).shape
-    (2, 3)
-    """
-
-
-class BatchNorm2d(_BatchNorm, _nn.BatchNorm2d):
-    """Images normalised over the batch; arguments as for :class:`BatchNorm1d`.
-
-    >>> from mindgrad import mint
-    >>> mint.nn.BatchNorm2d(3)(mint.ones((2, 3, 4, 4))).shape
-    (2, 3, 4, 4)
-    """
-
-
-class BatchNorm3d(_BatchNorm, _nn.BatchNorm3d):
-    """Volumes normalised over the batch; arguments as for :class:`BatchNorm1d`.
-
-    >>> from mindgrad import mint
-    >>> mint.nn.BatchNorm3d(3)(mint.ones((2, 3, 2, 2, 2))).shape
-    (2, 3, 2, 2, 2)
-    """
 
 
 class GroupNorm(_nn.Cell):

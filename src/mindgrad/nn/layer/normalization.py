@@ -84,8 +84,19 @@ class BatchNorm(Cell):
             of_batch = self.training
         mean, variance, scale, shift = [getattr(self, name) for name in self._names]
         return normalization.normalised_batch(
-            owner, x, (mean, variance), (scale, shift), of_batch, 1 - self.momentum, self.eps, self._joint()
+            owner,
+            x,
+            (mean, variance),
+            (scale, shift),
+            of_batch,
+            self._share_of_batch(),
+            self.eps,
+            self._joint(),
         )[0]
+
+    def _share_of_batch(self) -> Any:
+        """The share of the batch's statistics in the moving ones."""
+        return 1 - self.momentum
 
     def _joint(self) -> Callable[..., tuple[Tensor, Tensor, Tensor]] | None:
         """The statistics of several processes' batches; ``None``: those of this process's alone."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from mindgrad._base.shared_docs import with_sections
@@ -168,3 +169,16 @@ class LSTMCell(_RecurrentCell):
         if not isinstance(hx, (tuple, list)) or len(hx) != 2:
             raise TypeError(f"For 'LSTMCell', the 'hx' must be a tuple (h, c), but got {type(hx).__name__}.")
         return self._step(x, *hx)
+
+
+def _step_of(kind: str) -> Callable[..., Any]:
+    def step(inputs: Any, hidden: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> Any:
+        return STEPS[kind](affine(inputs, w_ih, b_ih), hidden, w_hh, b_hh)
+
+    step.__doc__ = f"One step of a recurrent cell ({kind}) with these weights: the next state."
+    return step
+
+
+#: one step each as a function of its weights, which programs with recurrent layers of their own import
+_rnn_tanh_cell, _rnn_relu_cell = _step_of("tanh"), _step_of("relu")
+_gru_cell, _lstm_cell = _step_of("gru"), _step_of("lstm")

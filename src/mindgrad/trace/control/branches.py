@@ -147,7 +147,7 @@ def _joined_variable(
         if a.structures[k] != b.structures[k]:
             refuse(
                 f"the two ways of this 'if', whose test is a tensor, leave {quoted(name)} with different "
-                f"structures: {outline(x)}, and {outline(y)}",
+                f"structures: {outline(a.final_value(k))}, and {outline(b.final_value(k))}",
                 "Let both give the same containers with the same number of items.",
             )
         structure = a.structures[k]

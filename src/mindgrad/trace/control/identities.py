@@ -12,6 +12,7 @@ changing one of them is refused as long as variables hold the others (``mutation
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence, Set
 from typing import Any
 
@@ -24,8 +25,13 @@ __all__ = ["Contents", "Identity", "Joining", "identity_of", "replaced_in"]
 Identity = tuple[Any, tuple["Identity", ...]] | None
 
 
+def _base(mapping: dict[Any, Any]) -> type[dict[Any, Any]]:
+    """The class whose methods change a dict: an OrderedDict has its order beside the dict that it is."""
+    return OrderedDict if isinstance(mapping, OrderedDict) else dict
+
+
 def _items(value: Any) -> list[Any]:
-    return list(dict.values(value)) if isinstance(value, dict) else list(value)
+    return list(_base(value).values(value)) if isinstance(value, dict) else list(value)
 
 
 def identity_of(value: Any) -> Identity:
@@ -55,8 +61,10 @@ def _put(container: Any, content: Any) -> None:
     if isinstance(container, list):
         list.__setitem__(container, slice(None), list(content))
     else:
-        dict.clear(container)
-        dict.update(container, content)
+        base, held = _base(container), dict(content)
+        base.clear(container)
+        for key, item in held.items():
+            base.__setitem__(container, key, item)
 
 
 class Contents:

@@ -205,7 +205,7 @@ class _Loop:
             before = self.variables.values[k]
             refuse(
                 f"{quoted(name)} changes its structure in a loop that is compiled as one: it is "
-                f"{outline(before)} before a trip, and {outline(after)} after it",
+                f"{outline(before)} before a trip, and {outline(body.final_value(k))} after it",
                 "Make a tensor of the final size before the loop and assign its elements, or loop over a "
                 "known number of items: for i in range(n).",
             )

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad._base.refusal import refuse
+from mindgrad._base.tree import unflatten
 from mindgrad.ir.build import building
 from mindgrad.ir.graph import Graph, Variable
 from mindgrad.ir.scope import BodyScope, as_it_is, identity, lifted, opened
@@ -109,6 +110,10 @@ class Traced:
             scope.undo()
             contents.restore()
             variables.restore()
+
+    def final_value(self, k: int) -> Any:
+        """Variable ``k`` as the body leaves it; its own containers hold their first items again."""
+        return unflatten(self.structures[k], self.leaves[k])
 
     def atom(self, value: Any, type: TensorType) -> Any:
         """The atom of a tensor or number as a value of ``type``."""

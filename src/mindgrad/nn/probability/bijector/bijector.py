@@ -27,7 +27,8 @@ class Bijector(Cell):
         is_injective: whether it is injective.
         name: its name.
         dtype: the element type of its parameters, by default Float32.
-        param: its parameters by name.
+        param: its parameters by name; or, as programs write, ``dict(locals())`` of the constructor, in which
+            ``"param"`` holds them.
 
     Inputs:
         A Distribution, which gives the :class:`~mindgrad.nn.probability.distribution.TransformedDistribution`
@@ -50,7 +51,10 @@ class Bijector(Cell):
         self._name = name or type(self).__name__
         self._is_constant_jacobian, self._is_injective = is_constant_jacobian, is_injective
         self._dtype = None if dtype is None else as_dtype(dtype)
-        for key, value in (param or {}).items():
+        param = param or {}
+        self._parameters = {key: value for key, value in param.items() if key != "self" and key[:1] != "_"}
+        named = param.get("param") or {} if "self" in param or "param" in param else param
+        for key, value in named.items():
             if isinstance(value, bool) or not isinstance(
                 value, (int, float, list, tuple, np.ndarray, np.generic, Tensor)
             ):
@@ -64,6 +68,11 @@ class Bijector(Cell):
     def name(self) -> str:
         """Its name."""
         return self._name
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The arguments of the constructor, by name."""
+        return self._parameters
 
     @property
     def is_constant_jacobian(self) -> bool:

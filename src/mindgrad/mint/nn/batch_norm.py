@@ -1,0 +1,83 @@
+"""Batch normalisations of ``mint`` count their batches, and name their Parameters as PyTorch does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad import nn
+from mindgrad.common.parameter import Parameter
+from mindgrad.ir.dtype import float32, int64
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ops import functional
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+
+_nn: Any = nn  # whose names a type checker does not follow
+
+
+class _BatchNorm:
+    """The constructor of normalisation over a batch, of elements, images or volumes."""
+
+    _names = ("running_mean", "running_var", "weight", "bias")
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+        track_running_stats: bool = True, dtype: Any = None,
+    ) -> None:  # fmt: skip
+        super().__init__(  # type: ignore[call-arg]
+            num_features, eps=eps, momentum=0.9 if momentum is None else 1 - momentum, affine=affine,
+            use_batch_statistics=None if track_running_stats else True,
+            dtype=float32 if dtype is None else dtype,
+        )  # fmt: skip
+        self.track_running_stats = track_running_stats
+        self._is_average = momentum is None
+        if track_running_stats:
+            count = Tensor(0, int64)
+            self.num_batches_tracked = Parameter(count, "num_batches_tracked", requires_grad=False)
+
+    def construct(self, input: Any) -> Tensor:
+        """The normalised input; in training its batch is counted."""
+        if self.training and self.track_running_stats:  # type: ignore[attr-defined]
+            functional.assign_add(self.num_batches_tracked, 1)
+        return super().construct(input)  # type: ignore[misc,no-any-return]
+
+    def _share_of_batch(self) -> Any:
+        if self._is_average and self.track_running_stats:
+            return 1 / functional.cast(self.num_batches_tracked, float32)
+        return super()._share_of_batch()  # type: ignore[misc]
+
+
+class BatchNorm1d(_BatchNorm, _nn.BatchNorm1d):
+    """Elements normalised over the batch: :class:`mindgrad.nn.BatchNorm1d` with PyTorch's arguments.
+
+    Args:
+        num_features: the number of channels.
+        eps: what is added to the variance.
+        momentum: the share of the new statistics in the moving ones: 0.1 is ``nn``'s 0.9; ``None``: they
+            are the mean of those of all batches, which ``num_batches_tracked`` counts.
+        affine: whether channels have a scale and a shift.
+        track_running_stats: whether moving statistics are used outside of training.
+        dtype: the element type of the Parameters, by default Float32.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.BatchNorm1d(3)(mint.ones((2, 3))).shape
+    (2, 3)
+    """
+
+
+class BatchNorm2d(_BatchNorm, _nn.BatchNorm2d):
+    """Images normalised over the batch; arguments as for :class:`BatchNorm1d`.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.BatchNorm2d(3)(mint.ones((2, 3, 4, 4))).shape
+    (2, 3, 4, 4)
+    """
+
+
+class BatchNorm3d(_BatchNorm, _nn.BatchNorm3d):
+    """Volumes normalised over the batch; arguments as for :class:`BatchNorm1d`.
+
+    >>> from mindgrad import mint
+    >>> mint.nn.BatchNorm3d(3)(mint.ones((2, 3, 2, 2, 2))).shape
+    (2, 3, 2, 2, 2)
+    """
