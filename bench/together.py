@@ -3,8 +3,8 @@
 python bench/together.py gradbench-ba-value hessian-dense   two tasks, every size of them
 python bench/together.py gradbench --size 100000            GradBench's rows of that size
 
-Contenders of ``scripts/bench`` have a process each, as users do, and processes differ: where the system puts
-their memory, and when it takes it back. Equal programs are then up to 1.6 times apart, one way or the other.
+Contenders of ``scripts/bench`` have a process each, as users do, and processes differ, most likely in where
+their memory lies (page faults are not it). Equal programs are then up to 1.6 times apart, either way.
 Here a sample of one is followed by one of the other. *calls* are timed together, the last one awaited;
 *awaited* is each call with its wait, of which ours leaves a NumPy array. jax's loops are compiled as ours.
 """
