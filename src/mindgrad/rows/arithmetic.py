@@ -116,22 +116,18 @@ def _simplify_sub(a: Any, b: Any) -> Any:
     return -(x + b) if c == -1 else None
 
 
-# Tangents that cancel by their form (of y − y) are an exact zero, which absorbs; cotangents would be ∞ − ∞.
-
-
 def _sub_jvp(y: Any, xs: Any, ts: Any) -> Any:
     a, b = ts
-    if a is None or b is None:
-        return a if b is None else -b
-    return None if a is b or scaled(a) == scaled(b) else a - b
+    if b is None:
+        return a
+    return -b if a is None else a - b
 
 
 def _add_jvp(y: Any, xs: Any, ts: Any) -> Any:
     a, b = ts
     if a is None or b is None:
         return b if a is None else a
-    c, x = scaled(a)
-    return None if (-c, x) == scaled(b) else a + b
+    return a + b
 
 
 def _simplify_neg(x: Any) -> Any:
