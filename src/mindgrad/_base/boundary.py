@@ -199,8 +199,9 @@ class _Boundary:
         self.before: list[CodeType] = []
 
     def enclose_room(self, module: ModuleType, with_inner: bool) -> None:
+        public = getattr(module, "__all__", ())  # ``_no_grad`` among them
         for name, value in list(vars(module).items()):
-            if not name.startswith("_") or with_inner:
+            if not name.startswith("_") or with_inner or name in public:
                 self.enclose(value, with_inner)
 
     def enclose(self, value: Any, with_inner: bool = False) -> None:
