@@ -199,7 +199,7 @@ class _Boundary:
         self.before: list[CodeType] = []
 
     def enclose_room(self, module: ModuleType, with_inner: bool) -> None:
-        public = getattr(module, "__all__", ())  # ``_no_grad`` among them
+        public = vars(module).get("__all__", ())  # `_no_grad` among them, and asking loads no room
         for name, value in list(vars(module).items()):
             if not name.startswith("_") or with_inner or name in public:
                 self.enclose(value, with_inner)
