@@ -20,6 +20,7 @@ from mindgrad.trace.tensor_hooks import warn_of_hooks
 
 __all__ = [
     "Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "name_derivative",
+    "uncompiled",
     "remembered",
 ]  # fmt: skip
 
@@ -97,9 +98,11 @@ def name_derivative(
     run.__doc__ = text
 
 
-def _uncompiled(fn: Any) -> Any:
-    """The Cell or function that ``jit`` compiles, or ``fn`` itself."""
-    return getattr(fn, "__wrapped__", fn) if getattr(type(fn), "compiles", False) else fn
+def uncompiled(fn: Any) -> Any:
+    """The Cell or function that ``jit`` was given, or ``fn`` itself."""
+    while isinstance(fn, Compiled) or (hasattr(type(fn), "compiles") and hasattr(fn, "__wrapped__")):
+        fn = fn.function if isinstance(fn, Compiled) else fn.__wrapped__
+    return fn
 
 
 def is_compiled(fn: Any) -> bool:
@@ -196,7 +199,7 @@ def _arity(fn: Any, follow: bool) -> Arity:
         fn = fn.function
     # what is compiled by ``jit`` takes what the function takes, or ``construct`` of the Cell
     follow = follow or is_compiled(fn)
-    construct = getattr(_uncompiled(fn), "construct", None)
+    construct = getattr(uncompiled(fn), "construct", None)
     target = construct if callable(construct) else fn
     if type(target) is types.FunctionType and not _is_disguised(target, follow):
         names, defaults, variadic = _positional_of_code(target)
@@ -251,7 +254,7 @@ def _signature(fn: Any, follow: bool) -> inspect.Signature | None:
 
 def describe(fn: Any) -> str:
     """The name of ``fn`` for an error message, with the file and line of its definition."""
-    fn = _uncompiled(fn)
+    fn = uncompiled(fn)
     construct = getattr(fn, "construct", None)
     if callable(construct):
         return f"'{type(fn).__name__}'" + _place(construct)

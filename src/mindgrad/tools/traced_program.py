@@ -12,12 +12,10 @@ import numpy as np
 
 from mindgrad._base.location import Attributed, user_frame
 from mindgrad._base.tree import flatten, unflatten
-from mindgrad.api.callables import arity
+from mindgrad.api.callables import arity, uncompiled
 from mindgrad.api.gradient import grad
-from mindgrad.api.jit import JitFunction
 from mindgrad.emit.function import argument_paths, head_of, structured
 from mindgrad.emit.names import identifier
-from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.object_cache import memory
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.mutable import MutableFloat
@@ -156,22 +154,15 @@ def _differentiated(fn: Any) -> tuple[Any, int]:
     """The function that nested transforms are made of, and the order of the derivative that they take."""
     order = 0
     while True:
-        fn = _uncompiled(fn)
+        fn = uncompiled(fn)
         facts = memory(fn, make=False)
         if facts is None or facts.source is None:
             return fn, order
         fn, order = facts.source, order + facts.order
 
 
-def _uncompiled(fn: Any) -> Any:
-    """The function or Cell that ``jit`` was given."""
-    while isinstance(fn, Compiled | JitFunction):
-        fn = fn.function if isinstance(fn, Compiled) else fn.__wrapped__  # type: ignore[attr-defined]
-    return fn
-
-
 def _own_name(fn: Any) -> str:
-    fn = _uncompiled(fn)
+    fn = uncompiled(fn)
     name = getattr(fn, "__name__", None) or type(fn).__name__
     return "function" if name == "<lambda>" else identifier(name)
 
