@@ -19,7 +19,7 @@ from mindgrad._base.waiting import interruptible
 from mindgrad.backend.device_mesh import Placement, constants_of, is_joint, laid_out, lowering_for
 from mindgrad.backend.executable import Executable, GraphProgram, ahead, noting
 from mindgrad.backend.jax_import import jax_module
-from mindgrad.backend.options import options_of
+from mindgrad.backend.options import kernel_options, options_of
 from mindgrad.backend.process_mesh import after, mesh_of, noted
 from mindgrad.backend.stepped_quotients import hidden, stepped_quotients
 from mindgrad.control.trip_counts import has_long_loops, is_short
@@ -332,7 +332,10 @@ def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]
 @lru_cache(maxsize=4096)
 def _kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...], device: Any) -> Callable[..., Any]:
     keywords = dict(parameters)
-    return _scoped(jax_module().jit(lambda *arrays: lower(primitive, *arrays, **keywords)), True)
+    jitted = jax_module().jit(
+        lambda *arrays: lower(primitive, *arrays, **keywords), compiler_options=kernel_options(device) or None
+    )
+    return _scoped(jitted, True)
 
 
 def start_runtime() -> None:
