@@ -89,6 +89,7 @@ PROPERTIES: dict[str, Callable[..., Any]] = {
     "T": reshaping.transposed,
     "const_arg": storage.has_const_arg,
     "data": tensor_members.itself,
+    "device": storage.device,
     "has_init": tensor_members.is_lazy,
     "mH": matrix_bands.adjoint,
     "mT": reshaping.matrix_transposed,
