@@ -75,6 +75,8 @@ class TensorMembers:
     @property
     def data(self) -> Tensor: ...
     @property
+    def device(self) -> str: ...
+    @property
     def has_init(self) -> _bool: ...
     @property
     def mH(self) -> Tensor: ...
@@ -396,6 +398,8 @@ class TensorMembers:
         """The regularised upper incomplete gamma function Q(a, x) = 1 − P(a, x), exact for large ``x``."""
     def imag(self) -> Tensor:
         """The imaginary part; that of a real tensor is 0."""
+    def index(self, indices: Any) -> Tensor:
+        """Select elements with one index tensor for each of the first axes: ``x[tuple(indices)]``."""
     def index_add(self, dim: _int = ..., index: Any = ..., source: Any = ..., *, alpha: Any = 1, axis: Any = ..., indices: Any = ..., y: Any = ...) -> Tensor:
         """The tensor with the parts of ``source``, ``alpha`` times, along ``dim`` added at ``index``."""
     def index_add_(self, *args: Any, **kwargs: Any) -> Tensor:
