@@ -388,6 +388,8 @@ class TensorMembers:
         """0 below 0, 1 above, and ``values`` at 0."""
     def histc(self, bins: _int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:
         """The number of elements in each of ``bins`` intervals of one width from ``min`` to ``max``."""
+    def hooks(self) -> list[Callable[[Tensor], Any]]:
+        """The hooks that :meth:`register_hook` registered for this tensor, in the order in which they are called."""
     def hsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
         """`tensor_split` along the second axis, or along the only one."""
     def hypot(self, other: Any) -> Tensor:

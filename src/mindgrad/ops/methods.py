@@ -28,7 +28,7 @@ from mindgrad.ops import (
 from mindgrad.ops.forms import functions_of
 from mindgrad.ops.overloads import with_second_names
 from mindgrad.ops.registry import Form, public, surface
-from mindgrad.trace.tensor_hooks import register_hook
+from mindgrad.trace.tensor_hooks import hooks, register_hook
 
 __all__ = ["METHODS", "OPERATORS", "PROPERTIES"]
 
@@ -109,7 +109,8 @@ def _install(forms: list[Form]) -> None:
         setattr(Tensor, name, METHODS[name])
 
 
-public("Tensor")(register_hook)
+for _method in (hooks, register_hook):
+    public("Tensor")(_method)
 surface("Tensor", _install)
 for _name, _function in OPERATORS.items():
     setattr(Tensor, _name, _function)
