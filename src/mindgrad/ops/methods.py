@@ -28,6 +28,7 @@ from mindgrad.ops import (
 from mindgrad.ops.forms import functions_of
 from mindgrad.ops.overloads import with_second_names
 from mindgrad.ops.registry import Form, public, surface
+from mindgrad.ops.selection import Selection
 from mindgrad.trace.tensor_hooks import hooks, register_hook
 
 __all__ = ["METHODS", "OPERATORS", "PROPERTIES"]
@@ -107,6 +108,7 @@ def _install(forms: list[Form]) -> None:
     METHODS.update(with_second_names(methods))
     for name in methods:
         setattr(Tensor, name, METHODS[name])
+        setattr(Selection, name, METHODS[name])
 
 
 for _method in (hooks, register_hook):
@@ -114,6 +116,7 @@ for _method in (hooks, register_hook):
 surface("Tensor", _install)
 for _name, _function in OPERATORS.items():
     setattr(Tensor, _name, _function)
+    setattr(Selection, _name, _function)
 for _name, _function in PROPERTIES.items():
     setattr(Tensor, _name, property(_function))
 refuse_attributes(Tensor, TENSORS)
