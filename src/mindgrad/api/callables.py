@@ -16,7 +16,6 @@ from mindgrad.execution.object_cache import memory, remembered
 from mindgrad.ir.settings import GRAPH_MODE, options
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.numbers import as_data, as_python
-from mindgrad.trace.tensor_hooks import warn_of_hooks
 
 __all__ = [
     "Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "name_derivative",
@@ -135,7 +134,6 @@ def in_either_mode(
                 args, kwargs = with_tensors((args, kwargs))
             args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
         if compiles or options["mode"] == GRAPH_MODE:
-            warn_of_hooks(args)
             return compiled.call(args, kwargs)
         result = calls(run, args, kwargs)
         return as_python(result) if has_numbers else result

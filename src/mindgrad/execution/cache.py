@@ -27,6 +27,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.guards import Change
 from mindgrad.trace.numbers import number_tensor
 from mindgrad.trace.signature import leaf_signature
+from mindgrad.trace.tensor_hooks import any_hooked, with_hooks
 from mindgrad.trace.tracing import DATA
 from mindgrad.trace.user_functions import functions_in
 
@@ -54,10 +55,10 @@ def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, 
     """The cache key of a call, and the tensors that its program is called with."""
     # plain tensors, the usual case, need no walk through structures
     key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
-    if kwargs or None in key or any_constant(args):
+    if kwargs or None in key or any_constant(args) or any_hooked(args):
         leaves, structure = flatten((args, kwargs))
         leaves = leaves_as_tensors(leaves)
-        key = (structure, tuple([DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
+        key = (structure, tuple([DATA.get(type(x)) or with_hooks(leaf_signature(x), x) for x in leaves]))
         tensors = [x if isinstance(x, Tensor) else number_tensor(x) for x in leaves if _is_data(x)]
     else:
         tensors = list(args)

@@ -42,6 +42,7 @@ from mindgrad.trace import user_calls
 from mindgrad.trace.effect_log import Place, Variable
 from mindgrad.trace.guards import Change
 from mindgrad.trace.signature import shifting
+from mindgrad.trace.tensor_hooks import any_hooked, inherit_hooks
 from mindgrad.trace.tracing import Trace
 
 __all__ = ["Compiled", "trace"]
@@ -87,13 +88,14 @@ class Compiled:
                 version == settings.version
                 and types == [x._type or x.type if type(x) is Tensor else None for x in args]
                 and not any_constant(args)
+                and not any_hooked(args)
                 and program.holds()
             ):
                 program.history.hits += 1
                 return program.call(args)
         if open_scopes():
             # as when it is called from outside: what it assigns to elements of arguments stays inside
-            args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
+            args = tuple([inherit_hooks(as_it_is(x), x) if type(x) is Tensor else x for x in args])
             args, kwargs = with_tensors((args, kwargs))
             return user_calls.run(self.function, *args, **kwargs)
         version, divided = settings.version, settings.options["partition"]
@@ -106,7 +108,7 @@ class Compiled:
             if program.holds():
                 program.history.hits += 1
                 is_plain = len(tensors) == len(args) == list(map(type, args)).count(Tensor)
-                if is_plain and not kwargs and not divided:
+                if is_plain and not kwargs and not divided and not any_hooked(args):
                     self._latest = [x.type for x in args], version, program
                 return program.call(tensors)
         if key in self._by_value:

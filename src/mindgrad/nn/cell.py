@@ -19,7 +19,8 @@ from mindgrad.ir.dtype import DType, as_dtype
 from mindgrad.ir.scope import open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell_path import name_path_in_errors
-from mindgrad.nn.hooks import Hooked, HookHandle
+from mindgrad.nn.compatibility import Compatible
+from mindgrad.nn.hooks import HookHandle
 from mindgrad.ops.sharded_function import Sharded, shard
 from mindgrad.trace import mutation_policy, replayed_forward, state, user_calls
 from mindgrad.trace.cell_guards import follow_reads, note_all
@@ -34,7 +35,7 @@ __all__ = ["Cell", "HookHandle"]
 _FLAGS = ("training", "requires_grad")
 
 
-class Cell(Hooked):
+class Cell(Compatible):
     """A building block: ``construct`` computes, attributes hold Parameters and inner Cells.
 
     In GRAPH_MODE a call compiles ``construct`` with everything in it to one program, once per
@@ -339,19 +340,6 @@ class Cell(Hooked):
         wanted = as_dtype(dst_type)
         return [map_leaves(lambda x: _as_float(x, wanted), each) for each in inputs]
 
-    @property
-    def bprop_debug(self) -> bool:
-        """Accepted for compatibility: in PYNATIVE_MODE ``bprop`` is ordinary Python always."""
-        return self.__dict__.get("_bprop_debug", False)
-
-    @bprop_debug.setter
-    def bprop_debug(self, value: bool) -> None:
-        if not isinstance(value, bool):
-            raise TypeError(
-                f"For '{type(self).__name__}', 'bprop_debug' must be a bool, but got {type(value).__name__}."
-            )
-        object.__setattr__(self, "_bprop_debug", value)
-
     # -- compiling -------------------------------------------------------------------------------
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
@@ -362,12 +350,6 @@ class Cell(Hooked):
         """
         if settings.is_graph_mode():
             self._compiled.prepare(*args, **kwargs)
-
-    def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Accepted for compatibility: a program is compiled for each shape that the Cell is called with."""
-
-    def set_jit_config(self, jit_config: Any) -> None:
-        """Accepted for compatibility: a Cell is compiled whole, with all optimisations."""
 
     def recompute(
         self,

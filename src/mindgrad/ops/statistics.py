@@ -341,14 +341,14 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
     operator = "Norm"
     flag(keepdim, operator, "keepdim")
     x = operand(A, operator)
-    if dim is None and ord is not None and x.ndim > 2:
+    if ord is None:
+        return vector_norm(x, 2, dim, keepdim, dtype=dtype)
+    if dim is None and x.ndim > 2:
         raise ValueError(
             f"For '{operator}', 'dim' must be given where 'ord' is, because the input has more than two "
             f"axes: its shape is {x.shape}."
         )
     pair = tuple(range(x.ndim)) if dim is None else tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
-    if ord is None:
-        return vector_norm(x, 2, dim, keepdim, dtype=dtype)
     if len(pair) == 2:
         return matrix_norm(x, ord, pair, keepdim, dtype=dtype)
     if isinstance(ord, str):
