@@ -349,6 +349,8 @@ def test_pure_callback_checks_its_arguments():
         ms.pure_callback(3, Tensor(X), Tensor(X))
     with pytest.raises(TypeError, match=r"'result' must have a shape and a dtype, but got \(?3"):
         ms.pure_callback(np.sin, 3, Tensor(X))
+    with pytest.raises(ValueError, match="vmap_method='expand_dims' is not supported"):
+        ms.pure_callback(np.sin, Tensor(X), Tensor(X), vmap_method="expand_dims")
 
 
 def test_custom_checks_its_arguments():

@@ -169,8 +169,9 @@ class Tensor(TensorMembers):
             refuse(
                 "the value of a tensor is read, which is not known while its program is being compiled: by "
                 "asnumpy(), item(), tolist(), or a library that takes arrays",
-                "Use an operator of mindgrad.ops on the tensor itself, return the tensor and read it "
-                "outside, or run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
+                "Use an operator of mindgrad.ops on the tensor itself, call NumPy code with "
+                "mindgrad.pure_callback, return the tensor and read it outside, or run "
+                "in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
             )
         if type(array) is not np.ndarray:
             if type(array) is PendingArray:

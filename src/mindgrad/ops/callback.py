@@ -23,7 +23,7 @@ from mindgrad.rows.callback import Callback, callback
 __all__ = ["called", "name_of", "pure_callback", "type_of_result"]
 
 
-def pure_callback(fn: Callable[..., Any], result: Any, *args: Any) -> Any:
+def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: str = "sequential") -> Any:
     """Call a Python function on NumPy arrays, in eager and in compiled code.
 
     Use it for code that mindgrad cannot trace: SciPy, Numba, a simulator, a file reader. ``fn`` runs whenever
@@ -37,6 +37,8 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any) -> Any:
             and ``dtype``; only these two are read. For several results, a tuple, list, or dict of them.
         *args (Any): arguments of ``fn``. Tensors, also inside tuples, lists, and dicts, become NumPy
             arrays, which ``fn`` may change; everything else is passed as it is.
+        vmap_method (str): ``"sequential"``: under ``vmap``, ``fn`` is called once for each element of the
+            batch, in order. The other values that JAX has are not supported. Default: ``"sequential"``.
 
     Returns:
         Tensor, or a structure of Tensors as in ``result``. A result whose dtype differs is converted if
@@ -45,14 +47,13 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any) -> Any:
     Raises:
         TypeError: If ``fn`` is not callable, ``result`` has no shape and dtype, ``fn`` returns another
             structure or a dtype that cannot be converted, or the call is differentiated.
-        ValueError: If ``fn`` returns an array of another shape.
+        ValueError: If ``fn`` returns an array of another shape, or ``vmap_method`` is not ``"sequential"``.
 
     An error that ``fn`` raises is raised unchanged, in compiled code after the program has stopped.
 
     The derivative of ``fn`` is unknown, so that differentiating the call raises an error. Call it inside a
     Cell with a method ``bprop``, inside a function with ``custom_vjp``, or use :class:`mindgrad.ops.Custom`.
-    Under ``vmap``, ``fn`` is called once for each element of the batch, in order. Programs that have a
-    callback are not kept in the cache on disk.
+    Programs that have a callback are not kept in the cache on disk.
 
     >>> import math
     >>> import numpy as np
@@ -68,6 +69,11 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any) -> Any:
     See Also:
         :class:`mindgrad.ops.Custom`: an operator that calls ``fn`` and has a derivative.
     """
+    if vmap_method != "sequential":
+        raise ValueError(
+            f"For 'pure_callback', vmap_method={vmap_method!r} is not supported: mindgrad calls 'fn' once "
+            f"for each element of a batch. Pass vmap_method='sequential', or leave it out."
+        )
     return called("pure_callback", fn, result, args)
 
 
