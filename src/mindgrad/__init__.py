@@ -125,6 +125,7 @@ if _TYPE_CHECKING:
     )
     from mindgrad.common.installation import run_check  # noqa: F401
     from mindgrad.hal import *  # noqa: F403
+    from mindgrad.ops.callback import pure_callback
     from mindgrad.parallel import (  # noqa: F401
         Layout,
         get_algo_parameters,
@@ -153,6 +154,7 @@ _NAMES = {
         "Int", "TensorType", "Type", "list_", "number", "string", "tensor_type", "tuple_", "type_none",
     ),
     "mindgrad.common.installation": ("run_check",),
+    "mindgrad.ops.callback": ("pure_callback",),
     "mindgrad.ops.constant_blocks": ("_no_grad",),
     "mindgrad.solvers.implicit": (
         "SolverInfo", "argmin", "custom_linear_solve", "custom_root", "fixed_point",
@@ -203,23 +205,24 @@ _LATER = {name: module for module, names in _NAMES.items() for name in names}
 _OWN_VERSION = __version__ = "0.1.0"
 
 __all__ = [
-    "COMPATIBLE", "GRAPH_MODE", "LAX", "PYNATIVE_MODE", "STRICT", "COOTensor", "CSRTensor", "CompileError",
-    "DType", "FrozenValueWarning", "Generator", "JitConfig", "OdeInfo", "ParallelMode", "Parameter",
-    "ParameterTuple", "RowTensor", "SolverInfo", "SparseTensor", "Tensor", "amp", "argmin", "bfloat16",
-    "biharmonic", "bool_", "byte", "cache_info", "cdouble", "cfloat", "check_finite", "check_grad",
-    "clear_cache", "common", "communication", "complex64", "complex128", "context", "custom_linear_solve",
-    "custom_root", "dataset", "default_generator", "derivative", "directional_derivative", "divergence",
-    "double", "draw", "dtype", "dtype_to_nptype", "dtype_to_pytype", "explain", "fixed_point", "float16",
-    "float32", "float64", "float_", "from_dlpack", "from_numpy", "frombuffer", "get_auto_parallel_context",
-    "get_context", "get_grad", "get_ps_context", "get_py_obj_dtype", "get_rng_state", "get_seed", "ggnvp",
-    "grad", "half", "hessian", "hvp", "initial_seed", "install", "int8", "int16", "int32", "int64", "int_",
-    "intc", "intp", "is_tensor", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jit_class", "jvp",
-    "laplacian", "lazy_inline", "linearize", "log", "long", "manual_seed", "ms_function", "mutable", "nn",
-    "no_inline", "numpy", "odeint", "ops", "pytype_to_dtype", "recompute", "reset_auto_parallel_context",
+    "COMPATIBLE", "GRAPH_MODE", "LAX", "PYNATIVE_MODE", "STRICT", "COOTensor", "CSRTensor",
+    "CompileError", "DType", "FrozenValueWarning", "Generator", "JitConfig", "OdeInfo", "ParallelMode",
+    "Parameter", "ParameterTuple", "RowTensor", "SolverInfo", "SparseTensor", "Tensor", "amp", "argmin",
+    "bfloat16", "biharmonic", "bool_", "byte", "cache_info", "cdouble", "cfloat", "check_finite",
+    "check_grad", "clear_cache", "common", "communication", "complex64", "complex128", "context",
+    "custom_linear_solve", "custom_root", "dataset", "default_generator", "derivative",
+    "directional_derivative", "divergence", "double", "draw", "dtype", "dtype_to_nptype",
+    "dtype_to_pytype", "explain", "fixed_point", "float16", "float32", "float64", "float_", "from_dlpack",
+    "from_numpy", "frombuffer", "get_auto_parallel_context", "get_context", "get_grad", "get_ps_context",
+    "get_py_obj_dtype", "get_rng_state", "get_seed", "ggnvp", "grad", "half", "hessian", "hvp",
+    "initial_seed", "install", "int8", "int16", "int32", "int64", "int_", "intc", "intp", "is_tensor",
+    "jacfwd", "jacobian", "jacrev", "jet", "jit", "jit_class", "jvp", "laplacian", "lazy_inline",
+    "linearize", "log", "long", "manual_seed", "ms_function", "mutable", "nn", "no_inline", "numpy",
+    "odeint", "ops", "pure_callback", "pytype_to_dtype", "recompute", "reset_auto_parallel_context",
     "reset_ps_context", "second_order", "seed", "set_auto_parallel_context", "set_context",
-    "set_deterministic", "set_device", "set_ps_context", "set_recursion_limit", "set_rng_state", "set_seed",
-    "short", "single", "source", "taylor", "tensor", "train", "ubyte", "uint", "uint8", "uint16", "uint32",
-    "uint64", "uintc", "uintp", "ushort", "value_and_grad", "vhp", "vjp", "vmap",
+    "set_deterministic", "set_device", "set_ps_context", "set_recursion_limit", "set_rng_state",
+    "set_seed", "short", "single", "source", "taylor", "tensor", "train", "ubyte", "uint", "uint8",
+    "uint16", "uint32", "uint64", "uintc", "uintp", "ushort", "value_and_grad", "vhp", "vjp", "vmap",
 ]  # fmt: skip
 __all__ = list(dict.fromkeys([*__all__, *_ROOMS, *_LATER]))
 

@@ -6,10 +6,20 @@ An exception that passes through XLA would come out as another one, with a text 
 from __future__ import annotations
 
 from collections import deque
+from typing import Any
 
-__all__ = ["note", "raise_noted"]
+__all__ = ["CallbackError", "is_noted", "note", "raise_noted"]
 
 _noted: deque[BaseException] = deque()
+
+
+class CallbackError(Exception):
+    """Ends a compiled program whose callback failed; the error of the callback is noted."""
+
+
+def is_noted(exc_info: Any) -> bool:
+    """Whether a record of a log, with this ``exc_info``, is about an error that is noted."""
+    return exc_info is not None and exc_info[0] is CallbackError
 
 
 def note(error: BaseException) -> None:
@@ -22,4 +32,4 @@ def raise_noted() -> None:
     if _noted:
         error = _noted.popleft()
         _noted.clear()
-        raise error.with_traceback(None)
+        raise error

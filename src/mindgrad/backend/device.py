@@ -114,7 +114,7 @@ def _report_missing(target: str) -> None:
 
 def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
     """Run one operator on the selected device, compiled once per signature; device arrays."""
-    if primitive.communicates:
+    if primitive.communicates or primitive.calls_back:
         return primitive.numpy(*arrays, **parameters)
     kernel = compile_kernel(primitive, tuple(parameters.items()))
     rank = max((np.ndim(a) for a in arrays), default=0)

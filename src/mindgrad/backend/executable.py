@@ -30,7 +30,7 @@ from mindgrad.ir.graph import Constant, Graph
 
 __all__ = [
     "EndOfProcess", "Executable", "GraphProgram", "ahead", "array_type", "compiling", "copy_on_device",
-    "noting",
+    "noting", "to_end",
 ]  # fmt: skip
 
 
@@ -52,7 +52,7 @@ class Executable:
         self,
         run: Callable[..., Any],
         extra: Sequence[Any],
-        has_effect: bool = False,
+        calls_back: bool = False,
         may_take_long: bool = False,
         layouts: Sequence[Any] | None = None,
     ) -> None:
@@ -61,7 +61,7 @@ class Executable:
         self.compiled: Any = run
         self.takes_parts = False
         self.may_take_long = may_take_long
-        finished = _to_end if has_effect else _as_it_is
+        finished = to_end if calls_back else _as_it_is
         self.run = _LongRun(run, finished) if may_take_long else finished(run)
         stopped_by_forks.add(self)
 
@@ -136,15 +136,19 @@ def _as_it_is(run: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _to_end(run: Callable[..., Any]) -> Callable[..., Any]:
+def to_end(run: Callable[..., Any]) -> Callable[..., Any]:
     """``run``, followed by a wait for the program's printing and checks."""
     jax = jax_module()
 
     def wait(*operands: Any) -> Any:
-        results = run(*operands)
-        for each in results:
-            computed(each)
-        jax.effects_barrier()
+        try:
+            results = run(*operands)
+            for each in results:
+                computed(each)
+            jax.effects_barrier()
+        except Exception:  # of XLA, which a callback has ended
+            raise_noted()
+            raise
         raise_noted()
         return results
 

@@ -29,6 +29,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from mindgrad._base.callback_errors import is_noted
 from mindgrad._base.collection import no_garbage
 from mindgrad._base.signals import Deferred
 
@@ -71,8 +72,9 @@ def prepare_import() -> None:
     Forks take locks in the reverse order of their registration: those that jax's import takes are registered
     before the lock that is held meanwhile. When the process ends it is too late for that.
     """
-    for name in ("logging", "concurrent.futures.thread"):
-        importlib.import_module(name)
+    logging, _ = map(importlib.import_module, ("logging", "concurrent.futures.thread"))
+    # jax logs what its callbacks raise; an error that is noted is raised where the program was called
+    logging.getLogger("jax._src.callback").addFilter(lambda record: not is_noted(record.exc_info))
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 

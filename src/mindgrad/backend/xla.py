@@ -17,14 +17,14 @@ import numpy as np
 from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.waiting import interruptible
 from mindgrad.backend.device_mesh import Placement, constants_of, is_joint, laid_out, lowering_for
-from mindgrad.backend.executable import Executable, GraphProgram, ahead, noting
+from mindgrad.backend.executable import Executable, GraphProgram, ahead, noting, to_end
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import kernel_options, options_of
 from mindgrad.backend.process_mesh import after, mesh_of, noted
 from mindgrad.backend.stepped_quotients import hidden, stepped_quotients
 from mindgrad.control.trip_counts import has_long_loops, is_short
 from mindgrad.ir.cost_model import costs
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable, communicates, is_communication
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable, calls_back, communicates, is_communication
 from mindgrad.ir.partition import set_device_counter
 from mindgrad.ir.primitive import Primitive
 
@@ -203,12 +203,11 @@ def compile_graph(graph: Graph) -> Callable[[Sequence[Any]], list[Any]]:
     jitted = jax_module().jit(_program(graph, hoisted))
 
     def run(arrays: Sequence[Any]) -> list[Any]:
-        jax = jax_module()  # which is refused in a forked process
-        results = jitted(arrays, extra)
-        if graph.has_effect:
-            jax.effects_barrier()
-        return results
+        jax_module()  # which is refused in a forked process
+        return jitted(arrays, extra)
 
+    if calls_back(graph):
+        run = to_end(run)
     scoped = _scoped(run, needs_x64(graph))  # settings of jax are those of a thread
     if has_long_loops(graph):
         return partial(interruptible, scoped)
@@ -270,7 +269,7 @@ def compile_ahead(
             operands,
             needs_x64(graph),
             device,
-            None if graph.has_effect or mesh is not None else GraphProgram(graph, hoisted, donated),
+            None if calls_back(graph) or mesh is not None else GraphProgram(graph, hoisted, donated),
             options_of(graph, device) | (_EXACT if is_exact and graph.has_halves() else {}),
             placement,
         )
@@ -290,14 +289,14 @@ def _executable(
 ) -> Executable:
     """The executable of a compiled program; waits for what may take long are interruptible."""
     may_take_long = has_long_loops(graph)
-    if graph.has_effect or may_take_long:
+    if calls_back(graph) or may_take_long:
         pending_results = 0  # such a program's results are awaited
     call = _noted(compiled, graph, placement)
     if mesh is not None:
         call = mesh.joining(compiled, graph, pending_results)
     if not may_take_long and (mesh or placement or not _ends_soon(graph)):
         call = noting(call)
-    executable = Executable(call, constants, graph.has_effect, may_take_long, layouts)
+    executable = Executable(call, constants, calls_back(graph), may_take_long, layouts)
     executable.compiled, executable.takes_parts = compiled, mesh is not None
     return executable
 
@@ -309,7 +308,7 @@ def _noted(compiled: Any, graph: Graph, placement: Placement | None) -> Any:
 
 def _ends_soon(graph: Graph) -> bool:
     """Whether a program ends before a user thinks of Ctrl-C: of callbacks and other devices nobody knows."""
-    return getattr(_selected(), "platform", "cpu") == "cpu" and not graph.has_effect and is_short(graph)
+    return getattr(_selected(), "platform", "cpu") == "cpu" and not calls_back(graph) and is_short(graph)
 
 
 def _has_empty_arrays(graph: Graph) -> bool:

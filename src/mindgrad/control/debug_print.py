@@ -21,6 +21,7 @@ from mindgrad._base.callback_errors import note
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.work import FREE
 from mindgrad.rows.batching import at_front
+from mindgrad.rows.callback import from_words, in_words
 
 __all__ = ["show"]
 
@@ -35,26 +36,14 @@ def _xla(jax: Any, *xs: Any, function: Callable[..., Any]) -> tuple[()]:
 
     def call(*values: Any) -> None:
         try:
-            function(*[_whole(np.asarray(value), dtype) for value, dtype in zip(values, types, strict=True)])
+            function(
+                *[from_words(np.asarray(value), dtype) for value, dtype in zip(values, types, strict=True)]
+            )
         except FloatingPointError as error:  # of ``check_finite``
-            note(error)
+            note(error.with_traceback(None))
 
-    jax.debug.callback(call, *[_in_words(jax, x) for x in xs], ordered=True)
+    jax.debug.callback(call, *[in_words(jax, x) for x in xs], ordered=True)
     return ()
-
-
-def _in_words(jax: Any, x: Any) -> Any:
-    """``x``; values of 64 bits as pairs of words, for jax would round them where its callbacks run."""
-    if x.dtype.itemsize != 8 or x.dtype.kind == "c":
-        return x
-    return jax.lax.bitcast_convert_type(x, np.uint32)
-
-
-def _whole(value: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """The value that came in words, or as it is."""
-    if value.dtype == np.uint32 and dtype.itemsize == 8:
-        return np.ascontiguousarray(value).view(dtype)[..., 0]
-    return value
 
 
 def _batch(size: int, xs: Sequence[Any], at: Sequence[int | None], function: Callable[..., Any]) -> Any:
@@ -77,4 +66,5 @@ show = Primitive(
     batch=_batch,
     multiple=True,
     effect=True,
+    calls_back=True,
 )

@@ -20,7 +20,7 @@ from mindgrad.execution.cache import call_signature
 from mindgrad.execution.donation import window
 from mindgrad.execution.finite_results import are_finite, locate_fault
 from mindgrad.ir import settings
-from mindgrad.ir.graph import Graph, Variable, communicates, live_equations
+from mindgrad.ir.graph import Graph, Variable, calls_back, communicates, live_equations
 from mindgrad.ir.kernels import compacted, run_compact, runs_functions, runs_on_host, silently
 from mindgrad.ir.rewriting import without_rewrites
 from mindgrad.ir.tensor import Tensor, make_tensor
@@ -155,7 +155,7 @@ def _is_of_kernels(graph: Graph) -> bool:
     """Whether ``graph`` gives new values, by few equations that are kernels of NumPy."""
     outputs = graph.outputs
     return (
-        not graph.has_effect
+        not calls_back(graph)
         and not communicates(graph)
         and len(graph) <= _MOST_EQUATIONS
         and all(type(y) is Variable for y in outputs)

@@ -18,7 +18,7 @@ from typing import Any
 
 from mindgrad._base.location import Located
 from mindgrad.execution.record import finish, new_scope
-from mindgrad.ir.graph import Graph, communicates
+from mindgrad.ir.graph import Graph, calls_back, communicates
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.scope import GraphScope, Scope, apply, executing, innermost, lifted, opened
 from mindgrad.ir.tensor import Tensor, make_tensor
@@ -87,7 +87,7 @@ class Event:
 def obstacle(primitive: Primitive, parameters: dict[str, Any]) -> str:
     """The reason for which an operator runs at once, where it stands; empty if it may run later."""
     graphs = [x for x in parameters.values() if isinstance(x, Graph)]
-    if primitive.effect or any(graph.has_effect for graph in graphs):
+    if primitive.calls_back or any(map(calls_back, graphs)):
         return f"'{primitive.name}' calls back into Python"
     if primitive.communicates or any(map(communicates, graphs)):
         return f"'{primitive.name}' communicates with other processes"

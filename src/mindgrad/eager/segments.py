@@ -15,7 +15,7 @@ from mindgrad.backend.xla import compile_ahead
 from mindgrad.eager.replay import OPEN, Event, Replay, needed_events
 from mindgrad.eager.structure import Segment, Structure
 from mindgrad.ir.build import building
-from mindgrad.ir.graph import Graph, Variable
+from mindgrad.ir.graph import Graph, Variable, calls_back
 from mindgrad.ir.rewriting import without_rewrites
 from mindgrad.ir.scope import GraphScope, opened
 from mindgrad.ir.tensor import Tensor, make_tensor
@@ -95,7 +95,7 @@ def _compiled_as_it_is(
     # those that are replaced come first: jax puts the first result of a type into the first donated memory
     numbers = sorted(outputs, key=lambda n: (n not in replaced, n))
     graph, inputs = traced_events(structure, events, numbers, computed, recordings)
-    if graph.has_effect:
+    if calls_back(graph):
         raise NotImplementedError("an operator of it calls back into Python")
     graph = before_compilation(graph)
     order = [replaced[value] for value in numbers if value in replaced]

@@ -23,7 +23,7 @@ from mindgrad.backend.executable import Executable
 from mindgrad.execution.background import submit
 from mindgrad.ir import settings
 from mindgrad.ir.evaluate import Stopped, evaluate, go_on, stop
-from mindgrad.ir.graph import Graph, communicates
+from mindgrad.ir.graph import Graph, calls_back, communicates
 from mindgrad.ir.kernels import runs_on_host
 
 __all__ = ["VARIABLE", "FirstOnHost", "may_begin_on_host"]
@@ -37,7 +37,7 @@ def may_begin_on_host(graph: Graph) -> bool:
     """Whether the first call of a program may be computed by NumPy."""
     is_wanted = settings.options["first_call"] == "numpy"
     return (
-        is_wanted and runs_on_host() and not (graph.has_effect or graph.has_halves() or communicates(graph))
+        is_wanted and runs_on_host() and not (calls_back(graph) or graph.has_halves() or communicates(graph))
     )
 
 

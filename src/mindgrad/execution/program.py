@@ -19,7 +19,7 @@ from mindgrad.execution.first_call import FirstOnHost, may_begin_on_host
 from mindgrad.execution.layouts import gathered, lay_out, moved, partition_of, placement_of, stay
 from mindgrad.execution.observers import observe
 from mindgrad.ir import settings
-from mindgrad.ir.graph import communicates
+from mindgrad.ir.graph import calls_back, communicates
 from mindgrad.ir.partition import in_force
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.optimize.pipeline import before_compilation
@@ -83,7 +83,7 @@ class Program:
         self._written = written
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
         # what a failing callback of the program would take with it is not given away
-        may_give = not graph.has_effect and not is_checking
+        may_give = not calls_back(graph) and not is_checking
         is_given = [may_give and new.get(id(p)) is p.type for p in parameters]
         donated = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]
         self._donation = Donation(donated) if donated else None
@@ -91,7 +91,7 @@ class Program:
         results = graph.outputs[len(written) :]
         self.is_plain = (
             not traced.outcome
-            and not graph.has_effect
+            and not calls_back(graph)
             and not communicates(graph)
             and not graph.has_halves()
             and len({*map(id, results), *map(id, graph.inputs)}) == len(results) + len(graph.inputs)

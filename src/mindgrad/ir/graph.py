@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from mindgrad.ir.primitive import Primitive
 
 __all__ = [
-    "Atom", "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "derivative_of",
-    "is_finite", "silent", "without_effects",
+    "Atom", "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back",
+    "derivative_of", "is_finite", "silent", "without_effects",
 ]  # fmt: skip
 
 Result = TypeVar("Result")
@@ -346,6 +346,12 @@ def live_equations(equations: Sequence[Equation], outputs: Iterable[Any]) -> lis
             needed.update(atom for atom in equation.inputs if type(atom) is Variable)
     live.reverse()
     return live
+
+
+@memoized
+def calls_back(graph: Graph) -> bool:
+    """Whether ``graph``, or one in it, calls Python functions of this process."""
+    return any(e.primitive.calls_back or any(map(calls_back, e.graphs.values())) for e in graph.equations)
 
 
 @memoized

@@ -23,6 +23,8 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
   are those with a graph in them (a loop's body) in which such a row stands; where ``runs_graphs`` is not set,
   graphs are run by the derivative only, and so are their effects.
 - ``unique`` rows are never merged, though nothing is seen of them: two calls with the same operands stay two.
+- ``calls_back`` rows call Python functions of this process while a compiled program runs: such programs are
+  not kept on disk, and a call waits for their results, so that an error of the function is raised by it.
 - ``communicates`` rows combine the arrays of several processes: they run where they stand, the same on every
   rank, so that they are never folded, nor part of what eager mode compiles on the side, by its clock; one
   that sends nothing itself has ``sends=False``.
@@ -94,6 +96,7 @@ class Primitive:
     passage: Callable[..., Any] | None = None
     expand: Callable[..., Any] | None = None
     closed: bool = False
+    calls_back: bool = False
     by_user: bool = False
     replaceable: bool = False
     programs: Callable[..., Any] | None = None

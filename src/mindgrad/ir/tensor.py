@@ -18,7 +18,7 @@ from mindgrad._base.location import user_frame, warn_user
 from mindgrad._base.refusal import refuse
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
 from mindgrad._base.waiting import computed
-from mindgrad.ir import constant_arguments, unknown_shape
+from mindgrad.ir import constant_arguments, constant_reads, unknown_shape
 from mindgrad.ir.array_conversion import array_of, initialised, is_shareable, of_type, tensor_element
 from mindgrad.ir.dtype import DType, as_dtype
 from mindgrad.ir.pending import PendingArray, host_copy
@@ -169,8 +169,9 @@ class Tensor(TensorMembers):
             refuse(
                 "the value of a tensor is read, which is not known while its program is being compiled: by "
                 "asnumpy(), item(), tolist(), or a library that takes arrays",
-                "Use an operator of mindgrad.ops on the tensor itself, return the tensor and read it "
-                "outside, or run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
+                "Use an operator of mindgrad.ops on the tensor itself, call NumPy code with "
+                "mindgrad.pure_callback, return the tensor and read it outside, or run "
+                "in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
             )
         if type(array) is not np.ndarray:
             if type(array) is PendingArray:
@@ -213,7 +214,7 @@ class Tensor(TensorMembers):
 
     def _leave(self, how: str) -> None:
         """Say that a value that is read with Python leaves the derivative."""
-        if self.is_traced and self._array is not None:
+        if self.is_traced and self._array is not None and not constant_reads.is_constant(self._scope):
             warn_user(
                 f"{how} reads the value of a tensor that is being differentiated: what is computed from "
                 f"it is a constant without derivative. Write stop_gradient(x) before it if that is meant."

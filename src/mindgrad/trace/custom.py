@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from mindgrad._base.foreign_names import refuse_attributes
-from mindgrad._base.location import pullback_lines
+from mindgrad._base.location import pullback_lines, user_frame
+from mindgrad._base.refusal import CompileError, location_of
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.custom import custom
 from mindgrad.ir import settings
+from mindgrad.ir.constant_reads import constants_below
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.memo import retained
-from mindgrad.ir.scope import apply
+from mindgrad.ir.scope import apply, open_scopes
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import Shape, TensorType
+from mindgrad.rows.callback import Callback, callback
 from mindgrad.rows.complexes import conj
 from mindgrad.rows.kinds import zeros
 from mindgrad.rows.reduction import reduce_sum
@@ -38,7 +44,8 @@ class CustomDerivative:
         name: the name of the function in errors.
 
     ``bprop`` runs at every call, so that it reads the current state of Python objects; equal pullbacks are
-    one graph, whose derivatives are computed once.
+    one graph, whose derivatives are computed once. In eager mode a ``bprop`` that reads values (``asnumpy``)
+    runs as a callback instead, whose own derivative is unknown.
     """
 
     def __init__(self, function: Callable[..., Any], bprop: Callable[..., Any], name: str) -> None:
@@ -50,7 +57,8 @@ class CustomDerivative:
         leaves, structure = flatten(args)
         leaves = [state.read(x) if isinstance(x, Tensor) else x for x in leaves]
         held = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
-        results, result_structure = flatten(user_calls.run(self.function, *unflatten(structure, held)))
+        with constants_below(len(open_scopes())):
+            results, result_structure = flatten(user_calls.run(self.function, *unflatten(structure, held)))
         xs = [x for x in leaves if isinstance(x, Tensor)]
         ys = [state.read(y) for y in results if isinstance(y, Tensor)]
         if not xs or not ys or not any(x.is_traced for x in xs):
@@ -82,14 +90,23 @@ class CustomDerivative:
             dout = unflatten(result_structure, _replaced(results, received))
             with pullback_lines():
                 returned = user_calls.run(self.bprop, *inputs, out, dout)
-            gradients = self._gradients(inputs, returned, is_strict)
+            gradients = self.gradients(inputs, returned, is_strict)
             return [_conjugate(gradient) for gradient in gradients]
 
         types = [x.type for x in (*xs, *ys, *ys)]
-        program = trace(pullback, types, values_are_inputs=True)
+        try:
+            program = trace(pullback, types, values_are_inputs=True)
+        except CompileError as error:
+            if is_strict or error.is_final:
+                raise
+            # of eager mode: 'bprop' reads values, so it runs on them, when they are known
+            on_values = _OnValues(self, leaves, structure, results, result_structure)
+            name, place = f"bprop of {self.name}", location_of(user_frame())
+            function = Callback(on_values, [x.type for x in xs], self.name, name, place)
+            program = trace(lambda *symbols: list(apply(callback, *symbols, function=function)), types)
         return retained(program.graph), [state.read(tensor) for tensor in program.captured.values()]
 
-    def _gradients(self, inputs: Sequence[Any], returned: Any, is_strict: bool) -> list[Tensor]:
+    def gradients(self, inputs: Sequence[Any], returned: Any, is_strict: bool) -> list[Tensor]:
         """One gradient per tensor among ``inputs``, checked against it.
 
         ``is_strict``: only a tuple of gradients is taken, as in GRAPH_MODE.
@@ -146,6 +163,54 @@ class CustomDerivative:
                 f"{index}th argument, which is:{list(x.shape)}, but got: {list(gradient.shape)}."
             )
         return gradient if gradient.dtype is x.dtype else apply(convert, gradient, dtype=x.dtype)
+
+
+class _OnValues:
+    """``bprop`` as a function of NumPy arrays: inputs, results, and gradients of results."""
+
+    def __init__(
+        self,
+        derivative: CustomDerivative,
+        leaves: Sequence[Any],
+        structure: Any,
+        results: Sequence[Any],
+        result_structure: Any,
+    ) -> None:
+        self.derivative = derivative
+        self.structures = structure, result_structure
+        # the tensors of the call are not kept
+        self.leaves = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
+        self.results = [_TENSOR if isinstance(x, Tensor) else x for x in results]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _OnValues)
+            and self.derivative.bprop == other.derivative.bprop
+            and self.structures == other.structures
+            and len(self.leaves + self.results) == len(other.leaves + other.results)
+            and all(map(operator.is_, self.leaves + self.results, other.leaves + other.results))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.derivative.name, len(self.leaves), len(self.results)))
+
+    def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
+        tensors = iter(map(make_tensor, arrays))
+        structure, result_structure = self.structures
+        inputs = unflatten(structure, _filled(self.leaves, tensors))
+        out = unflatten(result_structure, _filled(self.results, tensors))
+        dout = unflatten(result_structure, _filled(self.results, map(_conjugate, tensors)))
+        returned = self.derivative.bprop(*inputs, out, dout)
+        gradients = self.derivative.gradients(inputs, returned, is_strict=False)
+        return [np.asarray(_conjugate(gradient).host_array()) for gradient in gradients]
+
+
+#: marks the leaves that are tensors
+_TENSOR = object()
+
+
+def _filled(leaves: Sequence[Any], tensors: Iterator[Tensor]) -> list[Any]:
+    return [next(tensors) if x is _TENSOR else x for x in leaves]
 
 
 class custom_vjp:

@@ -135,7 +135,10 @@ class _Series:
         if varies is None:
             made_by = atom.made_by
             varies = atom in self._rate_of or (
-                made_by is not None and any(self._varies(x) for x in made_by.inputs)
+                made_by is not None
+                and not made_by.primitive.stops
+                and (made_by.primitive.jvp is not None or made_by.primitive.series is not None)
+                and any(self._varies(x) for x in made_by.inputs)
             )
             self._depends[atom] = varies
         return varies

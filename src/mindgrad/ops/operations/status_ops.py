@@ -92,11 +92,10 @@ identity = operation(
 
 _DEVICE = "is an operator of Ascend"
 _KERNEL = "compiles a kernel of the program's own for MindSpore"
-_OWN = "Write a function of existing operators, or a Cell with 'construct' and 'bprop'."
+_OWN = "Write a function of existing operators, or call a NumPy function by ops.Custom or pure_callback."
 
 DynamicRNN = absent(__name__, "DynamicRNN", _DEVICE, "Use nn.LSTM.")
 DynamicGRUV2 = absent(__name__, "DynamicGRUV2", _DEVICE, "Use nn.GRU.")
-Custom = absent(__name__, "Custom", _KERNEL, _OWN)
 CustomOpBuilder = absent(__name__, "CustomOpBuilder", _KERNEL, _OWN)
 CustomRegOp = absent(__name__, "CustomRegOp", _KERNEL, _OWN)
 DataType = absent(__name__, "DataType", _KERNEL, _OWN)
@@ -109,7 +108,7 @@ Push = absent(
 Pull = absent(__name__, "Pull", "gets Parameters from a server", "There is one process: leave it out.")
 LSTM = absent(__name__, "LSTM", "is a kernel of recurrent layers", "Use nn.LSTM.")
 _ABSENT = [
-    "AiCPURegOp", "Custom", "CustomOpBuilder", "CustomRegOp", "DataType", "DynamicGRUV2",
+    "AiCPURegOp", "CustomOpBuilder", "CustomRegOp", "DataType", "DynamicGRUV2",
     "DynamicRNN", "LSTM", "Pull", "Push", "PyFunc", "TBERegOp",
 ]  # fmt: skip
 

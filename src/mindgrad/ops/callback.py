@@ -1,0 +1,188 @@
+"""Calls of Python functions on NumPy arrays from eager and compiled code: ``pure_callback``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from types import MethodType
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.checks import of_type
+from mindgrad._base.location import user_frame
+from mindgrad._base.refusal import location_of
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.ir.dtype import as_dtype
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.types import TensorType, tensor_type
+from mindgrad.ops.arguments import sizes
+from mindgrad.ops.operands import operand
+from mindgrad.rows.callback import Callback, callback
+
+__all__ = ["called", "name_of", "pure_callback", "type_of_result"]
+
+
+def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: str = "sequential") -> Any:
+    """Call a Python function on NumPy arrays, in eager and in compiled code.
+
+    Use it for code that mindgrad cannot trace: SciPy, Numba, a simulator, a file reader. ``fn`` runs whenever
+    the program runs, in Python, while the rest of the program stays compiled.
+
+    Args:
+        fn (Callable): function to call as ``fn(*args)``, with NumPy arrays in place of the tensors. It
+            returns NumPy arrays, numbers, or Tensors. It must be pure: the result depends on the arguments
+            only. A compiled program may call it more than once, in any order.
+        result (Any): shape and dtype of the result. A Tensor, a NumPy array, or any object that has ``shape``
+            and ``dtype``; only these two are read. For several results, a tuple, list, or dict of them.
+        *args (Any): arguments of ``fn``. Tensors, also inside tuples, lists, and dicts, become NumPy
+            arrays, which ``fn`` may change; everything else is passed as it is.
+        vmap_method (str): ``"sequential"``: under ``vmap``, ``fn`` is called once for each element of the
+            batch, in order. The other values that JAX has are not supported. Default: ``"sequential"``.
+
+    Returns:
+        Tensor, or a structure of Tensors as in ``result``. A result whose dtype differs is converted if
+        NumPy calls the conversion ``same_kind``, such as ``float64`` to ``float32``.
+
+    Raises:
+        TypeError: If ``fn`` is not callable, ``result`` has no shape and dtype, ``fn`` returns another
+            structure or a dtype that cannot be converted, or the call is differentiated.
+        ValueError: If ``fn`` returns an array of another shape, or ``vmap_method`` is not ``"sequential"``.
+
+    An error that ``fn`` raises is raised unchanged, in compiled code after the program has stopped.
+
+    The derivative of ``fn`` is unknown, so that differentiating the call raises an error. Call it inside a
+    Cell with a method ``bprop``, inside a function with ``custom_vjp``, or use :class:`mindgrad.ops.Custom`.
+    Programs that have a callback are not kept in the cache on disk.
+
+    >>> import math
+    >>> import numpy as np
+    >>> import mindgrad as ms
+    >>> def gamma(x):
+    ...     return np.vectorize(math.gamma)(x)
+    >>> @ms.jit
+    ... def f(x):
+    ...     return 2 * ms.pure_callback(gamma, x, x)
+    >>> print(f(ms.Tensor([1.0, 4.0])))
+    [ 2. 12.]
+
+    See Also:
+        :class:`mindgrad.ops.Custom`: an operator that calls ``fn`` and has a derivative.
+    """
+    if vmap_method != "sequential":
+        raise ValueError(
+            f"For 'pure_callback', vmap_method={vmap_method!r} is not supported: mindgrad calls 'fn' once "
+            f"for each element of a batch. Pass vmap_method='sequential', or leave it out."
+        )
+    return called("pure_callback", fn, result, args)
+
+
+#: marks the leaves of arguments that are tensors
+_TENSOR = object()
+
+
+class _OnTrees:
+    """``fn`` as a function from the arrays of its arguments to the arrays of its results."""
+
+    def __init__(self, fn: Any, leaves: Sequence[Any], structure: Any, results: Any, operator: str) -> None:
+        self.fn = fn
+        self.structure = structure
+        self.operator = operator
+        self.types, self.result_structure = flatten(results)
+        #: arguments that are not tensors
+        self.constants = [_TENSOR if isinstance(x, Tensor) else x for x in leaves]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _OnTrees)
+            # a method is a new object whenever it is read
+            and (self.fn is other.fn or (type(self.fn) is MethodType and self.fn == other.fn))
+            and self.structure == other.structure
+            and self.result_structure == other.result_structure
+            and all(a is b for a, b in zip(self.constants, other.constants, strict=True))
+        )
+
+    def __hash__(self) -> int:
+        fn = self.fn
+        return hash((id(fn.__self__), id(fn.__func__)) if type(fn) is MethodType else id(fn))
+
+    def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
+        following = iter(arrays)
+        leaves = [next(following) if x is _TENSOR else x for x in self.constants]
+        returned = self.fn(*unflatten(self.structure, leaves))
+        declared = unflatten(self.result_structure, self.types)
+        pairs = list(self._pairs(declared, returned, ""))
+        return [self._checked(*each) for each in pairs]
+
+    def _pairs(self, declared: Any, returned: Any, path: str) -> Iterator[tuple[TensorType, Any, str]]:
+        """Each declared type with what ``fn`` returned for it, and the path to it."""
+        if isinstance(declared, TensorType):
+            if isinstance(returned, (tuple, dict)):
+                raise TypeError(
+                    f"For '{self.operator}', '{name_of(self.fn)}'{path} must return one array, as 'result' "
+                    f"says, but it returned a {type(returned).__name__} of {len(returned)}."
+                )
+            yield declared, returned, path
+            return
+        is_dict = isinstance(declared, dict)
+        keys = list(declared) if is_dict else range(len(declared))
+        is_alike = isinstance(returned, dict if is_dict else (tuple, list)) and len(returned) == len(declared)
+        if not is_alike or (is_dict and returned.keys() != declared.keys()):
+            expected = f"a dict with the keys {keys}" if is_dict else f"a tuple of {len(declared)} arrays"
+            shown = f"{type(returned).__name__} of {len(returned)}" if hasattr(returned, "__len__") else "one"
+            raise TypeError(
+                f"For '{self.operator}', '{name_of(self.fn)}'{path} must return {expected}, as 'result' "
+                f"says, but it returned a {shown}."
+            )
+        for key in keys:
+            yield from self._pairs(declared[key], returned[key], f"{path}[{key!r}]")
+
+    def _checked(self, declared: TensorType, value: Any, path: str) -> np.ndarray:
+        array = value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
+        result = f"For '{self.operator}', the result{path} of '{name_of(self.fn)}'"
+        if array.shape != declared.shape:
+            raise ValueError(f"{result} has shape {array.shape}, but its declared shape is {declared.shape}.")
+        dtype = declared.dtype.numpy
+        is_python = isinstance(value, (int, float)) and declared.dtype.is_inexact
+        if array.dtype != dtype and not is_python and not np.can_cast(array.dtype, dtype, "same_kind"):
+            raise TypeError(
+                f"{result} has dtype {array.dtype}, which cannot be converted to its declared dtype "
+                f"{declared.dtype.identifier}."
+            )
+        return np.array(array, dtype)  # a copy: fn may use its array again
+
+
+def called(operator: str, fn: Callable[..., Any], result: Any, args: Sequence[Any]) -> Any:
+    """The results of ``fn(*args)``, like ``result``, for the public name ``operator``."""
+    if not callable(fn):
+        raise TypeError(f"For '{operator}', 'fn' must be callable, but got {type(fn).__name__}.")
+    declared, result_structure = flatten(result)
+    types = [_declared_type(operator, each) for each in declared]
+    leaves, structure = flatten(tuple(args))
+    tensors = [operand(x, operator) for x in leaves if isinstance(x, Tensor)]
+    function = _OnTrees(fn, leaves, structure, unflatten(result_structure, types), operator)
+    row = Callback(function, types, operator, name_of(fn), location_of(user_frame()))
+    return unflatten(result_structure, apply(callback, *tensors, function=row))
+
+
+def _declared_type(operator: str, value: Any) -> TensorType:
+    if isinstance(value, TensorType):
+        return value
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if shape is None or dtype is None:
+        raise TypeError(
+            f"For '{operator}', 'result' must have a shape and a dtype, but got {value!r}. Pass a Tensor or "
+            f"an array that has the shape and dtype of the result: ops.zeros((3,), mindgrad.float32)."
+        )
+    return type_of_result(operator, shape, dtype)
+
+
+def type_of_result(operator: str, shape: Any, dtype: Any) -> TensorType:
+    """The type of a result that the user has declared."""
+    of_type(shape, (tuple, list), operator, "shape")
+    return tensor_type(as_dtype(dtype), sizes(tuple(shape), operator, "shape", 0))
+
+
+def name_of(fn: Any) -> str:
+    """The name of a function, for errors."""
+    return getattr(fn, "__name__", type(fn).__name__)
