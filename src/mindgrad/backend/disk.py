@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 from mindgrad._base.location import warn_user
 from mindgrad._base.replacing import remove_abandoned, temporary
 from mindgrad.backend.device_mesh import Placement
-from mindgrad.backend.executable import GraphProgram, compiling
+from mindgrad.backend.executable import GraphProgram
 from mindgrad.backend.graph_digest import digest
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import compiled_with
@@ -258,14 +258,12 @@ def compiled(
             name = lowered.as_text()
         file = folder / (_key(name, devices, options) + _SUFFIX)
         trees = _trees(program) if lowered is None else (lowered.in_tree, lowered.out_tree)
-        with compiling:
-            executable = _load(file, trees, devices)
+        executable = _load(file, trees, devices)
     if executable is None:
         lowered = lowered or lower()
-        with compiling:
-            executable = compiled_with(lowered, options)
-            if file is not None:
-                _store(file, executable)
+        executable = compiled_with(lowered, options)
+        if file is not None:
+            _store(file, executable)
     return executable
 
 
