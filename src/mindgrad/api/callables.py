@@ -8,7 +8,6 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.eager.purity import impurity
 from mindgrad.eager.tiers import EagerCalls
 from mindgrad.execution.array_arguments import any_array, with_tensors
 from mindgrad.execution.compiled import Compiled
@@ -119,7 +118,7 @@ def in_either_mode(
     Floats at ``positions`` (``None``: at all) are data, and the numbers of the program are given as Python's.
     """
     compiled, compiles = Compiled(run), is_compiled(fn)
-    calls = EagerCalls(run.__name__, fn, compiled, lambda: impurity(fn, run))
+    calls = EagerCalls(run.__name__, fn)
 
     def names() -> Sequence[str]:
         return arity(fn).names

@@ -48,7 +48,7 @@ from mindgrad._base.location import warn_user
 from mindgrad._base.replacing import remove_abandoned, temporary
 from mindgrad.backend.custom_calls import described, is_prepared
 from mindgrad.backend.device_mesh import Placement
-from mindgrad.backend.executable import GraphProgram, compiling
+from mindgrad.backend.executable import GraphProgram
 from mindgrad.backend.graph_digest import digest
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import compiled_with
@@ -265,17 +265,14 @@ def compiled(
         trees = _trees(program) if lowered is None else (lowered.in_tree, lowered.out_tree)
         description, payload = _read(file)
         if payload and is_prepared(description, graph, devices[0].platform):
-            with compiling:
-                executable = _load(file, payload, trees, devices)
+            executable = _load(file, payload, trees, devices)
     if executable is None:
         lowered = lowered or lower()
-        with compiling:
-            executable = compiled_with(lowered, options)
+        executable = compiled_with(lowered, options)
         if file is not None:
             custom_calls = described(lowered, graph)
             if custom_calls is not None:
-                with compiling:
-                    _store(file, custom_calls, executable)
+                _store(file, custom_calls, executable)
     return executable
 
 

@@ -80,8 +80,7 @@ class CacheInfo(NamedTuple):
         maxsize: signatures that one function keeps programs for.
         currsize: programs that are kept.
         reasons: why each of the last programs was compiled.
-        eager: for each kind of call in PYNATIVE_MODE its tier (``eager.tiers``), why it is in it, and how
-            often calls went another way than predicted.
+        eager: for each kind of call in PYNATIVE_MODE, whether it is compiled and why.
     """
 
     hits: int
@@ -367,9 +366,9 @@ def cache_info(fn: Any = None) -> CacheInfo:
 
 
 def eager_tiers(fn: Any = None) -> tuple[str, ...]:
-    """A line for each tier that calls of ``fn`` and of its gradients are in, by default of all functions."""
+    """Return a line for each kind of eager call of ``fn`` and its gradients, by default of all functions."""
     identities = set() if fn is None else _identities(fn)
-    lines = set()  # several functions of one code have their tiers in common
+    lines = set()  # functions of one code share their kinds of calls
     for calls in list(_eager_calls):
         if fn is None or not identities.isdisjoint(_codes(calls.source)):
             lines.update(calls.lines())

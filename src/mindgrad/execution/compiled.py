@@ -31,7 +31,7 @@ from mindgrad.execution.cache import (
 )
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.execution.layouts import joint_args
-from mindgrad.execution.program import NotPlain, Program
+from mindgrad.execution.program import Program
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant
 from mindgrad.ir.graph import Graph
@@ -119,34 +119,11 @@ class Compiled:
             return self._with_known_arrays(key, args, kwargs, error)()
         return program.call(tensors)
 
-    def ready(self, *args: Any, **kwargs: Any) -> Callable[[], Any] | None:
-        """The call with these arguments, if there is a program for it that needs no compilation."""
-        args, kwargs = joint_args(args, kwargs) if settings.options["partition"] else (args, kwargs)
-        try:
-            key, tensors = call_signature(args, kwargs)
-        except TypeError:
-            return None
-        for program in self._programs.get(key, ()):
-            if program.holds():
-                program.history.hits += 1
-                return lambda: program.call(tensors)
-        return None
+    def prepare(self, *args: Any, **kwargs: Any) -> None:
+        """Compile a program for these arguments without running it."""
+        self._compiled(call_signature(args, kwargs)[0], args, kwargs)
 
-    def prepare(self, *args: Any, **kwargs: Any) -> bool:
-        """Compile a program for these arguments that can stand for operators that run one by one.
-
-        Returns:
-            Whether there is one: its results are new tensors and constants, Parameters are all that it
-            changes, and it does not compute in half precision.
-        """
-        try:
-            return self._compiled(call_signature(args, kwargs)[0], args, kwargs, only_plain=True).is_plain
-        except NotPlain:
-            return False
-
-    def _compiled(
-        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], only_plain: bool = False
-    ) -> Program:
+    def _compiled(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
         """The program for a signature that none was found for; another thread may have made it."""
         with self._lock:
             if self.history is None:
@@ -163,7 +140,7 @@ class Compiled:
                 if any(type(x) is not Tensor for x in leaves):
                     leaves = leaves_as_tensors(leaves)
                 with Progress("compiling", "compiled", self.function):
-                    compiled = Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
+                    compiled = Program(self.function, key, leaves, structure, *self._inputs(key))
                 compiled.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
                 lasting = compiled.detached()

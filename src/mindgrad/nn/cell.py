@@ -10,7 +10,6 @@ from mindgrad._base.location import explain_depth
 from mindgrad._base.tree import map_leaves
 from mindgrad.api.recompute import check_options, run_recomputed
 from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
-from mindgrad.eager.purity import impurity
 from mindgrad.eager.tiers import EagerCalls
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.execution.compiled import Compiled
@@ -102,8 +101,7 @@ class Cell(Compatible):
     def _make_callables(self) -> None:
         compiled = Compiled(self._run)
         object.__setattr__(self, "_compiled", compiled)
-        calls = EagerCalls(type(self).__name__, self, compiled, lambda: impurity(self))
-        object.__setattr__(self, "_eager", calls)
+        object.__setattr__(self, "_eager", EagerCalls(type(self).__name__, self))
         object.__setattr__(self, "_custom", self._custom_derivative())
 
     def __getstate__(self) -> dict[str, Any]:
