@@ -303,6 +303,7 @@ class Deferral:
         for other in following:
             if other.begins_like(before, position) and other.has_leaves_of(before, len(self._values.leaves)):
                 self.structure, self._expected = other, other.events
+                self._values.change_program()
                 return True
         self.run_one_by_one()
         return False
