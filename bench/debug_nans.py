@@ -89,7 +89,7 @@ def warm(call: Call, is_checking: bool) -> None:
     for count in range(1, MOST_WARM + 1):
         call().asnumpy()
         wait_until_compiled()
-        if count >= WARM and all(": hot: " in line for line in ms.cache_info().eager):
+        if count >= WARM and all(": compiled: " in line for line in ms.cache_info().eager):
             return
     print("  not hot:", *ms.cache_info().eager, sep="\n  ")
 

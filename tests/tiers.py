@@ -1,4 +1,4 @@
-"""Tiers of eager mode in tests: the switch, whether calls are hot, and results as arrays."""
+"""Eager mode in tests: the switch, whether calls are compiled, and results as arrays."""
 
 import contextlib
 
@@ -24,9 +24,9 @@ def eager(switch):
 
 
 def is_hot(function):
-    """Whether all kinds of calls of ``function`` run as programs."""
+    """Whether all kinds of calls of ``function`` are compiled."""
     lines = ms.cache_info(function).eager
-    return bool(lines) and all(": hot: " in line for line in lines)
+    return bool(lines) and all(": compiled: " in line for line in lines)
 
 
 def arrays(result):

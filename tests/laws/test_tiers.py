@@ -1,4 +1,4 @@
-"""Law: cold = warm = compiled. A call of eager mode gives the same in every tier, and the same as ``jit``.
+"""Law: a call of eager mode returns the same operator by operator and compiled, and the same as ``jit``.
 
     f(x) operator by operator = f(x) recorded = f(x) as one program = jit(f)(x)    to rounding
 
@@ -12,7 +12,6 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad._base.tree import flatten
-from mindgrad.eager.kernel_programs import KernelPrograms
 from tests.programs.corpus import (  # noqa: F401  (they fill PROGRAMS)
     contraction,
     control,
@@ -29,7 +28,7 @@ from tests.programs.corpus import (  # noqa: F401  (they fill PROGRAMS)
 from tests.programs.corpus.program import PROGRAMS
 from tests.tiers import arrays, eager, is_hot
 
-pytestmark = pytest.mark.numpy  # what tiers do with a program is the same whoever runs it
+pytestmark = pytest.mark.numpy  # eager mode does the same with a program whoever runs it
 
 
 def agree(ours, theirs, what, rtol, atol):
@@ -102,18 +101,12 @@ def calls_of(xs, count=4):
     ]
 
 
-#: one derivative of each program with its Python at each call, a second one of every other without if nobody sees
-CASES = [
-    (name, DERIVATIVES[(k + j) % 5], ("deferred", "compiled")[j])
-    for k, name in enumerate(PROGRAMS)
-    for j in range(2 - k % 2)
-]
+#: one derivative of each program, and a second one of every other
+CASES = [(name, DERIVATIVES[(k + j) % 5]) for k, name in enumerate(PROGRAMS) for j in range(2 - k % 2)]
 
 
-@pytest.mark.parametrize(
-    ("name", "derive", "switch"), [pytest.param(*c, id=f"{c[0]}-{c[1].__name__}-{c[2]}") for c in CASES]
-)
-def test_tiers_of_the_corpus(name, derive, switch):
+@pytest.mark.parametrize(("name", "derive"), [pytest.param(*c, id=f"{c[0]}-{c[1].__name__}") for c in CASES])
+def test_eager_calls_of_the_corpus_agree_when_compiled(name, derive):
     program = PROGRAMS[name]
     function, weights, others = program.parts()
     xs = program.inputs()
@@ -124,7 +117,7 @@ def test_tiers_of_the_corpus(name, derive, switch):
         cold = derive(f, weights, positions)
         expected = [arrays(cold(*call)) for call in calls]
     ms.clear_cache()  # functions of one code have their lines in common
-    with eager(switch):
+    with eager("compiled"):
         hot = derive(f, weights, positions)
         for number, call in enumerate(calls):
             agree(arrays(hot(*call)), expected[number], f"call {number + 1}", max(program.rtol, 1e-8), 1e-9)
@@ -132,39 +125,16 @@ def test_tiers_of_the_corpus(name, derive, switch):
                 assert is_hot(hot), ms.cache_info(hot).eager
 
 
-SHORT = [(name, DERIVATIVES[(k + 2) % 5]) for k, name in enumerate(PROGRAMS)]
-
-
-@pytest.mark.parametrize(("name", "derive"), [pytest.param(*c, id=f"{c[0]}-{c[1].__name__}") for c in SHORT])
-def test_kernels_of_numpy_give_what_operators_give(name, derive):
-    program = PROGRAMS[name]
-    function, weights, others = program.parts()
-    xs = program.inputs()
-    positions = tuple(range(len(xs)))
-    derivative = derive(lambda *xs: function(*xs, *others), weights, positions)
-    calls = calls_of(xs)
-    programs = KernelPrograms(derivative)
-    try:
-        if not programs.prepare(*calls[0]):
-            pytest.skip("it has loops, or gives back what is not new")
-    except ms.CompileError as error:
-        pytest.skip(f"it cannot be compiled: {error}"[:80])
-    for number, call in enumerate(calls):
-        with eager("numpy"):
-            expected = arrays(derivative(*call))
-        agree(arrays(programs.ready(*call)()), expected, f"call {number + 1}", max(program.rtol, 1e-8), 1e-9)
-
-
-@pytest.mark.parametrize(("first", "switch"), [("eager", "compiled"), ("jit", "deferred")])
+@pytest.mark.parametrize("first", ["eager", "jit"])
 @pytest.mark.parametrize("name", list(PROGRAMS)[::9])
-def test_hot_calls_agree_with_jit_in_both_orders(name, first, switch):
+def test_eager_calls_agree_with_jit_in_both_orders(name, first):
     program = PROGRAMS[name]
     function, _, others = program.parts()
     xs = program.inputs()
     positions = tuple(range(len(xs)))
     loss = lambda *xs: weighted(floats(function(*xs, *others)))
     ms.clear_cache()
-    with eager(switch):
+    with eager("compiled"):
         both = {"eager": ms.grad(loss, positions), "jit": ms.jit(ms.grad(loss, positions))}
         calls = calls_of(xs, 5)
         order = ["eager", "jit"] if first == "eager" else ["jit", "eager"]
@@ -236,14 +206,12 @@ OPTIMIZERS = {
 
 
 @pytest.mark.parametrize("train", [by_cell, by_functions, Scaled])
-@pytest.mark.parametrize(
-    ("name", "hot"), list(zip(OPTIMIZERS, ("compiled", "deferred", "compiled"), strict=True))
-)
-def test_training_is_the_same_in_every_tier(name, train, hot):
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_eager_training_agrees_when_compiled(name, train):
     generator = np.random.default_rng(3)
     batches = [(generator.normal(size=(8, 3)), generator.normal(size=(8, 2))) for _ in range(6)]
     results = {}
-    for switch in ("numpy", hot):
+    for switch in ("numpy", "compiled"):
         with eager(switch):
             ms.set_seed(11)
             net = Net().set_train()
@@ -252,7 +220,7 @@ def test_training_is_the_same_in_every_tier(name, train, hot):
             losses = [step(*[Tensor(a.astype(np.float32)) for a in batch]).asnumpy() for batch in batches]
             parameters = {p.name: p.asnumpy() for p in [*net.get_parameters(), *optimizer.get_parameters()]}
             results[switch] = (losses, parameters, ops.rand(3).asnumpy())
-            if switch == hot:
+            if switch == "compiled":
                 assert is_hot(optimizer if train is by_functions else step)
     (losses, parameters, drawn_after), (hot_losses, hot_parameters, hot_after) = results.values()
     np.testing.assert_allclose(hot_losses, losses, rtol=2e-5)

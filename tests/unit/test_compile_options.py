@@ -1,5 +1,6 @@
 """What XLA's compiler is told: by what a program reduces, without compiling anything twice."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import jax
@@ -56,9 +57,30 @@ def test_results_of_more_than_64_kib_side_by_side_are_summed_without_the_kernels
             assert bool(options.options_of(program, None)) == bool(more)
 
 
-def test_other_devices_are_told_nothing():
-    assert told(lambda x: x.sum(-1), (300, 300, 3), device=SimpleNamespace(platform="gpu")) == {}
-    assert told(lambda x: x.sum(-1), (300, 300, 3), device=SimpleNamespace(platform="cpu"))
+def test_options_of_gpu_has_products_without_triton():
+    gpu, tpu, cpu = (SimpleNamespace(platform=name) for name in ("gpu", "tpu", "cpu"))
+    function, shape = lambda x: x.sum(-1), (300, 300, 3)
+    assert told(function, shape, device=gpu) == {"xla_gpu_enable_triton_gemm": "False"}
+    assert told(function, shape, device=tpu) == {}
+    assert list(told(function, shape, device=cpu)) == [NAME]
+
+
+def test_options_of_gpu_are_known_to_this_jaxlib(forgotten):
+    compiled = options.compiled_with(jax.jit(lambda x: x + 1).lower(1.0), options._GPU)
+    assert compiled(1.0) == 2
+    assert not options._unknown
+
+
+def test_kernel_options_drop_what_the_compiler_does_not_know(forgotten, monkeypatch):
+    monkeypatch.setattr(options, "_GPU", {"xla_gpu_no_such_option": "1"})
+    device = type("Device", (), {"platform": "gpu"})()
+    monkeypatch.setattr(jax, "default_device", lambda device: nullcontext())
+    options.kernel_options.cache_clear()
+    try:
+        assert options.kernel_options(device) == {}
+        assert options.kernel_options(None) == {}
+    finally:
+        options.kernel_options.cache_clear()
 
 
 def test_what_a_loop_does_counts_as_often_as_it_does_it():

@@ -279,6 +279,49 @@ def test_a_map_over_whole_batches():
         rows(data.batch(2, per_batch_map=lambda a, b, info: 1 / 0))
 
 
+class Columns:
+    """A source that returns each row as ``kind`` of the values of two columns."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __getitem__(self, index):
+        return self.kind(column[index] for column in (np.arange(4.0), np.arange(4)))
+
+    def __len__(self):
+        return 4
+
+
+@pytest.mark.parametrize(
+    "kind", [tuple, list, iter, lambda row: map(abs, row), lambda row: dict(enumerate(row)).values()]
+)
+def test_generator_dataset_row_is_an_iterable_returns_its_columns(kind):
+    source = Columns(kind)
+    wanted = [([0.0, 1.0], [0, 1]), ([2.0, 3.0], [2, 3])]
+    for given in (source, lambda: (source[i] for i in range(4))):
+        dataset = ds.GeneratorDataset(given, ["a", "b"], shuffle=False).batch(2)
+        assert [
+            (a.tolist(), b.tolist()) for a, b in dataset.create_tuple_iterator(output_numpy=True)
+        ] == wanted
+
+
+def test_map_function_returns_an_iterator_has_an_output_for_each_element():
+    dataset = ds.GeneratorDataset(Columns(iter), ["a", "b"], shuffle=False)
+    added = dataset.map(lambda a, b: (x + 1 for x in (a, b)), ["a", "b"])
+    assert [tuple(row) for row in added.create_tuple_iterator(output_numpy=True)][:2] == [(1.0, 1), (2.0, 2)]
+    batched = dataset.batch(2, per_batch_map=lambda a, b, info: map(np.negative, (a, b)))
+    assert [a.tolist() for a, _ in batched.create_tuple_iterator(output_numpy=True)] == [[0, -1], [-2, -3]]
+
+
+def test_generator_dataset_row_raises_while_it_is_read_names_the_index():
+    class Broken(Columns):
+        def __getitem__(self, index):
+            return (1 // (2 - index) for _ in range(2))
+
+    with pytest.raises(RuntimeError, match="at index 2, raised ZeroDivisionError"):
+        list(ds.GeneratorDataset(Broken(iter), ["a", "b"], shuffle=False))
+
+
 def test_batches_that_cannot_be_made():
     ragged = ds.GeneratorDataset([np.zeros(1), np.zeros(2)], "a", shuffle=False)
     with pytest.raises(

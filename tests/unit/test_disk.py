@@ -1,5 +1,6 @@
 """The persistent compile cache: found by other processes, whole or not at all, and no danger to a program."""
 
+import errno
 import hashlib
 import os
 import pickle
@@ -7,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,9 +167,11 @@ def test_only_what_the_user_signed_for_this_program_is_unpickled(place, tmp_path
     plant(file, payload)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     refused()
-    plant(file, pickle.dumps("no executable"))
+    plant(file, b"[[], []]\n" + pickle.dumps("no executable"))
     refused()
     plant(file, payload)
+    refused()
+    plant(file, b"[[], []]\n" + payload)
     compiled_of(3.25)[0](x)
     assert mark.exists(), "what is planted would be executed"
 
@@ -279,6 +283,29 @@ def test_a_writer_that_is_killed(place):
     assert result(start()).startswith("[2.0, 2.0, 2.0] ")
     assert len(stored(place)) == 2
     assert not left.exists()
+
+
+def test_full_disk_costs_a_warning_and_leaves_no_file(place, monkeypatch):
+    real = Path.write_bytes
+
+    def write_half(self, data):
+        real(self, data[: len(data) // 2])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as full:
+        full.setattr(disk, "_warned", set())
+        full.setattr(Path, "write_bytes", write_half)
+        for factor in (6.25, 6.75):
+            run, x, expected = compiled_of(factor)
+            if factor == 6.25:
+                with pytest.warns(UserWarning, match="cannot be used: .*No space left on device"):
+                    assert run(x).item() == expected
+            else:
+                assert run(x).item() == expected, "one warning is enough"
+    assert list(place.iterdir()) == []
+    run, x, expected = compiled_of(6.25)
+    assert run(x).item() == expected
+    assert len(stored(place)) == 1
 
 
 def test_the_files_that_were_not_used_for_longest_go_first(place, monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
 from mindgrad._base import source
-from mindgrad.backend import disk, executable, graph_digest, xla
+from mindgrad.backend import disk, graph_digest, xla
 from mindgrad.backend.executable import GraphProgram
 from mindgrad.backend.graph_digest import digest
 from mindgrad.backend.jax_import import jax_module
@@ -234,16 +234,3 @@ def test_the_source_of_the_rooms_is_part_of_the_digest(monkeypatch, tmp_path):
         assert of() is None, "a room without source"
     finally:
         graph_digest._source.cache_clear()
-
-
-def test_lowering_happens_where_threads_can_be_stopped(place, monkeypatch):  # noqa: F811
-    """A thread that lowers runs Python: only one inside of XLA is left alone at the end of the process."""
-    inside = []
-    run = xla._run
-    monkeypatch.setattr(
-        xla,
-        "_run",
-        lambda *args, **keywords: inside.append(bool(executable.compiling.threads)) or run(*args, **keywords),
-    )
-    value(lambda x: x * 3, X)
-    assert inside == [False]

@@ -40,6 +40,14 @@ def test_dropout_as_a_class_gives_its_mask():
     assert 10 < kept.asnumpy()[:, :, 0, 0, 0].sum() < 50
 
 
+@pytest.mark.parametrize("layer", [nn.Dropout1d, nn.Dropout2d, nn.Dropout3d])
+def test_channel_dropout_in_evaluation_returns_inputs_of_any_rank(layer):
+    x = Tensor(np.ones((1, 8), np.float32))
+    assert layer(p=0.2)(x) is x
+    with pytest.raises(ValueError, match="axes"):
+        layer(p=0.2).set_train()(Tensor([1.0]))
+
+
 @pytest.mark.parametrize(
     ("layer", "shape"),
     [(nn.Dropout1d, (40, 3, 5)), (nn.Dropout2d, (40, 3, 2, 2)), (nn.Dropout3d, (40, 3, 2, 2, 2))],

@@ -34,7 +34,7 @@ def test_synchronised_calls_run_operator_by_operator(at_once):
     ms.set_context(pynative_synchronize=False)
     for _ in range(4):
         gradient(x)
-    assert tiers(f) == ["hot"]
+    assert tiers(f) == ["compiled"]
     ms.set_context(pynative_synchronize=True)
     assert (gradient(x).asnumpy() == expected).all()
     assert "4 calls" in ms.cache_info(f).eager[0]

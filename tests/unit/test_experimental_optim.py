@@ -136,3 +136,42 @@ def test_a_plateau():
 def test_errors(call, kind, said):
     with pytest.raises(kind, match=said):
         call()
+
+
+class Descent(optim.Optimizer):
+    """An optimizer of the tests, which finds the gradients of a group by ``group_start_id``."""
+
+    def __init__(self, params, lr):
+        super().__init__(params, {"lr": lr})
+
+    def construct(self, gradients):
+        for k, group in enumerate(self.param_groups):
+            first, last = self.group_start_id[k], self.group_start_id[k + 1]
+            change = ops.partial(_descent, self.lrs[k], group["weight_decay"])
+            self.hyper_map(change, tuple(group["params"]), gradients[first:last])
+        return True
+
+
+_descent = ops.MultitypeFuncGraph("descent")
+
+
+@_descent.register("Tensor", "Number", "Tensor", "Tensor")
+def _descend(rate, decay, parameter, gradient):
+    return ops.assign(parameter, parameter - rate * (gradient + decay * parameter))
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+def test_optimizer_group_start_id_divides_the_gradients(mode):
+    ms.set_context(mode=mode)
+    weights = [weight(f"w{k}", np.float32([k + 1])) for k in range(4)]
+    groups = [
+        {"params": weights[:2]},
+        {"params": weights[2], "lr": 0.5, "weight_decay": 1.0},
+        {"params": weights[3:]},
+    ]
+    optimizer = Descent(groups, 0.1)
+    assert optimizer.group_start_id == [0, 2, 3, 4]
+    assert optimizer(tuple(Tensor([float(k)]) for k in range(4)))
+    found = [w.asnumpy().item() for w in weights]
+    np.testing.assert_allclose(found, [1.0, 2 - 0.1, 3 - 0.5 * (2 + 3), 4 - 0.3], rtol=1e-6)
+    assert Descent(weights[:3], 0.1).group_start_id == [0, 3]

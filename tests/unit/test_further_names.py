@@ -73,7 +73,6 @@ def test_collectives_compiled():
         (lambda: ops.BatchISendIRecv(("irecv",), [0]), ValueError, "a shape and an element type for each"),
         (lambda: ops.Receive(0, 1, [2], ms.float32), ValueError, "must be another rank"),
         (lambda: nn.GraphCell(None), NotImplementedError, "runs MindIR"),
-        (lambda: ms.train.SummaryRecord("."), NotImplementedError, "Use train.History"),
         (lambda: ops.ScalarSummary()("", Tensor(1.0)), ValueError, "'name' must not be empty"),
         (lambda: ms.set_recursion_limit(0), ValueError, "must be positive"),
     ],

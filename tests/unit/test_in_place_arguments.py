@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mindgrad as ms
-from mindgrad import Tensor, mint
+from mindgrad import Tensor, mint, ops
 
 F = mint.nn.functional
 DATA = [-3.0, -0.5, 0.25, 7.0]
@@ -63,3 +63,81 @@ def test_what_cannot_be_changed_is_refused():
         F.relu(1.0, inplace=True)
     with pytest.raises(TypeError, match="leave inplace=True out"):
         F.silu(Tensor([1, 2]), inplace=True)
+
+
+def detached(x):
+    y = x * x
+    ops.stop_gradient_(y)
+    return y * x  # the derivative is y
+
+
+def added_after(x):
+    y = ops.stop_gradient(x * x)
+    y.add_(1.0)
+    return y * x
+
+
+def multiplied_after(x):
+    y = ops.stop_gradient(x)
+    y.mul_(x)
+    return y * x  # c x² with c = x
+
+
+def added_to_the_stopped(x):
+    y = x * x
+    z = ops.stop_gradient(y)
+    z.add_(y)
+    return z
+
+
+def written_after(x):
+    y = ops.stop_gradient(x * x)
+    y[0] = x[1]
+    return y * 1
+
+
+def stopped_then_changed(x):
+    y = x * x
+    z = ops.stop_gradient(y)
+    y.add_(x)
+    return y + z
+
+
+def stopped_in_a_tuple(x):
+    (y,) = ops.stop_gradient((x * x,))
+    y.add_(x)
+    return y
+
+
+IN_PLACE_AFTER_STOP = {
+    detached: [4.0, 9.0], added_after: [5.0, 10.0], multiplied_after: [8.0, 18.0], added_to_the_stopped: [4.0, 6.0],
+    written_after: [0.0, 1.0], stopped_then_changed: [5.0, 7.0], stopped_in_a_tuple: [1.0, 1.0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
+@pytest.mark.parametrize("f", IN_PLACE_AFTER_STOP)
+def test_in_place_operations_around_stop_gradient_have_their_own_gradients(f, mode):
+    ms.set_context(mode=mode)
+    x = Tensor([2.0, 3.0])
+    for _ in range(3):
+        assert ms.grad(f)(x).asnumpy().tolist() == IN_PLACE_AFTER_STOP[f]
+        assert ms.grad(ms.jit(f))(x).asnumpy().tolist() == IN_PLACE_AFTER_STOP[f]
+    assert x.asnumpy().tolist() == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
+def test_stop_gradient_in_place_of_arguments_and_parameters_stops_their_gradients(mode):
+    ms.set_context(mode=mode)
+    weight = ms.Parameter(Tensor([2.0]), name="w")
+
+    def f(x, y):
+        assert ops.stop_gradient_(x) is x
+        ops.stop_gradient_(weight)
+        return x * y * weight
+
+    (dx, dy), (dw,) = ms.grad(f, (0, 1), [weight])(Tensor([3.0]), Tensor([5.0]))
+    assert (dx.item(), dy.item(), dw.item()) == (0.0, 6.0, 0.0)
+    assert weight.asnumpy() == [2.0]
+    with pytest.raises(TypeError, match="'input' must be a Tensor, but got float"):
+        ops.stop_gradient_(1.0)

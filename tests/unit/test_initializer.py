@@ -270,3 +270,19 @@ def test_modules_that_programs_import():
         assert getattr(common, name) is getattr(ms, name)
     assert common.tensor.Tensor is Tensor
     assert common.api.ms_function is ms.ms_function
+
+
+@pytest.mark.parametrize("half", [Tensor(0.5), Tensor([0.5]), np.array(0.5)])
+def test_initializer_numbers_may_be_tensors_of_one_element(half):
+    kinds = [
+        Uniform(half), Normal(half, half), TruncatedNormal(half, half), XavierUniform(half), XavierNormal(half),
+        HeUniform(half), HeNormal(half), VarianceScaling(half), Orthogonal(half), Sparse(half, half), Constant(half),
+    ]  # fmt: skip
+    for kind in kinds:
+        assert np.isfinite(initializer(kind, (4, 4)).init_data().asnumpy()).all()
+    ms.set_seed(3)
+    drawn = initializer(Uniform(half), (2, 3)).init_data().asnumpy()
+    ms.set_seed(3)
+    np.testing.assert_array_equal(drawn, initializer(Uniform(0.5), (2, 3)).init_data().asnumpy())
+    with pytest.raises(TypeError, match="'scale' must be a number"):
+        Uniform(Tensor([1.0, 2.0]))

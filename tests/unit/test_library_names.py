@@ -7,9 +7,12 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, _checkparam, dataset, log, nn
+from mindgrad.dataset.vision import py_transforms_util
+from mindgrad.nn.wrap import loss_scale
 from mindgrad.parallel import _ps_context, _utils
 from mindgrad.scipy.optimize import minimize
-from mindgrad.train import LambdaCallback, RunContext
+from mindgrad.train import LambdaCallback, RunContext, amp
+from mindgrad.train.callback import summary
 from mindgrad.train.callback._callback import _CallbackManager, _handle_loss
 
 
@@ -170,3 +173,103 @@ def test_what_minimize_cannot_do_is_said():
             minimize(valley, flat, **arguments)
     with pytest.raises(ValueError, match="one element"):
         minimize(lambda x: x, Tensor([0.5, 1.0]), jac=lambda x: x)
+
+
+@pytest.fixture
+def no_summary_has_warned(monkeypatch):
+    monkeypatch.setattr(summary, "_warned", set())
+
+
+def test_summary_collector_in_a_run_warns_once_and_does_nothing(tmp_path, no_summary_has_warned):
+    with pytest.warns(UserWarning, match="'SummaryCollector' does nothing") as caught:
+        collectors = [summary.SummaryCollector(str(tmp_path / "s"), collect_freq=2) for _ in range(2)]
+    assert len(caught) == 1
+    net = nn.Dense(1, 1)
+    model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1))
+    rows = dataset.NumpySlicesDataset((np.ones((4, 1), np.float32),) * 2, ["x", "y"]).batch(2)
+    model.train(1, rows, callbacks=collectors)
+    assert not list(tmp_path.iterdir())
+
+
+def test_summary_record_as_a_context_accepts_values_and_writes_nothing(tmp_path, no_summary_has_warned):
+    with (
+        pytest.warns(UserWarning, match="'SummaryRecord' does nothing"),
+        summary.SummaryRecord(str(tmp_path / "s"), network=nn.ReLU()) as record,
+    ):
+        record.set_mode("eval")
+        record.add_value("scalar", "loss", Tensor(1.0))
+        assert record.record(1)
+        assert record.log_dir == str(tmp_path / "s")
+    with pytest.raises(ValueError, match="'train' or 'eval'"):
+        record.set_mode("test")
+    assert not list(tmp_path.iterdir())
+
+
+def test_grad_overflow_of_gradients_returns_one_where_an_element_is_not_finite():
+    gradients = (Tensor([1.0, 2.0]), Tensor([1.0, float("inf")]), Tensor(float("nan")))
+    found = ms.ops.HyperMap()(loss_scale._grad_overflow, gradients)
+    assert [x.asnumpy().tolist() for x in found] == [[0.0], [1.0], [1.0]]
+
+
+def test_amp_private_names_build_the_step_of_their_level():
+    config = amp._config_level["O2"]
+    assert sorted(amp._config_level) == ["O0", "O1", "O2", "O3"]
+    assert config["keep_batchnorm_fp32"]
+    assert config["cast_model_type"] is ms.float16
+    net = nn.SequentialCell(nn.Dense(2, 2), nn.BatchNorm1d(2), nn.Dense(2, 1)).to_float(
+        config["cast_model_type"]
+    )
+    seen = []
+    for cell in net:
+        cell.register_forward_hook(lambda cell, inputs, output: seen.append(str(output.dtype)))
+    amp._do_keep_batchnorm_fp32(net)
+    loss = amp._add_loss_network(net, lambda y, label: (y - label).sum(), ms.float16)
+    assert loss(Tensor(np.ones((3, 2), np.float32)), Tensor(np.zeros((3, 1), np.float32))).dtype is ms.float32
+    assert seen == ["Float16", "Float32", "Float16"]
+
+
+def test_py_transforms_util_moves_channels_to_the_front():
+    util = py_transforms_util
+    assert util.is_numpy(np.zeros(2))
+    assert not util.is_numpy(Tensor([0.0]))
+    assert util.hwc_to_chw(np.arange(24).reshape(2, 3, 4))[1].tolist() == [[1, 5, 9], [13, 17, 21]]
+    with pytest.raises(TypeError, match="must be a NumPy array"):
+        util.hwc_to_chw([0.0])
+
+
+def test_cell_members_of_mindspore_exist_and_change_nothing():
+    net = nn.Dense(1, 1)
+    assert net.get_inputs() is None
+    net.set_inputs(Tensor([[1.0]]))
+    assert len(net.get_inputs()) == 1
+    assert net.phase == "predict"
+    assert net.set_train().phase == "train"
+    assert net.set_comm_fusion(2).weight.comm_fusion == 2
+    with pytest.raises(ValueError, match="'fusion_type' must be at least 0"):
+        net.set_comm_fusion(-1)
+    assert nn.CellList([net], has_bias=True).has_bias
+    assert nn.EmbeddingLookup.TABLE_ROW_SLICE == "table_row_slice"
+
+
+def test_cell_phase_assigned_by_a_program_is_a_parameter_of_it():
+    class Wave(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.phase = Parameter(Tensor([0.5]), name="phase")
+
+        def construct(self, x):
+            return ms.ops.sin(x + self.phase)
+
+    net = Wave()
+    assert [p.name for p in net.trainable_params()] == ["phase"]
+    gradient = ms.grad(net, None, net.phase)(Tensor([1.0]))
+    np.testing.assert_allclose(gradient.asnumpy(), np.cos([1.5]), rtol=1e-6)
+
+
+def test_tensor_index_selects_by_a_tensor_for_each_axis():
+    x = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert x.index((Tensor([0, 1]), Tensor([1, 0]))).asnumpy().tolist() == [2.0, 3.0]
+    assert x.index([Tensor([True, False])]).asnumpy().tolist() == [[1.0, 2.0]]
+    gradient = ms.grad(lambda x: (x.index([Tensor([0, 0])]) ** 2).sum())(x)
+    assert gradient.asnumpy().tolist() == [[4.0, 8.0], [0.0, 0.0]]
+    assert x.device == f"{ms.get_context('device_target')}:0"

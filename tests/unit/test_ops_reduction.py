@@ -376,3 +376,40 @@ def test_mistakes_are_errors_in_both_modes(call, kind, words):
         call(X, C, EMPTY)
     with pytest.raises(kind, match=words):
         Compiled(call)(X, C, EMPTY)
+
+
+SCALAR_REDUCTIONS = {
+    "sum": 3.0, "reduce_sum": 3.0, "mean": 3.0, "prod": 3.0, "amax": 3.0, "amin": 3.0, "norm": 3.0, "nansum": 3.0,
+    "vector_norm": 3.0, "logsumexp": 3.0, "softmax": 1.0, "log_softmax": 0.0, "var": np.nan, "std": np.nan,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("axis", [0, -1, (0,)])
+@pytest.mark.parametrize("name", SCALAR_REDUCTIONS)
+def test_reduction_of_a_scalar_along_axis_0_returns_a_scalar(name, axis):
+    operator = getattr(ops, name)
+    options = {"ddof": 1} if name in ("var", "std") else {}
+    keyword = "dim" if name in ("norm", "sum") else "axis"
+    call = lambda x: operator(x, **{keyword: axis}, **options)
+    found = call(Tensor(3.0))
+    assert found.shape == ()
+    np.testing.assert_allclose(found.asnumpy(), SCALAR_REDUCTIONS[name], rtol=1e-6)
+    np.testing.assert_array_equal(Compiled(call)(Tensor(3.0)).asnumpy(), found.asnumpy())
+    if name in ("sum", "norm", "amax", "logsumexp"):
+        assert ms.grad(call)(Tensor(3.0)).item() == 1.0
+    kept = ops.sum(Tensor(3.0), 0, True) if name == "sum" else found
+    assert kept.shape == ()
+
+
+@pytest.mark.parametrize("axis", [1, -2, (0, -1)])
+def test_reduction_of_a_scalar_along_another_axis_raises(axis):
+    with pytest.raises(ValueError, match=r"in range \[-1, 1\), but got|name one axis twice"):
+        ops.sum(Tensor(3.0), axis)
+
+
+def test_boolean_reductions_of_a_scalar_accept_axis_0():
+    for axis in (0, -1):
+        assert ops.all(Tensor(True), axis).item()
+        assert not ops.any(Tensor(False), axis).item()
+        assert ops.count_nonzero(Tensor(2.0), axis).item() == 1
+        assert ops.median(Tensor(2.0), axis)[0].item() == 2.0

@@ -588,3 +588,19 @@ V = ms.Parameter(np.ones(2, np.float32), name="v")
 def test_errors_name_what_is_wrong(make, error, text):
     with pytest.raises(error, match=text):
         make()
+
+
+@pytest.mark.parametrize("kind", [nn.SGD, nn.Adam, nn.Momentum])
+def test_optimizer_of_parameters_without_names_names_them_apart(kind):
+    nameless = [ms.Parameter(ms.Tensor([1.0])), ms.Parameter(ms.Tensor([2.0]))]
+    options = {"momentum": 0.5} if kind is nn.Momentum else {}
+    optimizer = kind(nameless, learning_rate=0.5, **options)
+    names = [p.name for p in optimizer.get_parameters()]
+    assert len(set(names)) == len(names)
+    optimizer((ms.Tensor([1.0]), ms.Tensor([1.0])))
+    assert all(p.asnumpy() < before for p, before in zip(nameless, (1.0, 2.0), strict=True))
+    single = ms.Parameter(ms.Tensor([1.0]))
+    ms.ParameterTuple([single, single])
+    assert single.name == "Parameter"
+    first, second = ms.ParameterTuple([ms.Parameter(ms.Tensor([1.0])), ms.Parameter(ms.Tensor([1.0]))])
+    assert first.name != second.name

@@ -282,3 +282,49 @@ def test_the_derivative_of_a_solution_does_not_print():
         expected = printed(f, x)
         assert printed(ms.grad(f), x) == expected
         assert printed(lambda x, f=f: ms.jvp(f, x, x), x) == expected
+
+
+def mean_of_squares(x):
+    loss = (x * x).mean()
+    print("loss", loss)
+    return loss
+
+
+def rounded_quotients(x):
+    steps = ops.floor(x / 3.0)
+    print("steps", steps, (x / 7.0).astype(ms.int32))
+    return ((x / 3.0) ** 2).sum() + steps.sum()
+
+
+def branch_of_quotients(x):
+    if x.sum() > 0.0:
+        y = x / 3.0
+        print("large", ops.floor(y), x.mean())
+    else:
+        y = x / 5.0
+    return (y * y).mean()
+
+
+def loop_of_quotients(x):
+    while x.sum() > 0.5:
+        print("sum", ops.floor(x / 3.0), ops.round(x / 7.0).sum())
+        x = x / 4.0
+    for _ in range(12):
+        print("item", ops.floor(x / 3.0))
+        x = x * x + 1.0 / 3.0
+    return (x / 3.0).sum()
+
+
+def checked_mean(x):
+    return ms.check_finite((x * x).mean())
+
+
+@pytest.mark.xla
+@pytest.mark.parametrize("derivative", [lambda f: f, ms.grad, ms.hessian], ids=["value", "grad", "hessian"])
+@pytest.mark.parametrize(
+    "function", [mean_of_squares, rounded_quotients, branch_of_quotients, loop_of_quotients, checked_mean]
+)
+def test_print_of_a_quotient_by_a_constant_is_compiled(function, derivative):
+    expected, results = printed(derivative(function), X), []
+    assert printed(lambda x: results.append(ms.jit(derivative(function))(x)), X) == expected
+    assert abs(results[0] - derivative(function)(X)).max() < 1e-5

@@ -1,8 +1,7 @@
-"""Tiers of eager mode: what a program of the user sees is the same in all of them.
+"""Eager calls that are compiled behave as calls that run operator by operator.
 
-Each test runs the same calls with tiers turned off, and with every structure compiled that two calls have in
-common, so that the later calls are hot; the inputs differ from call to call, so that a value of one call that
-got into a program would be seen in the next.
+Each test runs the same calls operator by operator, and compiled from the third call on. The inputs differ from
+call to call, so that a value of one call that got into a program would be seen in the next.
 """
 
 import contextlib
@@ -26,7 +25,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
-from mindgrad.eager import tiers, warming
+from mindgrad.eager import tiers
 from mindgrad.ir import settings
 from mindgrad.ir.cost_model import HOST
 from tests.tiers import arrays as values
@@ -38,7 +37,7 @@ SOURCE = Path(ms.__file__).parents[1]
 @pytest.fixture(autouse=True)
 def compiled_at_once():
     before = settings.get("eager")
-    settings.store("eager", "deferred")
+    settings.store("eager", "compiled")
     yield
     settings.store("eager", before)
     ms.set_context(mode=ms.PYNATIVE_MODE, pynative_synchronize=False)
@@ -72,20 +71,19 @@ def results_of(make, calls, switch):
         return [values(made(*arguments)) for arguments in calls], made
 
 
-def same_in_all_tiers(make, calls, rtol=2e-5, switches=("compiled", "deferred")):
-    """Hot calls of ``make()`` give what cold ones give; gives the hot function."""
+def same_in_all_tiers(make, calls, rtol=2e-5):
+    """Compiled calls of ``make()`` return what calls operator by operator return; returns the function."""
     cold, _ = results_of(make, calls, "numpy")
-    for switch in switches:
-        ms.clear_cache()
-        hot, made = results_of(make, calls, switch)
-        for number, (ours, theirs) in enumerate(zip(hot, cold, strict=True)):
-            assert len(ours) == len(theirs)
-            for x, y in zip(ours, theirs, strict=True):
-                if not isinstance(y, np.ndarray):
-                    assert x == y
-                    continue
-                assert (x.shape, x.dtype) == (y.shape, y.dtype)
-                np.testing.assert_allclose(x, y, rtol=rtol, atol=1e-6, err_msg=f"call {number}, {switch}")
+    ms.clear_cache()
+    hot, made = results_of(make, calls, "compiled")
+    for number, (ours, theirs) in enumerate(zip(hot, cold, strict=True)):
+        assert len(ours) == len(theirs)
+        for x, y in zip(ours, theirs, strict=True):
+            if not isinstance(y, np.ndarray):
+                assert x == y
+                continue
+            assert (x.shape, x.dtype) == (y.shape, y.dtype)
+            np.testing.assert_allclose(x, y, rtol=rtol, atol=1e-6, err_msg=f"call {number}")
     return made
 
 
@@ -113,9 +111,7 @@ def test_values_are_asked_for_in_a_plain_cell(capsys):
         return z * np.float32(np.max(np.asarray(y))), [float(z), int(y[1])]
 
     seen = []
-    made = same_in_all_tiers(
-        lambda: Cell(lambda x: reads(x, seen)), [(tensor(0.3, k),) for k in range(6)], switches=["deferred"]
-    )
+    made = same_in_all_tiers(lambda: Cell(lambda x: reads(x, seen)), [(tensor(0.3, k),) for k in range(6)])
     assert is_hot(made)
     lines = capsys.readouterr().out.splitlines()
     assert lines == [str(2.0 * k) for k in range(6)] * 2
@@ -143,16 +139,14 @@ def test_the_adjoint_of_a_differential_equation_with_weights_becomes_hot():
         return (y * y).sum()
 
     calls = [(Tensor(np.linspace(0, 1 + k, 9)),) for k in range(4)]
-    assert is_hot(same_in_all_tiers(lambda: ms.grad(energy), calls, switches=["deferred"]))
+    assert is_hot(same_in_all_tiers(lambda: ms.grad(energy), calls))
 
 
 @pytest.mark.parametrize("function", [doubled_until_large, cube_root])
 def test_batches_of_loops_and_roots_become_hot(function):
     """Their bodies are traced in each call; the Python runs in each, for nobody knows that it need not."""
     calls = [(tensor([0.3, 1 + k], [0.2, 2.0]), Tensor(2.0)) for k in range(6)]
-    made = same_in_all_tiers(
-        lambda: ms.vmap(ms.grad(function, (0, 1)), (0, None)), calls, switches=["deferred"]
-    )
+    made = same_in_all_tiers(lambda: ms.vmap(ms.grad(function, (0, 1)), (0, None)), calls)
     assert is_hot(made)
 
 
@@ -170,9 +164,7 @@ def test_values_are_asked_for_in_a_differentiated_function(capsys):
         seen.append(float(ops.stop_gradient(z).asnumpy()))
         return z
 
-    made = same_in_all_tiers(
-        lambda: ms.value_and_grad(f), [(tensor(0.2 * k, 0.3),) for k in range(6)], switches=["deferred"]
-    )
+    made = same_in_all_tiers(lambda: ms.value_and_grad(f), [(tensor(0.2 * k, 0.3),) for k in range(6)])
     assert is_hot(made)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 12
@@ -193,7 +185,7 @@ def test_a_value_that_is_asked_for_in_some_calls_only():
         return y
 
     calls = [(vector(1 + 0.1 * k), [k % 5]) for k in range(12)]
-    assert is_hot(same_in_all_tiers(lambda: Cell(f), calls, switches=["deferred"]))
+    assert is_hot(same_in_all_tiers(lambda: Cell(f), calls))
     half = len(seen) // 2
     np.testing.assert_allclose(seen[:half], seen[half:], rtol=1e-4, atol=1e-6)
 
@@ -252,7 +244,7 @@ def test_both_branches_become_hot(derive):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5)
 
 
-def test_a_structure_that_changes_at_every_call_stays_cold():
+def test_eager_calls_that_always_differ_are_not_compiled():
     def f(x, orders):
         for _ in range(orders[0]):
             x = ops.sin(x) + 1
@@ -260,7 +252,7 @@ def test_a_structure_that_changes_at_every_call_stays_cold():
 
     made = same_in_all_tiers(lambda: Cell(f), [(vector(1), [k]) for k in range(24)])
     (line,) = ms.cache_info(made).eager
-    assert ": cold: each call does something else, the last time at line" in line
+    assert ": not compiled: each call applies other operators, the last time at line" in line
     assert Path(__file__).name in line
 
 
@@ -271,7 +263,7 @@ def test_numbers_that_vary_are_inputs():
     ]:  # fmt: skip
         for f in (lambda x, n: x * n[0], lambda x, n: 1 / (x * x * n[0]), lambda x, n: x ** n[0]):
             cold, _ = results_of(lambda f=f: Cell(f), [(tensor(0, 1, 3), [n]) for n in numbers], "numpy")
-            hot, _ = results_of(lambda f=f: Cell(f), [(tensor(0, 1, 3), [n]) for n in numbers], "deferred")
+            hot, _ = results_of(lambda f=f: Cell(f), [(tensor(0, 1, 3), [n]) for n in numbers], "compiled")
             for (x,), (y,) in zip(hot, cold, strict=True):
                 assert x.dtype == y.dtype
                 np.testing.assert_allclose(x, y, rtol=1e-6)
@@ -369,7 +361,7 @@ def test_mistakes_are_reported_as_in_cold_calls(derive):
         return f(x, Tensor(box[0]))
 
     seen = []
-    for switch in ("numpy", "deferred"):
+    for switch in ("numpy", "compiled"):
         with eager(switch):
             made, boxed = derive(f), derive(g)
             for _ in range(4):
@@ -595,7 +587,7 @@ def test_hooks_are_called_at_every_call(kind):
         return [(Tensor(np.full((2, 3), k + 1, np.float32)),) for k in range(6)]
 
     ours = []
-    for switch in ("numpy", "deferred"):
+    for switch in ("numpy", "compiled"):
         seen.clear()
         ours.append((results_of(make, calls(), switch)[0], list(seen)))
     assert len(ours[0][1]) == (6 if kind in ("InsertGradientOf", "forward_pre") else 12)
@@ -874,7 +866,7 @@ def test_random_numbers_are_those_of_cold_calls():
     for derive in (Cell, ms.value_and_grad):
         assert is_hot(same_in_all_tiers(lambda d=derive: d(f), calls))
     sequence = []
-    for switch in ("numpy", "deferred"):
+    for switch in ("numpy", "compiled"):
         with eager(switch):
             cell = Cell(lambda x: x + ops.randint(0, 1000, (4,)))
             ms.set_seed(7)
@@ -962,11 +954,11 @@ def test_the_log_has_a_line_for_each_change_of_tier_and_numpys_generator_is_unto
     first = gradient(x)
     for _ in range(300):
         value = gradient(x)
-        if "warm" in str(ms.cache_info(gradient).eager):
+        if "compiling" in str(ms.cache_info(gradient).eager):
             break
     tiers.wait_until_compiled()
     last = [gradient(x) for _ in range(3)][-1]
-    assert "hot" in ms.cache_info(gradient).eager[0], ms.cache_info(gradient).eager
+    assert ": compiled: " in ms.cache_info(gradient).eager[0], ms.cache_info(gradient).eager
     for a, b in zip(first, last):
         np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-9)
     after = np.random.rand()
@@ -980,9 +972,11 @@ def test_the_log_has_a_line_for_each_change_of_tier_and_numpys_generator_is_unto
     lines = [line for line in done.stderr.splitlines() if line.startswith("mindgrad eager: ")]
     assert len(lines) == 2, done.stderr
     assert re.match(
-        r"mindgrad eager: \w*slow: warm: \d+ calls took .* s: compiling in the background", lines[0]
+        r"mindgrad eager: \w*slow\(.*\): compiling in the background: \d+ calls took .* s", lines[0]
     )
-    assert re.match(r"mindgrad eager: \w*slow: hot: it is one program, compiled in ", lines[1])
+    assert re.match(
+        r"mindgrad eager: \w*slow\(.*\): compiled: \d+ operators are one program, compiled in ", lines[1]
+    )
 
 
 def test_a_process_ends_while_something_is_being_compiled():
@@ -995,7 +989,7 @@ def test_a_process_ends_while_something_is_being_compiled():
         return x.sum()
 
     gradient, x = ms.grad(lambda x: (ms.grad(deep)(x) * x).sum()), Tensor(np.linspace(0, 1, 10))
-    while "warm" not in str(ms.cache_info(gradient).eager):
+    while "compiling" not in str(ms.cache_info(gradient).eager):
         gradient(x)
     time.sleep(0.5)  # it is being rewritten, in Python, which takes many seconds
     print(time.time(), flush=True)
@@ -1022,7 +1016,7 @@ def test_a_forked_process_computes_operator_by_operator():
         + """
     import os, warnings
     from mindgrad.ir import settings
-    settings.store("eager", "deferred")
+    settings.store("eager", "compiled")
     warnings.simplefilter("ignore")
     class Net(nn.Cell):
         def __init__(self):
@@ -1036,7 +1030,7 @@ def test_a_forked_process_computes_operator_by_operator():
     for _ in range(4):
         loss = train(y, y)
         expected = [gradient(small)[1].asnumpy(), net(y).asnumpy()]
-    assert "hot" in ms.cache_info(net).eager[0] and "hot" in ms.cache_info(gradient).eager[0]
+    assert ": compiled" in ms.cache_info(net).eager[0] and ": compiled" in ms.cache_info(gradient).eager[0]
     child = os.fork()
     if child == 0:
         try:
@@ -1052,7 +1046,7 @@ def test_a_forked_process_computes_operator_by_operator():
     _, status = os.waitpid(child, 0)
     assert os.waitstatus_to_exitcode(status) == 23
     assert np.allclose(gradient(small)[1].asnumpy(), expected[0])
-    assert "hot" in ms.cache_info(gradient).eager[0]
+    assert ": compiled" in ms.cache_info(gradient).eager[0]
     """
     )
     done = run(program)
@@ -1081,11 +1075,10 @@ def run_threads(*functions):
         raise errors[0]
 
 
-@pytest.mark.parametrize("switch", ["deferred", ""])
+@pytest.mark.parametrize("switch", ["compiled", ""])
 def test_threads_with_equal_and_different_nets(switch, monkeypatch):
     # what takes long enough to be compiled by itself is another test's business
-    monkeypatch.setattr(tiers, "HOST", HOST._replace(shortest_seconds=0.0))
-    monkeypatch.setattr(warming, "HOST", HOST._replace(compiling_seconds=1e-3))
+    monkeypatch.setattr(tiers, "HOST", HOST._replace(shortest_seconds=0.0, compiling_seconds=1e-3))
     factor = [1.0]
 
     class Net(nn.Cell):
@@ -1114,7 +1107,7 @@ def test_threads_with_equal_and_different_nets(switch, monkeypatch):
     with eager(switch):
         run_threads(*[lambda own=own: work(own) for own in [None] * 4 + [Net() for _ in range(4)]])
         tiers.wait_until_compiled()
-        if switch == "deferred":
+        if switch == "compiled":
             assert is_hot(shared)
 
 

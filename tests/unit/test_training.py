@@ -569,7 +569,7 @@ def line() -> ms.Model:
         (lambda: nn.TrainOneStepCell(3, 3), TypeError, "'network' must be a Cell, but got int"),
         (lambda: nn.TrainOneStepWithLossScaleCell(Linear(), nn.SGD(Linear().trainable_params()), 3.0), TypeError, "'scale_sense' must be a Cell or Tensor"),
         (lambda: nn.DynamicLossScaleUpdateCell(0.0, 2, 3), ValueError, "'loss_scale_value' must be greater than 0"),
-        (lambda: train.SummaryCollector("here"), NotImplementedError, "MindInsight"),
+        (lambda: train.callback.SummaryLandscape("here"), NotImplementedError, "MindInsight"),
         (lambda: train.CheckpointConfig(0, 0), ValueError, "nothing would be saved"),
         (lambda: train.LambdaCallback(on_step=print), TypeError, "there is no 'on_step'"),
         (lambda: nn.Accuracy()(X, Y), ValueError, "predictions of shape"),

@@ -52,10 +52,9 @@ VARIABLES = {
     "MINDGRAD_COORDINATOR": Variable(r".+:\d+", "host:port", "process 0 of several; a launcher sets it"),
     "MINDGRAD_DEBUG_NANS": Variable("[01]?", "1", "an operator that makes a NaN or infinity is an error"),
     "MINDGRAD_EAGER": Variable(
-        "|numpy|compiled|deferred", "numpy", "numpy: eager calls never become programs"
-    ),
-    "MINDGRAD_FIRST_CALL": Variable(
-        "|numpy", "numpy", "numpy: a program's first call is computed by NumPy while it is compiled"
+        "|numpy|compiled|deferred",
+        "numpy",
+        "numpy: repeated calls of eager mode are not compiled; compiled: at once",
     ),
     "MINDGRAD_HEARTBEAT": Variable(r"\d+", "10", "seconds after which a silent process counts as dead"),
     "MINDGRAD_LAUNCHER": Variable(r"\d+", "4711", "the launcher's process; a launcher sets it"),
@@ -63,7 +62,7 @@ VARIABLES = {
         r"\d+", "1", "the number of a process on its machine; a launcher sets it"
     ),
     "MINDGRAD_LOCAL_SIZE": Variable(r"\d+", "4", "the processes on a machine; a launcher sets it"),
-    "MINDGRAD_LOG": Variable("|eager", "eager", "prints when an eager call changes its tier"),
+    "MINDGRAD_LOG": Variable("|eager", "eager", "prints when calls of eager mode are compiled"),
     "MINDGRAD_MACHINE": Variable(r"\d+", "0", "the number of a machine; a launcher sets it"),
     "MINDGRAD_OPT": Variable("[01]?", "0", "0: programs are compiled without rewrites"),
     "MINDGRAD_PROGRESS": Variable("[01]?", "0", "0: no bars while compiling, checking and training"),

@@ -12,7 +12,7 @@ from typing import Any
 
 __all__ = [
     "NO_LINE", "Attributed", "FrozenValueWarning", "Line", "Located", "explain_depth", "located_source",
-    "unheard", "user_frame", "user_location", "warn_user",
+    "user_frame", "user_location", "warn_user",
 ]  # fmt: skip
 
 #: the folder of this package as the files of its code name it, links and all
@@ -81,8 +81,6 @@ class _Thread(threading.local):
     source: tuple[Any] | None = None
     #: gives the line of a frame, where not just its file and number are asked for
     attribute: Callable[[Any], tuple[str, int]] | None = None
-    #: the warnings that were not shown; ``None`` where they are
-    unheard: list[str] | None = None
 
 
 _thread = _Thread()
@@ -146,16 +144,6 @@ def located_source() -> tuple[Any] | None:
     return _thread.source
 
 
-@contextmanager
-def unheard() -> Iterator[list[str]]:
-    """A region of this thread whose warnings are collected and not shown: no user called what runs in it."""
-    before, _thread.unheard = _thread.unheard, []
-    try:
-        yield _thread.unheard
-    finally:
-        _thread.unheard = before
-
-
 class _Repeated(str):
     """A message that Python's filters take for the one before of the same ``topic``, whatever its numbers."""
 
@@ -180,9 +168,6 @@ def warn_user(message: str, category: type[UserWarning] = UserWarning, topic: st
     """
     if topic is not None:
         message = _Repeated(message, topic)
-    if _thread.unheard is not None:
-        _thread.unheard.append(message)
-        return
     frame = user_frame()
     warnings.warn_explicit(
         message,

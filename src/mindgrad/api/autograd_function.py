@@ -15,9 +15,9 @@ from typing import Any
 from mindgrad._base.tree import flatten, map_leaves, unflatten
 from mindgrad.ir.scope import apply, rebind
 from mindgrad.ir.tensor import Tensor
-from mindgrad.rows.structural import stop_gradient
-from mindgrad.trace import user_calls
-from mindgrad.trace.custom import CustomDerivative
+from mindgrad.rows.structural import convert, stop_gradient
+from mindgrad.trace import state, user_calls
+from mindgrad.trace.custom import CustomDerivative, summed_to
 
 __all__ = ["AutogradFunction"]
 
@@ -28,13 +28,16 @@ class AutogradFunction:
     A subclass defines two static methods. ``forward(ctx, *args)`` computes the result, a Tensor or a tuple.
     It may leave in ``ctx`` what ``backward`` needs: tensors by :meth:`save_for_backward`, anything as an
     attribute. ``backward(ctx, *grad_outputs)`` gets the gradient of each output (``None`` for one that is no
-    tensor), and returns one gradient for each argument, in a tuple if there are several: ``None`` where there
-    is none. Instead of ``ctx``, ``forward`` may leave it to ``setup_context(ctx, inputs, output)`` to keep
-    things.
+    tensor), and returns one gradient for each argument, in a tuple if there are several: a Tensor, or
+    ``None`` for no gradient. A gradient is converted to the element type of its argument, and summed over
+    the axes along which the argument would be broadcast to it. Instead of ``ctx``, ``forward`` may leave it
+    to ``setup_context(ctx, inputs, output)`` to keep things.
 
     Attributes:
         saved_tensors: what ``save_for_backward`` was given, as a tuple.
-        needs_input_grad: for each argument, whether it is a tensor of floating point.
+        needs_input_grad: tuple of bools, one for each argument of ``forward``. ``False`` if the argument is
+            not a floating-point or complex tensor, or does not depend on anything that is differentiated; in
+            compiled functions ``True`` for every other argument.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops
@@ -81,12 +84,20 @@ class AutogradFunction:
         self.saved_tensors = tensors
 
     def mark_non_differentiable(self, *outputs: Any) -> None:
-        """Let these outputs be constants; the gradients that ``backward`` gets for them are zeros."""
-        self._constant = outputs
+        """Let these outputs be constants; the gradients that ``backward`` gets for them are zeros.
+
+        Raises:
+            RuntimeError: If one of them is not a Tensor.
+        """
+        self._constant = _only_tensors("mark_non_differentiable", outputs)
 
     def mark_dirty(self, *inputs: Any) -> None:
-        """Say that ``forward`` changed these inputs in place, and returns them."""
-        self._dirty = inputs
+        """Declare that ``forward`` changes these inputs in place, and returns them.
+
+        Raises:
+            RuntimeError: If one of them is not a Tensor, or, after ``forward``, not among its outputs.
+        """
+        self._dirty = _only_tensors("mark_dirty", inputs)
 
     def set_materialize_grads(self, value: bool) -> None:
         """Accepted for compatibility: ``backward`` gets zeros for outputs that were not used, not ``None``.
@@ -108,10 +119,11 @@ class AutogradFunction:
 
         Raises:
             NotImplementedError: the subclass lacks ``forward`` or, for a derivative, ``backward``.
-            IndexError: ``backward`` gives too few gradients.
-            ValueError: a gradient has another shape than its argument.
+            RuntimeError: If ``backward`` returns another number of gradients than ``forward`` has arguments, a
+                gradient for an argument that is not a tensor, a gradient that is not a Tensor, or one of a shape
+                to which its argument does not broadcast.
         """
-        call = _Call(cls)
+        call = _Call(cls, args)
         passed = CustomDerivative(call.forward, call.backward, cls.__name__)(*args)
         return call.finished(args, passed)
 
@@ -121,13 +133,15 @@ class _Call:
 
     Attributes:
         kind: the class.
+        needs: for each argument, whether a gradient of it may be needed.
         context: the context of ``forward``.
         inputs: the tensors that ``forward`` got, in order.
         outputs: those that it gave.
     """
 
-    def __init__(self, kind: type[AutogradFunction]) -> None:
+    def __init__(self, kind: type[AutogradFunction], args: Sequence[Any]) -> None:
         self.kind = kind
+        self.needs = tuple([any(map(_may_need_gradient, _tensors(x))) for x in args])
         self.context = kind()
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
@@ -135,8 +149,14 @@ class _Call:
     def forward(self, *args: Any) -> Any:
         """The result, and the context in its attributes."""
         self.inputs = _tensors(args)
-        result = _forward(self.kind, self.context, args)
+        result = self._run_forward(self.context, args)
         self.outputs = _tensors(result)
+        returned = {id(x) for x in self.outputs}
+        if not all(id(x) in returned for x in self.context._dirty):
+            raise RuntimeError(
+                f"For 'mark_dirty' of {self.kind.__name__}, an input that was changed in place is not among the "
+                f"outputs of 'forward'. Return it."
+            )
         return result
 
     def backward(self, *arguments: Any) -> Any:
@@ -146,7 +166,49 @@ class _Call:
         outputs, received = (out, dout) if isinstance(out, tuple) else ((out,), (dout,))
         gradients = [g if _tensors(y) else None for y, g in zip(outputs, received, strict=True)]
         returned = user_calls.run(self.kind.backward, context, *gradients)
-        return returned if isinstance(returned, tuple) else (returned,)
+        return self._fitted(args, returned if isinstance(returned, tuple) else (returned,))
+
+    def _fitted(self, args: Sequence[Any], gradients: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The gradients, checked, in the shapes and element types of the arguments."""
+        name = self.kind.__name__
+        if len(gradients) < len(args) or any(g is not None for g in gradients[len(args) :]):
+            raise RuntimeError(
+                f"For 'backward' of {name}, the number of gradients must be the number of arguments of 'forward', "
+                f"{len(args)}, but {len(gradients)} {'was' if len(gradients) == 1 else 'were'} returned. Return "
+                f"None for an argument without a gradient."
+            )
+        return tuple(
+            [self._fitted_one(k, x, g) for k, (x, g) in enumerate(zip(args, gradients, strict=False))]
+        )
+
+    def _fitted_one(self, index: int, argument: Any, gradient: Any) -> Any:
+        what = f"For 'backward' of {self.kind.__name__}, the gradient of argument {index}"
+        if gradient is None:
+            return None
+        if not _tensors(argument):
+            raise RuntimeError(
+                f"{what} must be None, because the argument is not a Tensor but {type(argument).__name__}; got "
+                f"{type(gradient).__name__}."
+            )
+        if not isinstance(argument, Tensor):
+            return gradient
+        if not isinstance(gradient, Tensor):
+            raise RuntimeError(f"{what} must be a Tensor or None, but got {type(gradient).__name__}.")
+        fitted = summed_to(gradient, argument.shape)
+        if fitted.shape != argument.shape:
+            raise RuntimeError(
+                f"{what} must have the shape {argument.shape}, or one to which this shape broadcasts, but its "
+                f"shape is {gradient.shape}."
+            )
+        return fitted if fitted.dtype is argument.dtype else apply(convert, fitted, dtype=argument.dtype)
+
+    def _run_forward(self, context: AutogradFunction, args: Sequence[Any]) -> Any:
+        context.needs_input_grad = self.needs
+        if self.kind.setup_context is None:
+            return user_calls.run(self.kind.forward, context, *args)
+        result = user_calls.run(self.kind.forward, *args)
+        user_calls.run(self.kind.setup_context, context, tuple(args), result)
+        return result
 
     def _context(self, args: Sequence[Any], out: Any) -> AutogradFunction:
         """The context of ``forward``, its tensors as functions of ``args`` and ``out``."""
@@ -168,7 +230,7 @@ class _Call:
         if is_complete:
             return context
         context = self.kind()
-        _forward(self.kind, context, args)
+        self._run_forward(context, args)
         return context
 
     def finished(self, args: Sequence[Any], result: Any) -> Any:
@@ -188,13 +250,18 @@ class _Call:
         return unflatten(structure, leaves)
 
 
-def _forward(kind: type[AutogradFunction], context: AutogradFunction, args: Sequence[Any]) -> Any:
-    context.needs_input_grad = tuple([isinstance(x, Tensor) and x.dtype.is_float for x in args])
-    if kind.setup_context is None:
-        return user_calls.run(kind.forward, context, *args)
-    result = user_calls.run(kind.forward, *args)
-    user_calls.run(kind.setup_context, context, tuple(args), result)
-    return result
+def _may_need_gradient(x: Tensor) -> bool:
+    """Whether a gradient of ``x`` may be asked for; it is not if ``x`` is no part of a running derivative."""
+    return x.dtype.is_inexact and state.read(x).is_traced
+
+
+def _only_tensors(method: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    for value in values:
+        if not isinstance(value, Tensor):
+            raise RuntimeError(
+                f"For '{method}', all arguments must be Tensors, but got {type(value).__name__}."
+            )
+    return values
 
 
 def _of(leaves: Sequence[Any]) -> list[Tensor]:

@@ -8,7 +8,6 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindgrad.eager.purity import impurity
 from mindgrad.eager.tiers import EagerCalls
 from mindgrad.execution.array_arguments import any_array, with_tensors
 from mindgrad.execution.compiled import Compiled
@@ -16,7 +15,6 @@ from mindgrad.execution.object_cache import memory, remembered
 from mindgrad.ir.settings import GRAPH_MODE, options
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.numbers import as_data, as_python
-from mindgrad.trace.tensor_hooks import warn_of_hooks
 
 __all__ = [
     "Arity", "arity", "describe", "differentiates", "in_either_mode", "is_compiled", "name_derivative",
@@ -120,7 +118,7 @@ def in_either_mode(
     Floats at ``positions`` (``None``: at all) are data, and the numbers of the program are given as Python's.
     """
     compiled, compiles = Compiled(run), is_compiled(fn)
-    calls = EagerCalls(run.__name__, fn, compiled, lambda: impurity(fn, run))
+    calls = EagerCalls(run.__name__, fn)
 
     def names() -> Sequence[str]:
         return arity(fn).names
@@ -135,7 +133,6 @@ def in_either_mode(
                 args, kwargs = with_tensors((args, kwargs))
             args, kwargs = as_data(args, kwargs, positions, names)  # type: ignore[assignment]
         if compiles or options["mode"] == GRAPH_MODE:
-            warn_of_hooks(args)
             return compiled.call(args, kwargs)
         result = calls(run, args, kwargs)
         return as_python(result) if has_numbers else result

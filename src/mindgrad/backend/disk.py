@@ -12,6 +12,8 @@ What is stored are the executables that jax serialises through its public
 setting of the whole process, which would write the user's own jax programs too; its entries are not written
 in one step, and a damaged one stays.
 
+A stored program is loaded only where jax has prepared the libraries that it calls (``backend.custom_calls``).
+
 A file is written under another name and renamed, so that readers see all of it or nothing, whoever
 writes at the same time or is killed meanwhile. It begins with a signature (``backend.trust``): a damaged
 file, or one that this user has not written, is deleted unread, and the program compiled and stored anew. A
@@ -44,13 +46,15 @@ from typing import Any, NamedTuple
 
 from mindgrad._base.location import warn_user
 from mindgrad._base.replacing import remove_abandoned, temporary
+from mindgrad.backend.custom_calls import described, is_prepared
 from mindgrad.backend.device_mesh import Placement
-from mindgrad.backend.executable import GraphProgram, compiling
+from mindgrad.backend.executable import GraphProgram
 from mindgrad.backend.graph_digest import digest
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import compiled_with
 from mindgrad.backend.trust import SIGNATURE_BYTES, Distrusted, check_folder, home, read_own, signature
 from mindgrad.ir import settings
+from mindgrad.ir.graph import Graph
 
 __all__ = [
     "DEFAULT_LIMIT", "DIRECTORY_VARIABLE", "MOST", "SIZE_VARIABLE", "Entries", "clear", "compiled",
@@ -70,7 +74,7 @@ _refused: dict[str, str] = {}
 _warned: set[str] = set()
 #: modules of jax that open such contexts, which it does not load itself
 _CONTEXTS = ("jax.experimental.compute_on", "jax.experimental.xla_metadata")
-_MAGIC = b"mindgrad executable 2\n"
+_MAGIC = b"mindgrad executable 3\n"
 _SUFFIX = ".executable"
 #: entries of a folder, which is read as a whole to find the oldest
 MOST = 4096
@@ -253,19 +257,22 @@ def compiled(
     if folder is not None:
         devices = [x or _default_device() for x in ((device,) if placement is None else placement.devices)]
         name: Any = None if placement is not None or _is_in_context() else digest(program)
+        graph: Graph | None = program.graph
         if name is None:
-            lowered = lower()
+            lowered, graph = lower(), None
             name = lowered.as_text()
         file = folder / (_key(name, devices, options) + _SUFFIX)
         trees = _trees(program) if lowered is None else (lowered.in_tree, lowered.out_tree)
-        with compiling:
-            executable = _load(file, trees, devices)
+        description, payload = _read(file)
+        if payload and is_prepared(description, graph, devices[0].platform):
+            executable = _load(file, payload, trees, devices)
     if executable is None:
         lowered = lowered or lower()
-        with compiling:
-            executable = compiled_with(lowered, options)
-            if file is not None:
-                _store(file, executable)
+        executable = compiled_with(lowered, options)
+        if file is not None:
+            custom_calls = described(lowered, graph)
+            if custom_calls is not None:
+                _store(file, custom_calls, executable)
     return executable
 
 
@@ -320,44 +327,55 @@ def _settings_of(jax: Any) -> str:
     return repr(sorted((n, str(v)) for n, v in held if not any(word in n for word in idle)))
 
 
-def _load(file: Path, trees: tuple[Any, Any], devices: Sequence[Any]) -> Callable[..., Any] | None:
+def _read(file: Path) -> tuple[bytes, bytes]:
+    """The description of custom calls and the executable in ``file``, both empty if there is none.
+
+    A file that this user has not written, or that is damaged, is deleted.
+    """
     try:
         check_folder(file.parent)
         data = read_own(file)
         start = len(_MAGIC) + SIGNATURE_BYTES
-        payload = data[start:]
-        signed = _MAGIC + signature(file.name, payload)
+        content = data[start:]
+        signed = _MAGIC + signature(file.name, content)
     except FileNotFoundError:
-        return None
+        return b"", b""
     except OSError as error:
         _refuse(file.parent, error)
+        return b"", b""
+    if not hmac.compare_digest(data[:start], signed):
+        _delete(file)
+        return b"", b""
+    description, _, payload = content.partition(b"\n")
+    return description, payload
+
+
+def _load(
+    file: Path, payload: bytes, trees: tuple[Any, Any], devices: Sequence[Any]
+) -> Callable[..., Any] | None:
+    serialize = jax_module("jax.experimental.serialize_executable")
+    try:
+        executable = serialize.deserialize_and_load(payload, *trees, devices[0].client, list(devices))
+    except Exception:  # jax raises what it likes on what it cannot load
+        _delete(file)
         return None
-    if hmac.compare_digest(data[:start], signed):
-        serialize = jax_module("jax.experimental.serialize_executable")
-        try:
-            executable = serialize.deserialize_and_load(payload, *trees, devices[0].client, list(devices))
-        except Exception:  # jax raises what it likes on what it cannot load
-            executable = None
-        if executable is not None:
-            _touch(file)
-            return executable
-    _delete(file)
-    return None
+    _touch(file)
+    return executable
 
 
-def _store(file: Path, executable: Any) -> None:
+def _store(file: Path, description: bytes, executable: Any) -> None:
     serialize = jax_module("jax.experimental.serialize_executable")
     try:
         _make(file.parent)
         check_folder(file.parent)
         try:
-            payload = serialize.serialize(executable)[0]
+            content = description + b"\n" + serialize.serialize(executable)[0]
         except Exception:  # a program that calls back into Python cannot be stored
             return
         with temporary(file.parent, 0o600) as new:
-            new.write_bytes(_MAGIC + signature(file.name, payload) + payload)
+            new.write_bytes(_MAGIC + signature(file.name, content) + content)
             new.replace(file)
-        _trim(file.parent, len(payload))
+        _trim(file.parent, len(content))
     except OSError as error:
         _refuse(file.parent, error)
 

@@ -8,12 +8,8 @@ needs no setting of jax: the element types and the device are part of the execut
 
 from __future__ import annotations
 
-import ctypes
 import math
-import signal
-import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from copy import copy
 from functools import lru_cache
 from time import perf_counter
@@ -29,8 +25,7 @@ from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.graph import Constant, Graph
 
 __all__ = [
-    "EndOfProcess", "Executable", "GraphProgram", "ahead", "array_type", "compiling", "copy_on_device",
-    "noting", "to_end",
+    "Executable", "GraphProgram", "ahead", "array_type", "copy_on_device", "noting", "to_end",
 ]  # fmt: skip
 
 
@@ -204,52 +199,7 @@ def ahead(
         if program is not None:
             return disk.compiled(lower, program, options, device, placement)
         lowered = lower()
-        with compiling:
-            return compiled_with(lowered, options)
-
-
-class EndOfProcess(BaseException):
-    """Raised in a background thread instead of compiling for a process that is ending."""
-
-
-class _Compiling:
-    """Open while XLA compiles, without Python: such a thread cannot be stopped, only left.
-
-    Attributes:
-        is_ending: whether the process ends, so that no thread but the main one begins to compile.
-        threads: those that compile.
-    """
-
-    def __init__(self) -> None:
-        self.is_ending = False
-        self.threads: set[int] = set()
-
-    def __enter__(self) -> None:
-        if self.is_ending and threading.current_thread() is not threading.main_thread():
-            raise EndOfProcess
-        self.threads.add(threading.get_ident())
-
-    def __exit__(self, *_: Any) -> None:
-        self.threads.discard(threading.get_ident())
-
-    def leave(self) -> None:
-        """Let the process end with its own exit status while threads compile.
-
-        A thread that comes back from XLA while the interpreter is being finalised is ended by Python in the
-        middle of frames of C++, which abort the process: such a thread pauses instead. glibc calls what
-        ``on_exit`` was given with the status, before the destructors of libraries.
-        """
-        libc = ctypes.CDLL(None)
-        with suppress(AttributeError):  # another C library
-            pause = ctypes.cast(libc.pause, ctypes.c_void_p)
-            libc.signal.restype = ctypes.c_void_p
-            libc.signal(int(signal.SIGABRT), pause)
-            libc.on_exit(libc._exit, None)
-            with suppress(OSError):  # without it says on standard error that it would have aborted
-                ctypes.CDLL("libstdc++.so.6")._ZSt13set_terminatePFvvE(pause)
-
-
-compiling = _Compiling()
+        return compiled_with(lowered, options)
 
 
 @lru_cache(maxsize=1)

@@ -1,5 +1,10 @@
 """Compile options of XLA are chosen for each program.
 
+On a GPU, XLA compiles and times many Triton kernels for each product of matrices before it chooses one. For
+float32 products in full precision, which mindgrad requests, this search takes 5 to 20 s for programs that
+compile in 0.5 to 1.1 s with cuBLAS, and the compiled programs take 0.93 to 1.12 times as long with cuBLAS
+(``bench/results/2026-11-26-nvidia-h200.md``). So Triton is not used for products.
+
 XLA's CPU compiler gives sums and maxima to a library of kernels (YNNPACK) unless it is told not to. Those
 kernels are up to six times faster than XLA's own where much is reduced to little, and up to fifty times
 slower where little is: sums over the last axis of a few elements, as in distances of particles, and, before
@@ -24,13 +29,16 @@ from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph
 from mindgrad.ir.index_map import REDUCED, index_map
 
-__all__ = ["compiled_with", "options_of"]
+__all__ = ["compiled_with", "kernel_options", "options_of"]
 
 _FUSIONS = "xla_cpu_experimental_ynn_fusion_type"
 #: all kinds of kernels that are on by default but those of reductions
 _WITHOUT_REDUCTIONS = {
     _FUSIONS: "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT,LIBRARY_FUSION_TYPE_INDIVIDUAL_CONVOLUTION"
 }
+
+#: products of matrices by cuBLAS instead of Triton kernels
+_GPU = {"xla_gpu_enable_triton_gemm": "False"}
 
 _REPAIRED = (0, 11)
 
@@ -41,9 +49,20 @@ _unknown: set[str] = set()
 def options_of(graph: Graph, device: Any) -> dict[str, str]:
     """The options for a program on a jax device (``None``: the CPU)."""
     if device is not None and device.platform != "cpu":
-        return {}
+        return dict(_GPU) if device.platform == "gpu" else {}
     saved = sum(run.times * _saved(run.equation) for run in runs(graph, costs().assumed_trips))
     return dict(_WITHOUT_REDUCTIONS) if saved < -costs().option_nanoseconds else {}
+
+
+@lru_cache(maxsize=4)
+def kernel_options(device: Any) -> dict[str, str]:
+    """The options for single operators on a jax device, as far as its compiler knows them."""
+    if getattr(device, "platform", "cpu") != "gpu":
+        return {}
+    jax = jax_module()
+    with jax.default_device(device):
+        compiled_with(jax.jit(lambda x: x + 1).lower(1.0), _GPU)
+    return {name: value for name, value in _GPU.items() if name not in _unknown}
 
 
 def compiled_with(lowered: Any, options: Mapping[str, str]) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.index_map import UNIFORM
 
-__all__ = ["hidden", "stepped_quotients"]
+__all__ = ["hidden", "stepped_quotients", "unmoved"]
 
 
 def stepped_quotients(graph: Graph) -> set[Equation]:
@@ -25,7 +25,7 @@ def stepped_quotients(graph: Graph) -> set[Equation]:
     divisions = {e.outputs[0]: e for e in graph.equations if _is_quotient(e) and _is_rounded(e.inputs[1])}
     if not divisions:
         return set()
-    steps = [_unmoved(x) for e in graph.equations for x in e.inputs if _is_step(e, x)]
+    steps = [unmoved(x) for e in graph.equations for x in e.inputs if _is_step(e, x)]
     return {divisions[x] for x in steps if x in divisions}
 
 
@@ -40,13 +40,15 @@ def _is_quotient(equation: Equation) -> bool:
 
 
 def _is_step(equation: Equation, x: Any) -> bool:
+    if not equation.outputs:  # print, for example
+        return False
     result = equation.outputs[0].type.dtype
     if equation.primitive.kind == "pointwise constant":
         return result is x.type.dtype
     return equation.primitive.axes is UNIFORM and result.kind in ("int", "uint")
 
 
-def _unmoved(x: Any) -> Any:
+def unmoved(x: Any) -> Any:
     """The value whose elements ``x`` has, in other places."""
     while type(x) is Variable and x.made_by is not None and x.made_by.primitive.moves:
         x = x.made_by.inputs[0]
@@ -55,7 +57,7 @@ def _unmoved(x: Any) -> Any:
 
 def _is_rounded(divisor: Any) -> bool:
     """Whether ``divisor`` is a constant of floats whose reciprocal is rounded: no power of two."""
-    constant = _unmoved(divisor)
+    constant = unmoved(divisor)
     if type(constant) is not Constant or constant.type.dtype.kind != "float":
         return False
     mantissas = np.frexp(np.asarray(constant.smallest(), np.float64))[0]

@@ -19,7 +19,8 @@ from mindgrad._base.waiting import interruptible
 from mindgrad.backend.device_mesh import Placement, constants_of, is_joint, laid_out, lowering_for
 from mindgrad.backend.executable import Executable, GraphProgram, ahead, noting, to_end
 from mindgrad.backend.jax_import import jax_module
-from mindgrad.backend.options import options_of
+from mindgrad.backend.kept_constants import kept_constants
+from mindgrad.backend.options import kernel_options, options_of
 from mindgrad.backend.process_mesh import after, mesh_of, noted
 from mindgrad.backend.stepped_quotients import hidden, stepped_quotients
 from mindgrad.control.trip_counts import has_long_loops, is_short
@@ -104,14 +105,15 @@ def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: 
             value = values[atom] = _constant(jax, atom) if value is None else value
         return value
 
-    order, divided = _CollectiveOrder(graph), stepped_quotients(graph)
+    order, kept = _CollectiveOrder(graph), kept_constants(graph)
+    kept.update([(equation, 1) for equation in stepped_quotients(graph)])
     for equation in graph.equations:
         primitive, parameters = equation.primitive, equation.parameters
         operands = order.operands(equation, [read(atom) for atom in equation.inputs], values)
         if primitive.kind == "control":
             parameters = {k: shared.function(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
-        if equation in divided:
-            operands = [operands[0], hidden(jax, operands[1])]
+        if kept:
+            operands = [hidden(jax, x) if (equation, k) in kept else x for k, x in enumerate(operands)]
         result = lower(primitive, *operands, **parameters)
         if primitive.multiple:
             values.update(zip(equation.outputs, result, strict=True))
@@ -331,7 +333,10 @@ def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]
 @lru_cache(maxsize=4096)
 def _kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...], device: Any) -> Callable[..., Any]:
     keywords = dict(parameters)
-    return _scoped(jax_module().jit(lambda *arrays: lower(primitive, *arrays, **keywords)), True)
+    jitted = jax_module().jit(
+        lambda *arrays: lower(primitive, *arrays, **keywords), compiler_options=kernel_options(device) or None
+    )
+    return _scoped(jitted, True)
 
 
 def start_runtime() -> None:

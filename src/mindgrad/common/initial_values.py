@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.refusal import refuse
+from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import state
 
 __all__ = ["Constant", "Dirac", "Identity", "Initializer", "One", "Orthogonal", "Sparse", "Zero"]
@@ -53,6 +54,9 @@ def _assignment(arr: np.ndarray, num: Any) -> None:
 
 
 def _number(owner: str, name: str, value: Any) -> float:
+    """``value``, a number or a tensor or array of one element, as a float."""
+    if isinstance(value, (Tensor, np.ndarray)) and value.size == 1:
+        value = value.item()
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"For '{owner}', the '{name}' must be a number, but got {value!r}.")
     return float(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
@@ -19,10 +20,12 @@ from mindgrad.ir.types import TensorType
 from mindgrad.trace import state
 from mindgrad.trace.guards import clock
 
-__all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
+__all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple", "name_apart"]
 
 #: the name of a Parameter that was given none; the Cell that gets it names it after the attribute
 DEFAULT_NAME = "Parameter"
+#: of Parameters without a name that are used together
+_numbers = itertools.count(1)
 
 
 _ARGUMENTS = (
@@ -277,8 +280,18 @@ class _Buffer(Tensor):
         self.persistent = persistent
 
 
+def name_apart(parameters: Iterable[Any]) -> None:
+    """Give Parameters without a name the names ``Parameter$1``, ``Parameter$2``, …, if there are several."""
+    nameless = {id(p): p for p in parameters if isinstance(p, Parameter) and p.name == DEFAULT_NAME}
+    if len(nameless) > 1:
+        for parameter in nameless.values():
+            parameter.name = f"{DEFAULT_NAME}${next(_numbers)}"
+
+
 class ParameterTuple(tuple):
     """A tuple of Parameters, each with a name of its own.
+
+    Parameters without a name are named ``Parameter$1``, ``Parameter$2``, … if there are several.
 
     Raises:
         TypeError: an element is no Parameter.
@@ -296,6 +309,7 @@ class ParameterTuple(tuple):
             raise TypeError("ParameterTuple takes an iterable of Parameters; write ParameterTuple([p]).")
         parameters = tuple(iterable)
         named: dict[str, Parameter] = {}
+        name_apart(parameters)
         for parameter in parameters:
             if not isinstance(parameter, Parameter):
                 raise TypeError(

@@ -73,13 +73,17 @@ def active(ts: Sequence[Any]) -> Indices:
 # -- values that can be infinite or NaN (see ``rows.kinds``) -------------------------------
 
 
-def starts_taint(*graphs: Graph) -> str:
-    """The taint rule of a primitive that runs ``graphs``: as its rule ``taint`` says."""
-    return "starts" if any(y.tainted for graph in graphs for y in graph.outputs) else "passes"
+def starts_taint(*graphs: Graph) -> int:
+    """The taint rule of a primitive that runs ``graphs``: the marks of their outputs."""
+    marks = 0
+    for graph in graphs:
+        for y in graph.outputs:
+            marks |= y.tainted
+    return marks
 
 
 @memoized
-def _marked(graph: Graph, flags: tuple[bool, ...]) -> Graph:
+def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
     builder = Builder()
     with building(builder):
         inputs = [builder.input(v.type, tainted=flag) for v, flag in zip(graph.inputs, flags, strict=True)]
@@ -88,7 +92,7 @@ def _marked(graph: Graph, flags: tuple[bool, ...]) -> Graph:
 
 def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
     """``graph`` with those inputs marked whose operands can be infinite, and all that comes of them."""
-    flags = tuple([v.tainted or x.tainted for v, x in zip(graph.inputs, operands, strict=True)])
+    flags = tuple([v.tainted | x.tainted for v, x in zip(graph.inputs, operands, strict=True)])
     return graph if flags == tuple([v.tainted for v in graph.inputs]) else _marked(graph, flags)
 
 
@@ -96,12 +100,12 @@ def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int)
     """:func:`marked` for the body of a loop, whose carry can become infinite in a trip."""
     while True:
         carried = [
-            y.tainted or x.tainted
+            y.tainted | x.tainted
             for y, x in zip(body.outputs[:carries], operands[consts : consts + carries], strict=True)
         ]
-        flags = [v.tainted or x.tainted for v, x in zip(body.inputs, operands, strict=True)]
+        flags = [v.tainted | x.tainted for v, x in zip(body.inputs, operands, strict=True)]
         for k, flag in enumerate(carried, consts):
-            flags[k] = flags[k] or flag
+            flags[k] |= flag
         if flags == [v.tainted for v in body.inputs]:
             return body
         body = _marked(body, tuple(flags))

@@ -92,7 +92,7 @@ class Totals:
 
     def graph(self, inputs: Sequence[Variable], count: int) -> Graph:
         """``(*inputs, *leaves, stacked) ↦ sums``; ``inputs`` are those that do not vary."""
-        values = [y for e in self._equations if self.is_fixed(e.outputs[0]) for y in e.outputs]
+        values = [y for e in self._equations for y in e.outputs if self.is_fixed(y)]
         part = Graph(inputs, live_equations(self._equations, values), values)
         builder = Builder()
         with building(builder):

@@ -7,7 +7,7 @@ knows nothing of datasets; ``where`` is the name of the dataset for errors.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, ValuesView
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ from mindgrad.dataset.randomness import drawing
 from mindgrad.ir.tensor import Tensor
 
 __all__ = [
-    "BatchInfo", "Row", "array_of", "batched", "called", "element_of", "filtered", "listed", "mapped",
-    "per_batch", "picked", "row_of", "shuffled",
+    "BatchInfo", "Row", "array_of", "batched", "called", "element_of", "exhausted", "filtered", "listed",
+    "mapped", "per_batch", "picked", "row_of", "shuffled",
 ]  # fmt: skip
 
 Row = tuple[np.ndarray, ...]
@@ -77,7 +77,8 @@ def element_of(value: Any, subject: str) -> np.ndarray:
 
 
 def row_of(value: Any, columns: Sequence[str], describe: Callable[[], str]) -> Row:
-    """A source's value as a row: a tuple or list has one element for each column."""
+    """A source's value as a row: a tuple, list or iterator has one element for each column."""
+    value = exhausted(value, describe)
     values = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     if len(values) != len(columns):
         raise ValueError(
@@ -93,6 +94,13 @@ def row_of(value: Any, columns: Sequence[str], describe: Callable[[], str]) -> R
 def listed(columns: Iterable[str]) -> str:
     """Names for a message."""
     return ", ".join(f"'{name}'" for name in columns)
+
+
+def exhausted(value: Any, describe: Callable[[], str]) -> Any:
+    """The elements of an iterator, such as a generator expression or ``map``, as a tuple; else ``value``."""
+    if isinstance(value, Iterator):
+        return called(tuple, (value,), describe)
+    return tuple(value) if isinstance(value, ValuesView) else value
 
 
 def called(function: Callable[..., Any], arguments: Sequence[Any], describe: Callable[[], str]) -> Any:
@@ -134,7 +142,7 @@ def mapped(
                 return f"in {where}, {which} for row {number}"
 
             with drawing(generator):
-                found = called(operation, values, describe)
+                found = exhausted(called(operation, values, describe), describe)
             results = found if isinstance(found, tuple) else (found,)
             last = position == len(operations) - 1
             passed = lambda value, last=last: (
@@ -293,6 +301,7 @@ def per_batch(
         number = info.get_batch_num()
         describe = lambda: f"in {where}, 'per_batch_map' for batch {number}"
         found = called(function, [*([unboxed(part) for part in lists[i]] for i in inputs), info], describe)
+        found = exhausted(found, describe)
         values = found if isinstance(found, tuple) else (found,)
         if len(values) != len(outputs):
             raise ValueError(

@@ -1,1 +1,1 @@
-"""Tiers of eager mode: calls that are deferred, and run as compiled programs once they are hot."""
+"""Eager mode: calls that repeat are recorded, compared and run as compiled programs."""

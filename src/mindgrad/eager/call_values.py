@@ -12,7 +12,6 @@ from mindgrad._base.signals import Deferred as SignalsDeferred
 from mindgrad.backend.executable import copy_on_device
 from mindgrad.eager.replay import Event, Replay, needed_events
 from mindgrad.eager.segments import traced_events
-from mindgrad.eager.speculation import Speculation, remember_origins, speculate
 from mindgrad.eager.structure import Segment, Structure
 from mindgrad.execution.donation import donatable, settled, window
 from mindgrad.execution.finite_results import are_finite, locate_fault
@@ -40,16 +39,13 @@ class CallValues:
         arguments: the positions of the call's arguments, by the identity of their arrays.
         leaves, types: the arrays from outside, and the types of the tensors that held them.
         leaf_numbers: their numbers by identity and type.
-        parameters: the Parameters that held them, by number.
-        speculation: the program that was started when the call began.
         pendings: the pending arrays of a call that goes as predicted, by number.
         stored: the Parameters that the call wrote, with their arrays before, by identity.
         lines: the lines of the events of a call whose values are checked; ``None`` where they are not.
     """
 
     __slots__ = (
-        "_program", "_segment", "arguments", "leaf_numbers", "leaves", "lines", "parameters", "pendings",
-        "speculation", "stored", "types",
+        "_program", "_segment", "arguments", "leaf_numbers", "leaves", "lines", "pendings", "stored", "types",
     )  # fmt: skip
 
     def __init__(self, arguments: Sequence[Any] = (), is_checked: bool = False) -> None:
@@ -59,27 +55,13 @@ class CallValues:
         self.leaf_numbers: dict[tuple[int, TensorType], int] = {}
         self.pendings: list[PendingArray] = []
         self.stored: dict[int, tuple[Any, Any]] = {}
-        self.parameters: dict[int, Any] = {}
         self._program: Sequence[Segment] | None = None
         self._segment = 0
-        self.speculation: Speculation | None = None
         self.lines: dict[Event, tuple[str, int]] | None = {} if is_checked else None
-
-    def begin(self, structure: Structure, arguments: Sequence[Any]) -> None:
-        """Begin the call's program on what its operands will probably be."""
-        self.speculation = speculate(structure, arguments)
-
-    def end(self) -> None:
-        """End the call, whatever came of it."""
-        speculation, self.speculation = self.speculation, None
-        if speculation is not None:
-            speculation.was_in_vain()
 
     def add_leaf(self, array: Any, type: TensorType, tensor: Tensor) -> int:
         """The number of a further array from outside, which is kept so that its identity stays its own."""
         number = self.leaf_numbers[id(array), type] = len(self.leaves)
-        if tensor.is_parameter:
-            self.parameters[number] = tensor
         self.leaves.append(array)
         self.types.append(type)
         return number
@@ -129,7 +111,8 @@ class CallValues:
         try:
             self.run_segments(structure, last.end)
             if not last.donated:
-                self._fill(structure, last, self._results(structure, last))
+                results = last.executable.run(self._operands(last), [], last.executable.extra)
+                self._fill(structure, last, results)
                 return True
             with window, SignalsDeferred():
                 operands = self._operands(last)
@@ -148,16 +131,6 @@ class CallValues:
             structure.changed()
             structure.obstacle = f"its program failed: {type(error).__name__}: {error}"
             return False
-
-    def _results(self, structure: Structure, last: Segment) -> Sequence[Any]:
-        """The results of the last segment, which may have been started when the call began."""
-        speculation, self.speculation = self.speculation, None
-        results = None if speculation is None else speculation.results_for(last, self.leaves)
-        if results is not None:
-            return results
-        if not self._segment:
-            remember_origins(structure, self.leaves, self.parameters, self.arguments)
-        return last.executable.run(self._operands(last), [], last.executable.extra)
 
     def _begun(self, structure: Structure) -> Sequence[Segment]:
         """The program of which segments have run in this call, or the newest one if none have."""

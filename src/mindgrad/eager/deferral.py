@@ -75,8 +75,6 @@ class Deferral:
         self._values = CallValues(arguments, is_checked)
         self._pendings = self._values.pendings
         self._lines = self._values.lines
-        if structures:
-            self._values.begin(structures[0], arguments)
         self._scopes: list[DeferredScope | None] = [None]
         self._recordings: list[tuple[DeferredScope, weakref.ref[Any]]] = []
         self.diverged_at: tuple[str, int] | None = None
@@ -136,10 +134,6 @@ class Deferral:
                 return self.record(primitive, tensors, parameters)
         results = self._run_now(primitive, tensors, parameters)
         return tuple(results) if primitive.multiple else results[0]
-
-    def is_left(self) -> bool:
-        """Whether the call has ended, so that operators of the thread do not belong to it any more."""
-        return False
 
     def new_scope(self) -> DeferredScope:
         """A scope for a recording of this call."""
@@ -415,7 +409,6 @@ class Deferral:
         for parameter, _ in self._values.stored.values():
             parameter._array = settled(parameter._array)
         self._values.stored = {}
-        self._values.speculation = None
         self._pendings.clear()
         if self._replay is not None:
             self._forget()
@@ -424,7 +417,6 @@ class Deferral:
         for scope in self._scopes:
             if scope is not None:
                 scope.deferral = None
-        self._values.end()
         self._values = CallValues()
         self._pendings = self._values.pendings
         self._events, self._specifications, self._recordings, self._scopes = [], [], [], [None]

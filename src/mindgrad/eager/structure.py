@@ -8,7 +8,6 @@ that are constants, which values outlived the call, and what was compiled of it.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,11 +38,9 @@ class Leaf:
         array: its array then.
         is_infinite: whether an element is infinite or NaN, so that it absorbs in derivatives.
         is_differentiated: whether it is the input of a recording, for which that makes no difference.
-        origin: where the last call had it from: the position of an argument, or a weak reference to a
-            Parameter or an array; ``None`` if that is not known.
     """
 
-    __slots__ = ("array", "constant", "is_differentiated", "is_infinite", "origin", "type")
+    __slots__ = ("array", "constant", "is_differentiated", "is_infinite", "type")
 
     def __init__(self, type: TensorType, array: Any, is_variable: bool) -> None:
         self.type = type
@@ -51,7 +48,6 @@ class Leaf:
         self.array = array if self.constant is not None else None
         self.is_infinite = self.constant is None and is_infinite(array)
         self.is_differentiated = False
-        self.origin: int | weakref.ref[Any] | None = None
 
     def is_same(self, other: Leaf) -> bool:
         """Whether one can stand for the other."""
@@ -124,13 +120,12 @@ class Structure:
         version: changes when a constant turns out to vary.
         confirmed: calls that were as predicted.
         obstacle: why it must not be deferred; empty if it may.
-        misses: how often in a row its program was started in vain, before a call.
         is_checked: whether values that are not finite are errors in its calls (``debug_nans``).
     """
 
     __slots__ = (
         "__weakref__", "_last_uses", "confirmed", "cuts", "events", "is_checked", "is_queued", "leaves",
-        "misses", "obstacle", "outputs", "program", "replaced", "requests", "version",
+        "obstacle", "outputs", "program", "replaced", "requests", "version",
     )  # fmt: skip
 
     def __init__(self, events: Sequence[Event], leaves: Sequence[Leaf], obstacle: str = "") -> None:
@@ -146,7 +141,6 @@ class Structure:
         self.version = 0
         self.confirmed = 0
         self.is_queued = False
-        self.misses = 0
         self.obstacle = obstacle
         self.is_checked: bool = settings.options["debug_nans"]
         self._last_uses: dict[int, list[int]] | None = None

@@ -1,71 +1,126 @@
-"""Tiers of eager mode decide which calls run operator by operator, and which as a program.
+"""When calls of eager mode are recorded, compared and compiled: the whole policy is in this file.
 
-    cold    NumPy, operator by operator                  every call at first; small calls for good
-    warm    recorded, and compiled in the background     after a few calls that took long enough to pay
-    hot     run as one program                           once it is compiled; no call waits for the compiler
-              whole      without its Python, if nobody can see whether it runs (``purity``)
-              short      likewise, as NumPy kernels if too short for XLA (``kernel_programs``)
-              deferred   its Python runs, its operators are compared with a prediction (``deferral``)
+    first call       operator by operator, recorded
+    second call      operator by operator, compared with the recording
+    calls after it   operator by operator, until the program is compiled in the background
+    compiled         operators are compared with the recording, and one program computes their values
 
-The whole policy is in this file. Recording and the call of a program cost more than XLA saves on short calls,
-and compiling costs more than it saves on calls that have taken little time in all (measured in decision 14).
+Python runs in every call. A *kind* of call is one function with arguments of certain types. Calls of a kind
+are compiled once two of them in a row applied the same operators and compiling is likely to pay: a call takes
+at least ``HOST.shortest_seconds``, and all calls of the kind together have taken ``HOST.compiling_seconds``.
+If jax is not imported yet, calls of all kinds together must have taken ``HOST.importing_seconds``, because
+the import takes about a second.
+
+While the program of a kind is being compiled, its calls run operator by operator. Before that, each waits
+for the program as long as ``HOST.waiting_calls`` of these calls would take, because the compiler and the
+operators need the same processors. So the compiler makes no call more than so many times slower.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 import types
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
-from mindgrad._base.location import unheard
 from mindgrad._base.tree import flatten
+from mindgrad.backend.xla import start_runtime
 from mindgrad.eager.deferral import Deferral
-from mindgrad.eager.kernel_programs import KernelPrograms
-from mindgrad.eager.purity import is_watched
-from mindgrad.eager.regions import begin
-from mindgrad.eager.tier import Tier
-from mindgrad.eager.warming import compare, consider, ended, error_line, has_taken, pays
+from mindgrad.eager.eviction import keep, used
+from mindgrad.eager.segments import compile_request, compile_structure
+from mindgrad.eager.structure import Structure
 from mindgrad.execution.background import submit, wait_until_compiled
 from mindgrad.execution.cache import content_of, register_eager
-from mindgrad.execution.compiled import Compiled
-from mindgrad.execution.placement import is_infinite
 from mindgrad.ir import settings
 from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.partition import current
 from mindgrad.ir.scope import current_deferral, executing, open_scopes
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace.tensor_hooks import are_registered
 
 __all__ = ["EagerCalls", "Tier", "wait_until_compiled"]
 
-#: the most programs of a whole function that are compiled and not run twice before its Python runs at each
-#: call; the most functions of one code, each called a few times, before it does too
-_UNUSED, _STRANGERS = 3, 8
-#: kinds of calls for one function
+#: largest number of kinds of calls kept for one function, and of functions with one code
 _KINDS = 64
+#: largest number of recordings kept for one kind of call
+_STRUCTURES = 8
 
-#: arguments of which a program knows all that the function could see, and containers that it could change
-_ARGUMENTS = (Tensor, bool, int, float, complex, str, type(None))
-_CHANGEABLE = (list, dict, set)
-_ANEW = "the function is made anew again and again"
-_HOOKED = "a tensor or Parameter has a hook"
-_INFINITE = "an argument has infinite elements or NaN, which absorb in derivatives"
-
-#: the environment variable: ``numpy`` turns tiers off, ``compiled`` compiles at once, and so does
-#: ``deferred``, with which the Python of functions runs at each call even if nobody can see it
+#: the environment variable: ``numpy`` compiles nothing; ``compiled`` compiles in the thread of the second
+#: call and ignores the times, for tests; ``deferred`` is another name of ``compiled``
 VARIABLE, _AT_ONCE = "MINDGRAD_EAGER", ("compiled", "deferred")
 
 
-class _Local(threading.local):
-    #: whether a call is running in this thread, of which inner calls are part
+class _Thread(threading.local):
+    #: whether a call is running in this thread; calls inside of it belong to it
     is_busy = False
+    #: seconds that calls of this thread have taken operator by operator
+    seconds = 0.0
 
 
-_local = _Local()
+_thread = _Thread()
+
+
+class Tier:
+    """One kind of call: its recordings, its times, and whether it is compiled.
+
+    Args:
+        title: the function and the types of its arguments, for messages.
+
+    Attributes:
+        state: ``"not compiled"``, ``"compiling in the background"`` or ``"compiled"``.
+        reason: why.
+        is_final: whether its calls run operator by operator from now on.
+        calls: number of calls.
+        best, seconds: the shortest time of a call operator by operator, and the sum of these times.
+        divergences: number of calls that applied other operators than the recording.
+        diverged_at: file and line of the last of them.
+        structures: the recordings, latest first.
+    """
+
+    __slots__ = (
+        "best", "calls", "diverged_at", "divergences", "is_final", "reason", "seconds", "state", "structures",
+        "title",
+    )  # fmt: skip
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.state, self.reason = "not compiled", "its calls have taken too little time for compiling to pay"
+        self.is_final = False
+        self.calls = self.divergences = 0
+        self.diverged_at: tuple[str, int] | None = None
+        self.best, self.seconds = float("inf"), 0.0
+        self.structures: list[Structure] = []
+
+    def __str__(self) -> str:
+        line = f"{self.title}: {self.state}: {self.reason}; {self.calls} calls"
+        if self.divergences:
+            line += f", {self.divergences} applied other operators than the recording"
+            if self.diverged_at is not None:
+                line += f", the last one at line {self.diverged_at[1]} of {self.diverged_at[0]}"
+        return line
+
+    def moves(self, state: str, reason: str) -> None:
+        """Change the state; ``MINDGRAD_LOG=eager`` prints it."""
+        if (state, reason) != (self.state, self.reason):
+            self.state, self.reason = state, reason
+            if os.environ.get("MINDGRAD_LOG") == "eager":
+                sys.stderr.write(f"mindgrad eager: {self.title}: {state}: {reason}\n")
+
+    def stays(self, reason: str) -> None:
+        """Run all further calls operator by operator."""
+        self.is_final = True
+        self.structures = []
+        self.moves("not compiled", reason)
+
+    def took(self, seconds: float) -> None:
+        """Note the time of a call that ran operator by operator."""
+        self.best = min(self.best, seconds)
+        self.seconds += seconds
+        _thread.seconds += seconds
 
 
 class EagerCalls:
@@ -74,45 +129,35 @@ class EagerCalls:
     Args:
         name: the function's name in messages.
         source: the function, or the one that it was made from.
-        program: the function compiled as a whole, which runs if nobody can see whether its Python does.
-        impurity: gives the reason why somebody can see it; empty if nobody can.
     """
 
-    __slots__ = ("__weakref__", "calls", "impurity", "is_pure", "kernels", "name", "source", "tiers", "whole")
+    __slots__ = ("__weakref__", "name", "source", "tiers")
 
-    def __init__(self, name: str, source: Any, program: Compiled, impurity: Callable[[], str]) -> None:
+    def __init__(self, name: str, source: Any) -> None:
         self.name = name
         self.source = source
-        self.whole = program
-        self.kernels: KernelPrograms | None = None
-        self.impurity = impurity
-        self.is_pure = False
-        self.calls = 0
         self.tiers = _tiers_of(name, source)
         if self.tiers:
             register_eager(self)
 
     def lines(self) -> list[str]:
-        """For each kind of call a line about its tier."""
-        return [f"{self.name}({', '.join(map(str, kind[:-2]))}): {tier}" for kind, tier in self.tiers.items()]
+        """For each kind of call, a line that says whether it is compiled and why."""
+        return list(map(str, self.tiers.values()))
 
     def clear(self) -> None:
         """Forget what was recorded and compiled."""
         self.tiers.clear()
-        self.is_pure = False
 
     def __call__(self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """``function(*args, **kwargs)``, in the tier that it is in."""
-        local = _local
-        if local.is_busy or open_scopes() or current_deferral() is not None:
+        """Return ``function(*args, **kwargs)``; run its operators as one program if that is compiled."""
+        thread = _thread
+        if thread.is_busy or open_scopes() or current_deferral() is not None:
             return function(*args, **kwargs)
         options = settings.options
         switch = options["eager"]
         if switch == "numpy" or options.get("pynative_synchronize"):
             return function(*args, **kwargs)
-        if (
-            options["partition"] is not None and current() is not None
-        ):  # what is divided among devices is compiled where the user says so
+        if options["partition"] is not None and current() is not None:  # the user says what is compiled
             return function(*args, **kwargs)
         kinds = [(x._type or x.type) if isinstance(x, Tensor) else type(x) for x in args]
         key = (*kinds, options["device_target"], options["debug_nans"])
@@ -120,41 +165,27 @@ class EagerCalls:
         if tier is None:
             if len(self.tiers) >= _KINDS:
                 self.tiers.pop(next(iter(self.tiers)))
-            tier = self.tiers[key] = Tier(self.name)
+            tier = self.tiers[key] = Tier(f"{self.name}({', '.join(map(str, kinds))})")
             register_eager(self)
         tier.calls += 1
-        self.calls += 1
-        local.is_busy = True
+        thread.is_busy = True
         try:
             if tier.is_final:
-                if tier.varies and not is_watched():
-                    begin(switch in _AT_ONCE, args)
                 return function(*args, **kwargs)
-            if is_watched():
-                return function(*args, **kwargs)
-            if tier.is_whole and self.is_pure:
-                programs: Any = self.kernels if tier.is_short else self.whole
-                if are_registered():
-                    tier.divides(_HOOKED)
-                elif any(map(_is_infinite, args)):
-                    tier.divides(_INFINITE)
-                elif programs is not None and (call := programs.ready(*args, **kwargs)) is not None:
-                    tier.unused = 0
-                    return call()
-            return _called(self, tier, switch, function, args, kwargs)
+            return _call(tier, switch in _AT_ONCE, function, args, kwargs)
         finally:
-            local.is_busy = False
+            thread.is_busy = False
 
 
-#: the tiers of functions by code object, then by name and by the callables that they close over
+#: the kinds of calls of functions by code object, then by name and by the callables that they close over
 _by_code: weakref.WeakKeyDictionary[types.CodeType, dict[Any, dict[Any, Tier]]] = weakref.WeakKeyDictionary()
 
 
 def _tiers_of(name: str, source: Any) -> dict[Any, Tier]:
-    """The tiers of the calls of a function, shared by functions of one code, as of a lambda in a loop.
+    """Return the kinds of calls of a function, which functions of one code share, as a lambda in a loop.
 
-    Functions of one code that close over different functions or Cells have different tiers; numbers and
-    tensors that they close over are compared in each call.
+    Functions of one code that close over different functions or Cells share none. Numbers and tensors that
+    they close over are compared in each call.
     """
     if not isinstance(source, types.FunctionType):
         return {}
@@ -166,155 +197,126 @@ def _tiers_of(name: str, source: Any) -> dict[Any, Tier]:
     return tiers.setdefault((name, *callables), {})
 
 
-def _called(
-    calls: EagerCalls,
-    tier: Tier,
-    switch: Any,
-    function: Callable[..., Any],
-    args: Sequence[Any],
-    kwargs: dict[str, Any],
+def _call(
+    tier: Tier, at_once: bool, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
-    at_once = switch in _AT_ONCE
-    structures = tier.structures
-    is_due = at_once or (tier.calls > HOST.recorded_calls and tier.best >= HOST.shortest_seconds)
-    if is_due and tier.is_whole is not False and not structures and switch != "deferred":
-        _consider_whole(calls, tier, args, kwargs, at_once)
-        if at_once and tier.is_whole:
-            return calls.whole(*args, **kwargs)
-    if tier.is_whole:
-        pass
-    elif not structures:
-        if is_due:
-            return _deferred(tier, at_once, function, args, kwargs)
-    elif structures[0].program is not None or not structures[0].confirmed:
-        return _deferred(tier, at_once, function, args, kwargs)
-    elif not structures[0].is_queued:
-        consider(tier, structures[0], at_once)
+    latest = tier.structures[0] if tier.structures else None
+    if latest is not None and latest.is_queued and latest.program is None:
+        wait_until_compiled(HOST.waiting_calls * tier.best)
+        if tier.is_final:  # it could not be compiled
+            return function(*args, **kwargs)
+    is_known = latest is not None and latest.confirmed and latest.program is None
     start = time.perf_counter()
-    result = function(*args, **kwargs)
-    has_taken(tier, time.perf_counter() - start)
-    is_short = tier.calls >= 8 * HOST.recorded_calls and tier.best < HOST.shortest_seconds
-    if is_short and not (structures or at_once):
-        _consider_short(calls, tier, args, kwargs)
+    if is_known or (latest is None and tier.best < HOST.shortest_seconds and not at_once):
+        result = function(*args, **kwargs)
+        tier.took(time.perf_counter() - start)
+    else:
+        result = _compared(tier, function, args, kwargs, start)
+    if tier.structures:
+        _consider(tier, tier.structures[0], at_once)
     return result
 
 
-def _deferred(
-    tier: Tier, at_once: bool, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+def _compared(
+    tier: Tier, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any], start: float
 ) -> Any:
-    structures = tier.structures
-    predicted = structures[0] if structures else None
-    is_hot = predicted is not None and predicted.program is not None
-    start = time.perf_counter()
-    deferral = Deferral(structures, args)
+    """Run a call that is compared with the recordings, or recorded if it differs from all of them."""
+    predicted = tier.structures[0] if tier.structures else None
+    is_compiled = predicted is not None and predicted.program is not None
+    deferral = Deferral(tier.structures, args)
     try:
         with executing([], deferral):
             result = function(*args, **kwargs)
     except BaseException as error:
         deferral.abandon(error)
         raise
-    tensors = [result] if type(result) is Tensor else [x for x in flatten(result)[0] if isinstance(x, Tensor)]
-    structure = deferral.ends(tensors)
-    if is_hot and structure is predicted and not at_once:
-        compare(tier, tensors, start)
-    ended(tier, structure, predicted, deferral.diverged_at, at_once)
+    structure = deferral.ends([x for x in flatten(result)[0] if isinstance(x, Tensor)])
+    if not is_compiled:
+        tier.took(time.perf_counter() - start)
+    if structure is not predicted and predicted is not None:
+        tier.divergences += 1
+        tier.diverged_at = deferral.diverged_at
+    if structure.obstacle:
+        tier.stays(structure.obstacle)
+    elif structure is not predicted:
+        _remember(tier, structure)
     return result
 
 
-def _is_infinite(x: Any) -> bool:
-    return isinstance(x, Tensor) and is_infinite(x._array)
+def _remember(tier: Tier, structure: Structure) -> None:
+    """Keep the recording of a call that differs from the one that was expected."""
+    known = next((s for s in tier.structures if s.is_same(structure)), structure)
+    tier.structures = [known, *[s for s in tier.structures if s is not known]][:_STRUCTURES]
+    if tier.divergences >= HOST.divergences and not any(s.confirmed for s in tier.structures):
+        line = tier.diverged_at
+        where = "" if line is None else f", the last time at line {line[1]} of {line[0]}"
+        tier.stays(f"each call applies other operators{where}")
 
 
-def _visible(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
-    """The reason why the Python of the function has to run at each call; empty if there is none."""
-    leaves = flatten((args, kwargs))[0]
-    if any(type(x) in _CHANGEABLE for x in args) or not all(isinstance(x, _ARGUMENTS) for x in leaves):
-        return "an argument is no tensor, number or tuple"
-    if are_registered():
-        return _HOOKED
-    if any(map(_is_infinite, leaves)):
-        return _INFINITE
-    if tier.unused >= _UNUSED:
-        return "what it reads of Python changes between calls"
-    return calls.impurity()
-
-
-def _consider_whole(
-    calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any], at_once: bool
-) -> None:
-    """Decide whether the function is compiled as a whole, and have that done if it pays."""
-    is_new = calls.calls <= HOST.recorded_calls
-    if tier.is_queued or (tier.is_whole and not calls.is_pure and not at_once and is_new):
-        tier.strangers += not tier.is_queued
-        if tier.strangers > _STRANGERS:
-            tier.divides(_ANEW)
-        return
-    if tier.is_whole and calls.is_pure and not at_once and not pays(tier):
-        return
-    if reason := _visible(calls, tier, args, kwargs):
-        tier.divides(reason)
+def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
+    """Have a recording compiled if two calls agree with it and compiling is likely to pay."""
+    if structure.program is not None:
+        used(structure)
+        _consider_requests(structure, at_once)
+    elif structure.is_queued:
+        pass
     elif at_once:
-        calls.is_pure = tier.is_whole = True
-        _compile_whole(calls, tier, args, kwargs)
-    elif tier.is_whole and calls.is_pure:
-        tier.is_queued = True
-        submit(_compile_whole, calls, tier, args, kwargs)
-    else:
-        calls.is_pure = tier.is_whole = True
+        if structure.confirmed:
+            structure.is_queued = True
+            _compile(tier, structure)
+    elif tier.best >= HOST.shortest_seconds:
+        if "jax" not in sys.modules:
+            if _thread.seconds >= HOST.importing_seconds:
+                submit(_import_jax)
+        elif structure.confirmed and tier.seconds >= HOST.compiling_seconds:
+            structure.is_queued = True
+            seconds = f"{tier.calls} calls took {tier.seconds:.2g} s"
+            tier.moves("compiling in the background", seconds)
+            submit(_compile, tier, structure)
 
 
-def _consider_short(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
-    """Decide whether a call that is too short for XLA runs as kernels without its Python, if tracing pays."""
-    if tier.seconds < HOST.tracing_seconds or tier.is_queued:
-        return
-    tier.seconds = 0.0
-    is_anew = tier.is_whole is False or calls.calls <= HOST.recorded_calls
-    reason = _ANEW if is_anew else _visible(calls, tier, args, kwargs)
-    if not reason:
-        try:
-            reason = _prepare_kernels(calls, args, kwargs)
-        except Exception as error:
-            reason = f"it cannot be traced: {error_line(error)}"
-    micro = f"a call takes {tier.best * 1e6:.0f} µs"
-    if reason:
-        tier.visible = tier.visible or reason
-        tier.moves("cold", micro, is_final=True)
-        return
-    tier.unused += 1
-    tier.is_short = tier.is_whole = calls.is_pure = True
-    tier.moves("hot", f"{micro}: kernels of NumPy without its Python")
+def _import_jax() -> None:
+    with suppress(Exception):  # whoever compiles first gets the same error
+        start_runtime()
 
 
-def _prepare_kernels(calls: EagerCalls, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
-    """Trace the function into a program of kernels; the reason if that is impossible, else empty."""
-    if calls.kernels is None:
-        calls.kernels = KernelPrograms(calls.whole.function)
-    with unheard() as warnings:
-        is_made = calls.kernels.prepare(*args, **kwargs)
-    if warnings:
-        return f"it warns: {warnings[0]}"
-    return "" if is_made else "it has loops, or not all that it gives back is new"
-
-
-def _compile_whole(calls: EagerCalls, tier: Tier, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+def _compile(tier: Tier, structure: Structure) -> None:
+    version = structure.version
     start = time.perf_counter()
     try:
-        if reason := calls.impurity():  # something has changed while it was queued
-            tier.divides(reason)
-            return
-        with unheard() as warnings:
-            is_plain = calls.whole.prepare(*args, **kwargs)
-        if warnings:
-            tier.divides(f"it warns: {warnings[0]}")
-        elif is_plain:
-            tier.unused += 1
-            tier.moves("hot", f"it is one program, compiled in {time.perf_counter() - start:.2g} s")
-        else:
-            tier.divides("it computes in half precision, or what it gives back is not all new")
+        program = compile_structure(structure)
     except Exception as error:
-        tier.divides(f"it cannot be compiled whole: {error_line(error)}")
-    finally:
-        tier.is_queued = False
+        line = next(iter(str(error).splitlines()), "")
+        structure.obstacle = f"it cannot be compiled: {type(error).__name__}: {line}"
+        tier.stays(structure.obstacle)
+        return
+    if structure.version == version:
+        structure.program = program
+        if structure.version != version:  # another thread was quicker than the assignment
+            structure.changed()
+            return
+        keep(structure, program)
+        seconds = time.perf_counter() - start
+        tier.moves("compiled", f"{len(structure)} operators are one program, compiled in {seconds:.2g} s")
+
+
+def _consider_requests(structure: Structure, at_once: bool) -> None:
+    """Have programs compiled for values that call after call asks for inside a recording."""
+    for number, count in list(structure.requests.items()):
+        if count == HOST.requested_calls:
+            structure.requests[number] = HOST.requested_calls + 1
+            if at_once:
+                _compile_request(structure, number)
+            else:
+                submit(_compile_request, structure, number)
+
+
+def _compile_request(structure: Structure, number: int) -> None:
+    version = structure.version
+    with suppress(Exception):  # the value is computed operator by operator then
+        segment = compile_request(structure, number)
+        if structure.version == version:
+            structure.requests[number] = segment
 
 
 settings.store("eager", os.environ.get(VARIABLE, ""))

@@ -24,6 +24,12 @@ def safe_reciprocal(ops: Any, x: Any) -> Any:
     return ops.where(is_zero, ops.zeros_like(x), 1 / ops.where(is_zero, ops.ones_like(x), x))
 
 
+def safe_quotient(ops: Any, x: Any, y: Any) -> Any:
+    """x / y, and 0 where y is 0."""
+    is_zero = y == 0
+    return ops.where(is_zero, ops.zeros_like(x), x / ops.where(is_zero, ops.ones_like(y), y))
+
+
 def dot(ops: Any, a: Any, b: Any, contract: Any, batch: Any) -> Any:
     """Σ over the contracted axes; axes (batch, free of a, free of b)."""
     free = [
@@ -200,11 +206,31 @@ def argsort(ops: Any, x: Any, axis: int, descending: bool) -> Any:
     return ops.argsort(x, axis, descending).astype("int32")
 
 
+def logcumsumexp(ops: Any, x: Any, axis: int, reverse: bool) -> Any:
+    """log Σ exp of the elements so far, or from the other end."""
+    y = ops.logcumsumexp(ops.flip(x, (axis,)) if reverse else x, axis)
+    return ops.flip(y, (axis,)) if reverse else y
+
+
+def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any:
+    """y[i] = a[i] y[i - 1] + b[i] along an axis, by doubling."""
+    a, b = [ops.flip(x, (axis,)) if reverse else x for x in (a, b)]
+    size, step = a.shape[axis], 1
+    while step < size:
+        first_a, first_b = [cropped(x, axis, 0, step) for x in (a, b)]
+        later_a, later_b = [cropped(x, axis, step, size) for x in (a, b)]
+        before_a, before_b = [cropped(x, axis, 0, size - step) for x in (a, b)]
+        b = ops.cat([first_b, later_b + ops.where(before_b == 0, before_b, later_a * before_b)], axis)
+        a = ops.cat([first_a, later_a * before_a], axis)
+        step *= 2
+    return ops.flip(b, (axis,)) if reverse else b
+
+
 #: the function of each such row
 HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (
-        absorb, safe_reciprocal, dot, pad, gather, scatter_add, scatter_set, dynamic_slice,
-        dynamic_update_slice, conv, argsort, solve,
+        absorb, safe_reciprocal, safe_quotient, dot, pad, gather, scatter_add, scatter_set, dynamic_slice,
+        dynamic_update_slice, conv, argsort, solve, logcumsumexp, linear_recurrence,
     )
 }  # fmt: skip

@@ -1,116 +1,81 @@
-"""Compilation in the background: a thread that compiles what calls will need, while they go on.
+"""Compilation in the background: one thread at a time compiles while calls go on.
 
-It stands back behind the threads of the program. When the process ends it begins nothing new: Python in it is
-stopped, and what XLA has begun is waited for two seconds.
+The thread ends when nothing is left to compile. When the process ends it begins nothing new, and Python waits
+for what it has begun, as for every thread that is not a daemon.
 """
 
 from __future__ import annotations
 
-import atexit
-import ctypes
-import gc
+import collections
 import os
-import queue
 import sys
 import threading
-import time
 from collections.abc import Callable
-from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from mindgrad.backend.executable import EndOfProcess, compiling
 from mindgrad.backend.jax_import import prepare_import
-from mindgrad.backend.xla import start_runtime
 from mindgrad.ir import settings
 
-__all__ = ["submit", "wait_until_compiled"]
+__all__ = ["is_ending", "submit", "wait_until_compiled"]
 
-#: how far the thread that compiles stands back behind those of the program
-_NICENESS = 10
-#: seconds that the end of the process waits for a compilation
-_SECONDS_AT_EXIT = 2.0
-
-
-class _Compiler(threading.Thread):
-    """The thread that compiles in the background."""
-
-    def __init__(self) -> None:
-        super().__init__(name="mindgrad-compiler", daemon=True)
-        self.jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.unfinished = 0
-
-    def run(self) -> None:
-        try:
-            start_runtime()  # the threads that run programs are made with the usual priority
-            if sys.platform == "linux":  # where a thread has a priority of its own: calls go on meanwhile
-                with suppress(OSError):
-                    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
-            self._compile_all()
-        except EndOfProcess:  # raised from outside, wherever it was
-            return
-
-    def _compile_all(self) -> None:
-        while not compiling.is_ending:
-            job = self.jobs.get()
-            if job is None:
-                return
-            compile_, arguments = job
-            compile_(*arguments)
-            del job, compile_, arguments
-            self.unfinished -= 1
-
-
-_compiler: _Compiler | None = None
+_jobs: collections.deque[Callable[[], None]] = collections.deque()
+_thread: threading.Thread | None = None
 _lock = threading.Lock()
+#: notified when nothing is left to compile
+_idle = threading.Condition(_lock)
+
+
+def is_ending() -> bool:
+    """Whether the main thread has ended, so that nobody will call what is being compiled."""
+    return not threading.main_thread().is_alive()
 
 
 def submit(compile_: Callable[..., None], *arguments: Any) -> None:
-    """Call ``compile_(*arguments)`` in the background."""
-    global _compiler
+    """Call ``compile_(*arguments)`` in the background, unless the process is ending."""
+    global _thread
     with _lock:
-        if _compiler is None or not _compiler.is_alive():
+        if is_ending():
+            return
+        _jobs.append(partial(compile_, *arguments))
+        if _thread is None or not _thread.is_alive():
             prepare_import()
-            _compiler = _Compiler()
-            _compiler.start()
-        _compiler.unfinished += 1
-        _compiler.jobs.put((compile_, arguments))
+            _thread = threading.Thread(target=_compile_all, name="mindgrad-compiler", daemon=False)
+            _thread.start()
 
 
-def wait_until_compiled() -> None:
-    """Wait until nothing is left to compile in the background."""
-    while _compiler is not None and _compiler.is_alive() and _compiler.unfinished:
-        time.sleep(0.005)
+def _compile_all() -> None:
+    global _thread
+    while True:
+        with _lock:
+            if not _jobs or is_ending():
+                _jobs.clear()
+                _thread = None
+                _idle.notify_all()
+                return
+            job = _jobs.popleft()
+        job()
+        del job  # what it holds may be large
 
 
-_raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
-
-
-def _end() -> None:
-    """End the background thread: it begins nothing new, and what XLA has begun is not waited for long."""
-    compiling.is_ending = True
-    thread = _compiler
-    if thread is None or not thread.is_alive():
-        return
-    thread.jobs.put(None)
-    gc.disable()  # jax is called by collections, where an exception would only be printed
-    latest = time.monotonic() + _SECONDS_AT_EXIT
-    while thread.is_alive() and (time.monotonic() < latest or thread.ident not in compiling.threads):
-        thread.join(0.2)  # first of all for a collection that is going on
-        # rewriting and lowering can take longer than anybody waits; again, for a destructor may swallow it
-        if thread.ident is not None and thread.ident not in compiling.threads:
-            _raise_in(ctypes.c_ulong(thread.ident), ctypes.py_object(EndOfProcess))
-    if thread.is_alive():
-        compiling.leave()
+def wait_until_compiled(seconds: float | None = None) -> None:
+    """Wait until nothing is left to compile in the background, at most ``seconds`` long if they are given."""
+    with _lock:
+        _idle.wait_for(lambda: _thread is None or not _thread.is_alive(), seconds)
 
 
 def _in_child() -> None:
-    """In a forked process there is no thread that compiles, and of a process that had compiled no program."""
-    global _compiler, _lock
-    _compiler, _lock = None, threading.Lock()
+    """Forget the thread of the parent, which a forked process does not have.
+
+    If the parent has imported jax, the child compiles nothing, because XLA's threads are not forked.
+    """
+    global _thread, _lock, _idle
+    _thread, _lock = None, threading.Lock()
+    _idle = threading.Condition(_lock)
+    _jobs.clear()
     if "jax" in sys.modules:
         settings.store("eager", "numpy")
 
 
-atexit.register(_end)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)

@@ -27,6 +27,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.guards import Change
 from mindgrad.trace.numbers import number_tensor
 from mindgrad.trace.signature import leaf_signature
+from mindgrad.trace.tensor_hooks import any_hooked, with_hooks
 from mindgrad.trace.tracing import DATA
 from mindgrad.trace.user_functions import functions_in
 
@@ -54,10 +55,10 @@ def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, 
     """The cache key of a call, and the tensors that its program is called with."""
     # plain tensors, the usual case, need no walk through structures
     key: Any = tuple([x.type if type(x) is Tensor else None for x in args])
-    if kwargs or None in key or any_constant(args):
+    if kwargs or None in key or any_constant(args) or any_hooked(args):
         leaves, structure = flatten((args, kwargs))
         leaves = leaves_as_tensors(leaves)
-        key = (structure, tuple([DATA.get(type(x)) or leaf_signature(x) for x in leaves]))
+        key = (structure, tuple([DATA.get(type(x)) or with_hooks(leaf_signature(x), x) for x in leaves]))
         tensors = [x if isinstance(x, Tensor) else number_tensor(x) for x in leaves if _is_data(x)]
     else:
         tensors = list(args)
@@ -79,8 +80,7 @@ class CacheInfo(NamedTuple):
         maxsize: signatures that one function keeps programs for.
         currsize: programs that are kept.
         reasons: why each of the last programs was compiled.
-        eager: for each kind of call in PYNATIVE_MODE its tier (``eager.tiers``), why it is in it, and how
-            often calls went another way than predicted.
+        eager: for each kind of call in PYNATIVE_MODE, whether it is compiled and why.
     """
 
     hits: int
@@ -366,9 +366,9 @@ def cache_info(fn: Any = None) -> CacheInfo:
 
 
 def eager_tiers(fn: Any = None) -> tuple[str, ...]:
-    """A line for each tier that calls of ``fn`` and of its gradients are in, by default of all functions."""
+    """Return a line for each kind of eager call of ``fn`` and its gradients, by default of all functions."""
     identities = set() if fn is None else _identities(fn)
-    lines = set()  # several functions of one code have their tiers in common
+    lines = set()  # functions of one code share their kinds of calls
     for calls in list(_eager_calls):
         if fn is None or not identities.isdisjoint(_codes(calls.source)):
             lines.update(calls.lines())

@@ -31,7 +31,7 @@ from mindgrad.execution.cache import (
 )
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.execution.layouts import joint_args
-from mindgrad.execution.program import NotPlain, Program
+from mindgrad.execution.program import Program
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant
 from mindgrad.ir.graph import Graph
@@ -42,6 +42,7 @@ from mindgrad.trace import user_calls
 from mindgrad.trace.effect_log import Place, Variable
 from mindgrad.trace.guards import Change
 from mindgrad.trace.signature import shifting
+from mindgrad.trace.tensor_hooks import any_hooked, inherit_hooks
 from mindgrad.trace.tracing import Trace
 
 __all__ = ["Compiled", "trace"]
@@ -87,13 +88,14 @@ class Compiled:
                 version == settings.version
                 and types == [x._type or x.type if type(x) is Tensor else None for x in args]
                 and not any_constant(args)
+                and not any_hooked(args)
                 and program.holds()
             ):
                 program.history.hits += 1
                 return program.call(args)
         if open_scopes():
             # as when it is called from outside: what it assigns to elements of arguments stays inside
-            args = tuple([as_it_is(x) if type(x) is Tensor else x for x in args])
+            args = tuple([inherit_hooks(as_it_is(x), x) if type(x) is Tensor else x for x in args])
             args, kwargs = with_tensors((args, kwargs))
             return user_calls.run(self.function, *args, **kwargs)
         version, divided = settings.version, settings.options["partition"]
@@ -106,7 +108,7 @@ class Compiled:
             if program.holds():
                 program.history.hits += 1
                 is_plain = len(tensors) == len(args) == list(map(type, args)).count(Tensor)
-                if is_plain and not kwargs and not divided:
+                if is_plain and not kwargs and not divided and not any_hooked(args):
                     self._latest = [x.type for x in args], version, program
                 return program.call(tensors)
         if key in self._by_value:
@@ -117,34 +119,11 @@ class Compiled:
             return self._with_known_arrays(key, args, kwargs, error)()
         return program.call(tensors)
 
-    def ready(self, *args: Any, **kwargs: Any) -> Callable[[], Any] | None:
-        """The call with these arguments, if there is a program for it that needs no compilation."""
-        args, kwargs = joint_args(args, kwargs) if settings.options["partition"] else (args, kwargs)
-        try:
-            key, tensors = call_signature(args, kwargs)
-        except TypeError:
-            return None
-        for program in self._programs.get(key, ()):
-            if program.holds():
-                program.history.hits += 1
-                return lambda: program.call(tensors)
-        return None
+    def prepare(self, *args: Any, **kwargs: Any) -> None:
+        """Compile a program for these arguments without running it."""
+        self._compiled(call_signature(args, kwargs)[0], args, kwargs)
 
-    def prepare(self, *args: Any, **kwargs: Any) -> bool:
-        """Compile a program for these arguments that can stand for operators that run one by one.
-
-        Returns:
-            Whether there is one: its results are new tensors and constants, Parameters are all that it
-            changes, and it does not compute in half precision.
-        """
-        try:
-            return self._compiled(call_signature(args, kwargs)[0], args, kwargs, only_plain=True).is_plain
-        except NotPlain:
-            return False
-
-    def _compiled(
-        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], only_plain: bool = False
-    ) -> Program:
+    def _compiled(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
         """The program for a signature that none was found for; another thread may have made it."""
         with self._lock:
             if self.history is None:
@@ -161,7 +140,7 @@ class Compiled:
                 if any(type(x) is not Tensor for x in leaves):
                     leaves = leaves_as_tensors(leaves)
                 with Progress("compiling", "compiled", self.function):
-                    compiled = Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
+                    compiled = Program(self.function, key, leaves, structure, *self._inputs(key))
                 compiled.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
                 lasting = compiled.detached()

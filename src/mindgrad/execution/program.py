@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from typing import Any
 
 from mindgrad._base.collection import only_young_garbage
-from mindgrad._base.signals import Deferred
 from mindgrad._base.tree import is_leaf, unflatten
 from mindgrad.backend.executable import array_type
 from mindgrad.backend.xla import compile_ahead
 from mindgrad.execution.cache import History
-from mindgrad.execution.donation import Donation, run_and_store, window
+from mindgrad.execution.donation import Donation, run_and_store
 from mindgrad.execution.finite_results import checked, traced_plainly
-from mindgrad.execution.first_call import FirstOnHost, may_begin_on_host
 from mindgrad.execution.layouts import gathered, lay_out, moved, partition_of, placement_of, stay
 from mindgrad.execution.observers import observe
 from mindgrad.ir import settings
-from mindgrad.ir.graph import calls_back, communicates
+from mindgrad.ir.graph import calls_back
 from mindgrad.ir.partition import in_force
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.optimize.pipeline import before_compilation
@@ -28,11 +25,7 @@ from mindgrad.trace.guards import Change, Dependencies
 from mindgrad.trace.signature import matched, snapshot
 from mindgrad.trace.tracing import NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
 
-__all__ = ["NotPlain", "Program"]
-
-
-class NotPlain(Exception):
-    """A program cannot stand for operators that run one by one."""
+__all__ = ["Program"]
 
 
 class Program:
@@ -44,8 +37,6 @@ class Program:
         dependencies: what else of Python it was traced with.
         executable: what runs.
         history: that of its function, kept as long as the program.
-        is_plain: whether its results are new tensors and constants, Parameters all that it changes, and its
-            numbers as precise as those of operators that run one by one.
     """
 
     history: History
@@ -53,7 +44,7 @@ class Program:
     __slots__ = (
         "__weakref__", "_array_type", "_divided", "_donation", "_has_state", "_held", "_is_leaf", "_leaves",
         "_only", "_outcome", "_read", "_retyped", "_structure", "_types", "_written", "dependencies",
-        "executable", "function", "history", "is_plain", "key",
+        "executable", "function", "history", "key",
     )  # fmt: skip
 
     def __init__(
@@ -64,7 +55,6 @@ class Program:
         structure: Any,
         numbers: Sequence[Place] = (),
         tensors: Sequence[Place] = (),
-        only_plain: bool = False,
     ) -> None:
         is_checking = settings.options["debug_nans"]
         if is_checking:
@@ -88,32 +78,21 @@ class Program:
         donated = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]
         self._donation = Donation(donated) if donated else None
         self._read = [p for p, may_donate in zip(parameters, is_given, strict=True) if not may_donate]
-        results = graph.outputs[len(written) :]
-        self.is_plain = (
-            not traced.outcome
-            and not calls_back(graph)
-            and not communicates(graph)
-            and not graph.has_halves()
-            and len({*map(id, results), *map(id, graph.inputs)}) == len(results) + len(graph.inputs)
-        )
-        if only_plain and not self.is_plain:
-            raise NotPlain
         count = len(graph.inputs) - len(parameters)
         self.dependencies = traced.dependencies
         self.dependencies.close([*parameters, *written])
         placement = None if partition is None else placement_of(graph, partition, parameters, written)
         donated_inputs = [count + k for k, may_donate in enumerate(is_given) if may_donate]
         pending = 0 if is_checking else len(written)
-        compile_ = partial(compile_ahead, graph, donated_inputs, placement=placement, pending_results=pending)
-        is_usual = placement is None and not is_checking and not only_plain
-        is_on_host = is_usual and settings.options["first_call"] == "numpy" and may_begin_on_host(graph)
-        self.executable: Any = FirstOnHost(graph, donated_inputs, compile_) if is_on_host else compile_()
+        self.executable: Any = compile_ahead(
+            graph, donated_inputs, placement=placement, pending_results=pending
+        )
         self._divided = None if placement is None else parameters
         if placement is not None:
             stay(placement, parameters, written)
         if is_checking:
             self.executable.run = checked(self.executable.run, plain)
-        self._array_type = None if is_on_host else array_type()
+        self._array_type = array_type()
 
     def _note_results(self, traced: Trace) -> None:
         """Note what a call gives back and leaves in attributes."""
@@ -174,8 +153,6 @@ class Program:
     def call(self, tensors: Sequence[Tensor]) -> Any:
         """The function's result for the tensors among its arguments."""
         device_array, outcome = self._array_type, self._outcome
-        if device_array is None:
-            return self._first_call(tensors)
         if self._divided is not None:
             lay_out([*tensors, *outcome.inputs(), *self._divided], self.executable.layouts or ())
         operands: Sequence[Any] = tensors
@@ -193,19 +170,6 @@ class Program:
                 raise
             return self.call(tensors)
         return self._finish(results)
-
-    def _first_call(self, tensors: Sequence[Tensor]) -> Any:
-        """The call of a program that need not be compiled yet: NumPy computes it, if that is done first."""
-        with window:
-            given = [] if self._donation is None else self._donation.parameters
-            results = self.executable.first([*tensors, *self._outcome.inputs(), *self._read], given)
-            if results is not None:
-                with Deferred():
-                    for parameter, array in zip(self._written, results[: len(self._written)], strict=True):
-                        parameter._array = array
-                    return self._finish(results)
-        self._array_type = array_type()
-        return self.call(tensors)
 
     def _parameters(self) -> list[Any]:
         return [*self._read, *(() if self._donation is None else self._donation.parameters)]

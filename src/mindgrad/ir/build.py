@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations
+from mindgrad.ir.graph import INFINITE, Constant, Equation, Graph, Variable, live_equations
 from mindgrad.ir.types import TensorType
 
 if TYPE_CHECKING:
@@ -64,21 +64,25 @@ def building(builder: Builder) -> Iterator[Builder]:
 
 
 def is_tainted(
-    primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: bool | None = None
-) -> bool:
-    """Whether a result of ``primitive`` can be infinite; ``passed``: whether an operand can, if known."""
+    primitive: Primitive, inputs: tuple[Any, ...], parameters: dict[str, Any], passed: int | None = None
+) -> int:
+    """The marks of a result of ``primitive``; ``passed``: those of its operands, if known."""
     taint: Any = primitive.taint
     if callable(taint):
         taint = taint(*inputs, **parameters)
-    if taint == "passes":
-        return any(atom.tainted for atom in inputs) if passed is None else passed
-    return taint == "starts"
+    if taint == "stops":
+        return 0
+    if passed is None:
+        passed = 0
+        for atom in inputs:
+            passed |= atom.tainted
+    return passed | (INFINITE if taint == "starts" else 0 if taint == "passes" else taint)
 
 
 def _pass_taint(old: Any, new: Any) -> None:
     """Set the mark of ``old`` on ``new``, which has its value: one set later, of a masked cotangent, too."""
     if old.tainted and type(new) is Variable and not new.linear:
-        new.tainted = True
+        new.tainted |= old.tainted
 
 
 def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
@@ -114,7 +118,7 @@ class Builder:
         #: what stands for values that were computed anew (:meth:`rebind`)
         self._rebound: dict[Any, Any] = {}
 
-    def input(self, type: TensorType, linear: bool = False, tainted: bool = False) -> Variable:
+    def input(self, type: TensorType, linear: bool = False, tainted: int = 0) -> Variable:
         """A new input of the graph; a ``linear`` one is a tangent and no input of the result."""
         variable = Variable(type, linear, tainted)
         if not linear:
@@ -174,18 +178,16 @@ class Builder:
         if self._rebound:
             inputs = tuple([self.value(x) for x in inputs])
         linear = False
-        tainted = False
+        tainted = 0
         folds = True
         for position, atom in enumerate(inputs):
             if type(atom) is Variable:
                 folds = False
                 if atom.linear:
                     linear = True
-                if atom.tainted:
-                    tainted = True
+                tainted |= atom.tainted
             else:
-                if atom.tainted:
-                    tainted = True
+                tainted |= atom.tainted
                 kept = self._constants.get(atom.key) or self._kept(atom)
                 if kept is not atom:
                     inputs = inputs[:position] + (kept,) + inputs[position + 1 :]
@@ -347,7 +349,7 @@ class Builder:
     def _copied(equation: Equation, inputs: tuple[Any, ...]) -> Equation:
         """``equation`` on other operands of the same values."""
         tainted = is_tainted(equation.primitive, inputs, equation.parameters)
-        outputs = tuple([Variable(y.type, False, tainted or y.tainted) for y in equation.outputs])
+        outputs = tuple([Variable(y.type, False, tainted | y.tainted) for y in equation.outputs])
         copy = Equation(equation.primitive, inputs, equation.parameters, outputs, equation.source)
         for output in outputs:
             output.made_by = copy

@@ -204,35 +204,19 @@ class Costs(NamedTuple):
 class HostCosts(NamedTuple):
     """The numbers of the host, which runs Python and hands operands to programs."""
 
-    # Eager tiers, see docs/decisions/0014
-    #: calls before one is recorded
-    recorded_calls: int = 3
-    #: seconds below which a call is not compiled
+    # Compilation of eager calls, see eager/tiers.py
+    #: seconds of the shortest call of a kind; below, calls of the kind are not compiled
     shortest_seconds: float = 2e-4
     #: seconds that all calls of a kind must have taken before they are compiled
     compiling_seconds: float = 0.05
-    #: seconds of all kinds together before jax is imported for it
-    importing_seconds: float = 0.5
-    #: seconds that all calls of a kind too short for XLA must have taken before one is traced
-    tracing_seconds: float = 0.1
-    #: hot calls whose time is compared with that of cold ones
-    compared_calls: int = 12
-    #: seconds of a cold call up to which they are compared
-    compared_seconds: float = 1e-3
-    #: how much slower than cold ones they must be to stay cold
-    slower_part: float = 1.3
-    #: calls that may go another way than predicted before their kind stays cold
+    #: seconds that calls of all kinds must have taken before jax is imported to compile one
+    importing_seconds: float = 0.1
+    #: a call waits for the program of its kind, while that is being compiled, as long as so many calls take
+    waiting_calls: float = 3.0
+    #: calls of a kind that may differ from the recording before the kind is never compiled
     divergences: int = 6
-    #: calls that ask for a value before it gets a program of its own
+    #: calls that ask for a value inside a recording before a program is compiled for it
     requested_calls: int = 3
-    #: runs in vain after which a structure is not speculated on
-    misses: int = 2
-    #: operators that a function may record before it counts as too long
-    region_events: int = 20_000
-    #: bytes that it may read before it does
-    region_bytes: int = 1 << 30
-    #: seconds that it may take
-    region_seconds: float = 30.0
 
     #: bytes of a value from which on those of a gradient are given back as soon as they are not needed
     freed_bytes: int = 1 << 20

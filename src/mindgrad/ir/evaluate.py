@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -12,25 +11,7 @@ from mindgrad.ir.graph import Constant, Graph, Variable
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor, make_tensor
 
-__all__ = ["Stopped", "evaluate", "go_on", "inline", "stop"]
-
-
-class Stopped(BaseException):
-    """Raised in a thread whose evaluation another thread has stopped."""
-
-
-#: the threads whose evaluations stop before their next equation
-_stopped: set[int] = set()
-
-
-def stop(thread: int) -> None:
-    """Let evaluations in a thread raise :class:`Stopped` before their next equation."""
-    _stopped.add(thread)
-
-
-def go_on() -> None:
-    """Let evaluations in this thread run to their end again."""
-    _stopped.discard(get_ident())
+__all__ = ["evaluate", "inline"]
 
 
 def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
@@ -38,7 +19,6 @@ def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
 
     Raises:
         TypeError: an input's type is not the one that the graph declares.
-        Stopped: another thread has stopped it.
     """
     values: dict[Variable, Any] = {}
     for variable, array in zip(graph.inputs, inputs, strict=True):
@@ -51,8 +31,6 @@ def evaluate(graph: Graph, inputs: Sequence[Any]) -> list[np.ndarray]:
         values[variable] = array
     with np.errstate(all="ignore"):
         for equation in graph.equations:
-            if _stopped and get_ident() in _stopped:
-                raise Stopped
             operands = [values[x] if type(x) is Variable else x.array() for x in equation.inputs]
             result = equation.primitive.numpy(*operands, **equation.parameters)
             if equation.primitive.multiple:

@@ -27,11 +27,20 @@ if TYPE_CHECKING:
     from mindgrad.ir.primitive import Primitive
 
 __all__ = [
-    "Atom", "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back",
-    "derivative_of", "is_finite", "silent", "without_effects",
+    "ABSORBING", "CUT", "INFINITE", "MASKED", "Atom", "Constant", "DerivativeOf", "Equation", "Graph",
+    "Variable", "all_equations", "calls_back", "derivative_of", "is_finite", "silent", "without_effects",
 ]  # fmt: skip
 
 Result = TypeVar("Result")
+
+#: marks of an atom (``Atom.tainted``, bits): it can be infinite or NaN
+INFINITE = 1
+#: it has zeros that a selection made, which win over whatever they meet
+MASKED = 2
+#: it has zeros around what was cut out of it (a slice, a lookup), which win over what can be infinite
+CUT = 4
+#: marks with which a product makes zero of zero times infinity
+ABSORBING = INFINITE | MASKED
 
 _NO_GRAPHS: dict[str, Any] = {}
 _SMALL = 64  # constants up to this many elements are compared by value
@@ -54,7 +63,7 @@ class Atom:
     __slots__ = ()
     type: TensorType
     linear: bool
-    tainted: bool
+    tainted: int
 
     #: how Python's operators become equations; filled by the room that defines the rows
     operators: dict[str, Callable[..., Any]] = {}
@@ -116,14 +125,15 @@ class Variable(Atom):
     """A value defined by an equation, or an input of its graph.
 
     ``linear`` marks a value that depends on a tangent: linear equations stand apart from the
-    others while a graph is built, which is all that *linearize* needs. ``tainted`` marks one that can
-    be infinite or NaN (see ``rows.kinds``). ``made_by`` is the equation that
+    others while a graph is built, which is all that *linearize* needs. ``tainted`` holds the marks of a value
+    that can be infinite or NaN, or has zeros that win over such values (``INFINITE``, ``MASKED``, ``CUT``;
+    see ``rows.kinds``). ``made_by`` is the equation that
     defines it, ``None`` for an input.
     """
 
     __slots__ = ("linear", "made_by", "tainted", "type")
 
-    def __init__(self, type: TensorType, linear: bool = False, tainted: bool = False) -> None:
+    def __init__(self, type: TensorType, linear: bool = False, tainted: int = 0) -> None:
         self.type = type
         self.linear = linear
         self.tainted = tainted
@@ -156,7 +166,7 @@ class Constant(Atom):
             self.key = (self.type, memory, self.value.strides)
 
     @property
-    def tainted(self) -> bool:  # type: ignore[override]
+    def tainted(self) -> int:  # type: ignore[override]
         """Whether an element is infinite or NaN; looked at once, since every equation on it asks."""
         if self._tainted is None:
             self._tainted = not is_finite(self.value)

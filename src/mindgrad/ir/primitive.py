@@ -18,7 +18,7 @@ Conventions of the rules (``x`` inputs, ``y`` output, ``t`` tangent, ``ct`` cota
   ``linear`` is set; it gives one cotangent per operand, ``None`` for those that are not linear.
 - ``taint`` says whether the output can be infinite or NaN: ``"starts"``: yes, ``"passes"``: if an
   operand can, ``"stops"``: no (see ``rows.kinds``); or ``taint(*xs, **parameters)`` gives one
-  of these.
+  of these, or marks that are added to those of the operands.
 - ``effect`` rows do something that is seen (print): they are never merged, folded or left out; nor
   are those with a graph in them (a loop's body) in which such a row stands; where ``runs_graphs`` is not set,
   graphs are run by the derivative only, and so are their effects.
@@ -124,7 +124,7 @@ class Primitive:
         multiple: bool = False,
         commutative: bool = False,
         simplify: Callable[..., Any] | None = None,
-        taint: str | Callable[..., str] = "stops",
+        taint: str | Callable[..., str | int] = "stops",
         effect: bool = False,
         unique: bool = False,
         communicates: bool = False,

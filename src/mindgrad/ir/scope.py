@@ -36,7 +36,7 @@ from mindgrad.ir.types import TensorType
 
 __all__ = [
     "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Scope", "apply", "as_it_is",
-    "current_deferral", "defer_to", "executing", "held_constant", "hold_constant", "identity", "innermost",
+    "current_deferral", "executing", "held_constant", "hold_constant", "identity", "innermost",
     "lifted", "open_scopes", "opened", "outermost_program", "rebind",
 ]  # fmt: skip
 
@@ -76,17 +76,7 @@ def outermost_program() -> GraphScope | None:
 
 def current_deferral() -> Any:
     """The deferred call that operators of this thread belong to, ``None`` if they are not deferred."""
-    deferral = _local.deferral
-    if deferral is not None and deferral.is_left():
-        deferral.leave()
-        return None
-    return deferral
-
-
-def defer_to(deferral: Any, before: Any = None) -> None:
-    """Let this thread's operators belong to ``deferral`` from here on, where they belong to ``before``."""
-    if _local.deferral is before:
-        _local.deferral = deferral
+    return _local.deferral
 
 
 def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple[int, Any]:

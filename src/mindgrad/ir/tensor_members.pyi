@@ -75,6 +75,8 @@ class TensorMembers:
     @property
     def data(self) -> Tensor: ...
     @property
+    def device(self) -> str: ...
+    @property
     def has_init(self) -> _bool: ...
     @property
     def mH(self) -> Tensor: ...
@@ -386,6 +388,8 @@ class TensorMembers:
         """0 below 0, 1 above, and ``values`` at 0."""
     def histc(self, bins: _int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:
         """The number of elements in each of ``bins`` intervals of one width from ``min`` to ``max``."""
+    def hooks(self) -> list[Callable[[Tensor], Any]]:
+        """The hooks that :meth:`register_hook` registered for this tensor, in the order in which they are called."""
     def hsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
         """`tensor_split` along the second axis, or along the only one."""
     def hypot(self, other: Any) -> Tensor:
@@ -396,6 +400,8 @@ class TensorMembers:
         """The regularised upper incomplete gamma function Q(a, x) = 1 − P(a, x), exact for large ``x``."""
     def imag(self) -> Tensor:
         """The imaginary part; that of a real tensor is 0."""
+    def index(self, indices: Any) -> Tensor:
+        """Select elements with one index tensor for each of the first axes: ``x[tuple(indices)]``."""
     def index_add(self, dim: _int = ..., index: Any = ..., source: Any = ..., *, alpha: Any = 1, axis: Any = ..., indices: Any = ..., y: Any = ...) -> Tensor:
         """The tensor with the parts of ``source``, ``alpha`` times, along ``dim`` added at ``index``."""
     def index_add_(self, *args: Any, **kwargs: Any) -> Tensor:

@@ -5,6 +5,7 @@ Written by `scripts/stubs.py` from the names of `mindgrad.nn`; do not edit.
 
 from mindgrad.nn import cell as cell
 from mindgrad.nn import cell_path as cell_path
+from mindgrad.nn import compatibility as compatibility
 from mindgrad.nn import container as container
 from mindgrad.nn import dynamic_lr as dynamic_lr
 from mindgrad.nn import function_cells as function_cells

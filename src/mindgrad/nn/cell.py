@@ -10,7 +10,6 @@ from mindgrad._base.location import explain_depth
 from mindgrad._base.tree import map_leaves
 from mindgrad.api.recompute import check_options, run_recomputed
 from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
-from mindgrad.eager.purity import impurity
 from mindgrad.eager.tiers import EagerCalls
 from mindgrad.execution.array_arguments import with_tensors
 from mindgrad.execution.compiled import Compiled
@@ -19,7 +18,8 @@ from mindgrad.ir.dtype import DType, as_dtype
 from mindgrad.ir.scope import open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell_path import name_path_in_errors
-from mindgrad.nn.hooks import Hooked, HookHandle
+from mindgrad.nn.compatibility import Compatible
+from mindgrad.nn.hooks import HookHandle
 from mindgrad.ops.sharded_function import Sharded, shard
 from mindgrad.trace import mutation_policy, replayed_forward, state, user_calls
 from mindgrad.trace.cell_guards import follow_reads, note_all
@@ -34,7 +34,7 @@ __all__ = ["Cell", "HookHandle"]
 _FLAGS = ("training", "requires_grad")
 
 
-class Cell(Hooked):
+class Cell(Compatible):
     """A building block: ``construct`` computes, attributes hold Parameters and inner Cells.
 
     In GRAPH_MODE a call compiles ``construct`` with everything in it to one program, once per
@@ -101,8 +101,7 @@ class Cell(Hooked):
     def _make_callables(self) -> None:
         compiled = Compiled(self._run)
         object.__setattr__(self, "_compiled", compiled)
-        calls = EagerCalls(type(self).__name__, self, compiled, lambda: impurity(self))
-        object.__setattr__(self, "_eager", calls)
+        object.__setattr__(self, "_eager", EagerCalls(type(self).__name__, self))
         object.__setattr__(self, "_custom", self._custom_derivative())
 
     def __getstate__(self) -> dict[str, Any]:
@@ -339,19 +338,6 @@ class Cell(Hooked):
         wanted = as_dtype(dst_type)
         return [map_leaves(lambda x: _as_float(x, wanted), each) for each in inputs]
 
-    @property
-    def bprop_debug(self) -> bool:
-        """Accepted for compatibility: in PYNATIVE_MODE ``bprop`` is ordinary Python always."""
-        return self.__dict__.get("_bprop_debug", False)
-
-    @bprop_debug.setter
-    def bprop_debug(self, value: bool) -> None:
-        if not isinstance(value, bool):
-            raise TypeError(
-                f"For '{type(self).__name__}', 'bprop_debug' must be a bool, but got {type(value).__name__}."
-            )
-        object.__setattr__(self, "_bprop_debug", value)
-
     # -- compiling -------------------------------------------------------------------------------
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
@@ -362,12 +348,6 @@ class Cell(Hooked):
         """
         if settings.is_graph_mode():
             self._compiled.prepare(*args, **kwargs)
-
-    def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Accepted for compatibility: a program is compiled for each shape that the Cell is called with."""
-
-    def set_jit_config(self, jit_config: Any) -> None:
-        """Accepted for compatibility: a Cell is compiled whole, with all optimisations."""
 
     def recompute(
         self,

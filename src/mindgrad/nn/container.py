@@ -139,6 +139,11 @@ class SequentialCell(_Indexed):
 class CellList(_Indexed):
     """A list of Cells whose Parameters belong to the Cell that holds the list.
 
+    Args:
+        *args: the Cells, or one list or tuple of them.
+        auto_prefix: whether the Parameters of the Cells are named after their positions.
+        **flags: attributes to set, as in MindSpore.
+
     Raises:
         TypeError: an element is no Cell.
 
@@ -150,8 +155,8 @@ class CellList(_Indexed):
     #: ``vmap`` makes an ensemble of them
     is_list_of_cells = True
 
-    def __init__(self, *args: Any, auto_prefix: bool = True) -> None:
-        super().__init__(auto_prefix)
+    def __init__(self, *args: Any, auto_prefix: bool = True, **flags: Any) -> None:
+        super().__init__(auto_prefix, flags or None)
         cells = args[0] if len(args) == 1 and isinstance(args[0], (list, tuple, CellList)) else args
         self.extend(cells)
 

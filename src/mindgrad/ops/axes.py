@@ -21,21 +21,27 @@ def is_plain(value: Any) -> bool:
 
 
 def normalize_axis(axis: Any, rank: int, operator: str) -> int:
-    """``axis`` counted from the front.
+    """``axis`` counted from the front; a scalar has the axes 0 and -1, as if it had one element along it.
 
     Raises:
-        TypeError: it is no int.
-        ValueError: it is outside ``[-rank, rank)``.
+        TypeError: If ``axis`` is not an int.
+        ValueError: If ``axis`` is outside ``[-rank, rank)``, or outside ``[-1, 1)`` for a scalar.
     """
     if isinstance(axis, bool) or not isinstance(axis, (int, np.integer)):
         raise TypeError(f"For '{operator}', the 'axis' must be an int, but got {type(axis).__name__}.")
-    if not -rank <= axis < max(rank, 1):
-        raise ValueError(f"For '{operator}', the 'axis' must be in range [{-rank}, {rank}), but got {axis}.")
-    return int(axis) % max(rank, 1)
+    bound = max(rank, 1)
+    if not -bound <= axis < bound:
+        raise ValueError(
+            f"For '{operator}', the 'axis' must be in range [{-bound}, {bound}), but got {axis}."
+        )
+    return int(axis) % bound
 
 
 def normalize_axes(axis: Any, rank: int, operator: str) -> tuple[int, ...]:
-    """An axis, several, or none (all of them), as axes counted from the front in order."""
+    """One axis, several, or all of them (``None`` or ``()``), as axes counted from the front in ascending order.
+
+    A scalar has no axes to reduce: after the check that ``axis`` is 0 or -1, the result is ``()``.
+    """
     if isinstance(axis, Tensor) and axis.dtype.kind in ("int", "uint"):
         if axis._array is None:
             raise TypeError(
@@ -49,4 +55,4 @@ def normalize_axes(axis: Any, rank: int, operator: str) -> tuple[int, ...]:
     axes = tuple(sorted(normalize_axis(each, rank, operator) for each in listed))
     if len(set(axes)) != len(axes):
         raise ValueError(f"For '{operator}', the axes {axis} name one axis twice.")
-    return axes
+    return axes if rank else ()

@@ -17,7 +17,7 @@ from mindgrad.ir.tensor import Tensor as _Tensor
 from mindgrad.ops import arithmetic as _arithmetic
 from mindgrad.ops import comparison as _comparison
 from mindgrad.ops import creation as _creation
-from mindgrad.ops import flow as _flow
+from mindgrad.ops import in_place as _in_place
 from mindgrad.ops import joining as _joining
 from mindgrad.ops import ordering as _ordering
 from mindgrad.ops import padding as _padding
@@ -136,7 +136,7 @@ Tensor = _Tensor
 row_stack = _joining.vstack
 soft_shrink = _rectifiers.softshrink
 new_ones, new_zeros = _members.new_ones, _members.new_zeros
-stop_gradient_ = _flow.stop_gradient
+stop_gradient_ = _in_place.stop_gradient_
 
 
 def dyn_shape(input_x: _Any) -> _Tensor:

@@ -3,8 +3,8 @@
 A read is a slice, a reversal and a reshape for the basic part of the index and a gather for the
 advanced one (see ``ops.subscript``). A write is the same steps backwards and gives a new tensor; the
 name ``x`` is bound to it. Of several values written to one place the last one stays. A mask whose
-values are unknown while compiling can be written (``where``), not read: the shape of what is read
-would depend on the data.
+values are unknown while compiling can be written (``where``). If it is read, the shape depends on the data:
+the result is a selection, of which only reductions have a shape (``ops.selection``).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops.index_checks import read_at, write_at
 from mindgrad.ops.operands import broadcast_to as broadcast
 from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.selection import selected
 from mindgrad.ops.subscript import Slot, Subscript, basic_key, resolve, stacked, unknown_mask_error
 from mindgrad.rows import arithmetic, slicing, static_slices, structural
 from mindgrad.trace import state
@@ -59,7 +60,10 @@ def getitem(x: Any, index: Any) -> Tensor:
         return _read(x, steps)
     subscript = resolve(index, x.shape)
     if subscript.is_unknown:
-        unknown_mask_error()
+        mask = index[0] if type(index) is tuple and len(index) == 1 else index
+        if not isinstance(mask, Tensor) or not mask.ndim:
+            unknown_mask_error()
+        return selected(x, mask)
     if not subscript.axes:
         steps = _steps(x.type.shape, subscript)
         if key is not None:

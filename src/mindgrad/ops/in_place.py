@@ -18,6 +18,7 @@ from mindgrad.ops import (
     arithmetic,
     clipping,
     creation,
+    flow,
     indexing,
     math,
     matrix_bands,
@@ -35,7 +36,7 @@ from mindgrad.ops.rng_bits import drawing_from, exponentials, floating, require,
 from mindgrad.trace import state
 from mindgrad.trace.aliases import rebind
 
-__all__ = ["IN_PLACE", "in_place", "replaced"]
+__all__ = ["IN_PLACE", "in_place", "replaced", "stop_gradient_"]
 
 
 def _copied(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
@@ -212,6 +213,32 @@ def in_place(name: str, function: Callable[..., Any], meaning: str) -> Callable[
         f"Let this tensor be {meaning}, of the same shape and element type; gives the tensor itself."
     )
     return method
+
+
+def stop_gradient_(input: Tensor) -> Tensor:
+    """Let a tensor be a constant for every derivative from here on: :func:`stop_gradient`, in place.
+
+    Args:
+        input (Tensor): a tensor of any shape and element type, or a Parameter.
+
+    Returns:
+        ``input`` itself. Its value is unchanged.
+
+    Raises:
+        TypeError: If ``input`` is not a Tensor.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import ops
+    >>> def f(x):
+    ...     y = x * x
+    ...     ops.stop_gradient_(y)
+    ...     return y * x
+    >>> print(ms.grad(f)(ms.Tensor([3.0])))
+    [9.]
+    """
+    if not isinstance(input, Tensor):
+        raise TypeError(f"For 'stop_gradient_', 'input' must be a Tensor, but got {type(input).__name__}.")
+    return replaced(input, "stop_gradient_", flow.stop_gradient)
 
 
 #: the methods by name

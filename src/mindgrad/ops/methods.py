@@ -28,7 +28,8 @@ from mindgrad.ops import (
 from mindgrad.ops.forms import functions_of
 from mindgrad.ops.overloads import with_second_names
 from mindgrad.ops.registry import Form, public, surface
-from mindgrad.trace.tensor_hooks import register_hook
+from mindgrad.ops.selection import Selection
+from mindgrad.trace.tensor_hooks import hooks, register_hook
 
 __all__ = ["METHODS", "OPERATORS", "PROPERTIES"]
 
@@ -89,6 +90,7 @@ PROPERTIES: dict[str, Callable[..., Any]] = {
     "T": reshaping.transposed,
     "const_arg": storage.has_const_arg,
     "data": tensor_members.itself,
+    "device": storage.device,
     "has_init": tensor_members.is_lazy,
     "mH": matrix_bands.adjoint,
     "mT": reshaping.matrix_transposed,
@@ -106,12 +108,15 @@ def _install(forms: list[Form]) -> None:
     METHODS.update(with_second_names(methods))
     for name in methods:
         setattr(Tensor, name, METHODS[name])
+        setattr(Selection, name, METHODS[name])
 
 
-public("Tensor")(register_hook)
+for _method in (hooks, register_hook):
+    public("Tensor")(_method)
 surface("Tensor", _install)
 for _name, _function in OPERATORS.items():
     setattr(Tensor, _name, _function)
+    setattr(Selection, _name, _function)
 for _name, _function in PROPERTIES.items():
     setattr(Tensor, _name, property(_function))
 refuse_attributes(Tensor, TENSORS)

@@ -23,8 +23,8 @@ from mindgrad.trace import state
 
 __all__ = [
     "accepted", "accepted_types", "applied", "binary", "broadcast_shapes", "broadcast_to",
-    "broadcast_together", "cast", "choose", "full_tensor", "inexact", "operand", "pointwise", "promoted",
-    "truth", "unary",
+    "broadcast_together", "cast", "choose", "full_tensor", "inexact", "is_selection", "operand", "pointwise",
+    "promoted", "truth", "unary",
 ]  # fmt: skip
 
 #: operators that stack an operand which is a tuple or list of tensors
@@ -75,6 +75,8 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
             rows = promoted(operator, *x, broadcast=False)
             return apply(concatenate, *(apply(reshape, y, shape=(1, *y.shape)) for y in rows), axis=0)
         return Tensor(x)
+    if is_selection(x):
+        return x
     if is_other_array(x):
         return Tensor(x)
     if getattr(x, "is_missing", False):
@@ -281,7 +283,16 @@ def binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool
     return _binary(primitive, operator, a, b, float_only)
 
 
+def is_selection(x: Any) -> bool:
+    """Whether ``x`` is ``x[mask]`` of a mask that is not known (``ops.selection``)."""
+    return getattr(type(x), "is_selection", False)
+
+
 def _binary(primitive: Primitive, operator: str, a: Any, b: Any, float_only: bool) -> Tensor:
+    if is_selection(a):
+        return a.joined(b, lambda x, y: binary(primitive, operator, x, y, float_only), True)
+    if is_selection(b):
+        return b.joined(a, lambda x, y: binary(primitive, operator, x, y, float_only), False)
     a_tensor, b_tensor = isinstance(a, Tensor), isinstance(b, Tensor)
     if type(a) is Number or type(b) is Number:
         return _with_numbers(primitive, operator, a, b, float_only)
@@ -383,6 +394,8 @@ def unary(primitive: Primitive, operator: str, x: Any, float_only: bool = False,
         return apply(primitive, x, **parameters)
     if type(x) is Number and not float_only:
         return make_number(apply(primitive, as_it_is(x), **parameters))
+    if is_selection(x):
+        return x.mapped(lambda values: unary(primitive, operator, values, float_only, **parameters))
     tensor = operand(x, operator)
     if float_only:
         tensor = inexact(tensor)

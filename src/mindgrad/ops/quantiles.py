@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.dtype import as_dtype, int32, int64
+from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
@@ -23,6 +24,7 @@ from mindgrad.ops.arguments import axis_in_range
 from mindgrad.ops.comparison import equal, greater, logical_not
 from mindgrad.ops.operands import cast, inexact, operand
 from mindgrad.ops.registry import public
+from mindgrad.rows.recurrence import logcumsumexp as running_logsumexp
 
 __all__ = [
     "aminmax", "logcumsumexp", "nanmean", "nanmedian", "nanquantile", "nansum", "quantile",
@@ -213,9 +215,4 @@ def logcumsumexp(input: Any, axis: int) -> Tensor:
     dim = axis_in_range(axis, x.ndim, "Logcumsumexp")
     if not x.size:
         return x
-    # each sum is over terms of which the largest is 1; the shift has no derivative of its own
-    count = x.shape[dim]
-    moved = layout.moveaxis(x, dim, -1)
-    terms = movement.broadcast_to(layout.expand_dims(moved, -2), (*moved.shape, count))
-    terms = indexing.where(Tensor(np.tri(count, dtype=bool)), terms, -np.inf)
-    return layout.moveaxis(reduction.logsumexp(terms, -1), -1, dim)
+    return apply(running_logsumexp, x, axis=dim, reverse=False)

@@ -18,7 +18,7 @@ from mindgrad.ir.types import TensorType
 from mindgrad.ops import arithmetic
 from mindgrad.ops.axes import is_plain, normalize_axes
 from mindgrad.ops.define import also_named
-from mindgrad.ops.operands import accepted_types, cast, full_tensor, inexact, operand, truth
+from mindgrad.ops.operands import accepted_types, cast, full_tensor, inexact, is_selection, operand, truth
 from mindgrad.ops.registry import public
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.arithmetic import not_equal
@@ -60,6 +60,9 @@ def reduced(
     row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str = "keep_dims"
 ) -> Tensor:
     """Apply a row that reduces the axes in its parameter ``axes``."""
+    if type(x) is not Tensor and is_selection(x):
+        axes = normalize_axes(axis, x.values.ndim, operator)
+        return x.reduced(row, axes, lambda values: reduced(row, operator, values, axes, keep, name))
     if axis is None or type(axis) is int:  # as in ``_resolved``, without a call
         reduction = _reduction(row, operator, x._type or x.type, axis, keep, name)
     else:
@@ -192,7 +195,10 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     x = inexact(operand(x, "ReduceMean"))
     wide = widened(x)
     total = reduced(rows.reduce_sum, "ReduceMean", wide, axis, keep_dims)
-    size = _resolved(rows.reduce_sum, "ReduceMean", wide, axis, keep_dims, "keep_dims").size
+    if is_selection(wide):
+        size = wide.count(normalize_axes(axis, wide.values.ndim, "ReduceMean"))
+    else:
+        size = _resolved(rows.reduce_sum, "ReduceMean", wide, axis, keep_dims, "keep_dims").size
     return cast(arithmetic.true_divide(total, size), x.type.dtype)
 
 

@@ -10,8 +10,9 @@ from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, extremes, reduction, rounding
 from mindgrad.ops.axes import normalize_axes, normalize_axis
-from mindgrad.ops.comparison import not_equal
+from mindgrad.ops.comparison import greater, less, logical_and, not_equal
 from mindgrad.ops.extremes import taken_along
+from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.joining import stack
 from mindgrad.ops.operands import accepted, applied, cast, choose, inexact, operand
 from mindgrad.ops.reduction import flag, reduced, widened, with_reduced_axes
@@ -248,8 +249,16 @@ def vector_norm(
         return reduced(rows.reduce_min, operator, sizes, axis, keepdims, "keepdims")
     if order == 1:
         return reduced(rows.reduce_sum, operator, sizes, axis, keepdims, "keepdims")
+    # powers relative to the size that counts most neither overflow nor vanish; it needs no derivative
+    unit: Any = 1.0
+    if x.size:
+        extreme = rows.reduce_max if order > 0 else rows.reduce_min
+        unit = stop_gradient(reduced(extreme, operator, sizes, axis, True, "keepdims"))
+        unit = choose(logical_and(greater(unit, 0), less(unit, _math.inf)), unit, 1.0)
+        sizes = arithmetic.div(sizes, unit)
     total = reduced(rows.reduce_sum, operator, arithmetic.pow(sizes, order), axis, keepdims, "keepdims")
-    return arithmetic.pow(total, 1 / order)
+    root = arithmetic.pow(total, 1 / order)
+    return arithmetic.mul(root, apply(reshape, unit, shape=root.shape)) if x.size else root
 
 
 @public("mint.linalg.matrix_norm(A, ord='fro', dim=(-2, -1), keepdim=False, *, dtype=None)")
@@ -341,14 +350,14 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
     operator = "Norm"
     flag(keepdim, operator, "keepdim")
     x = operand(A, operator)
-    if dim is None and ord is not None and x.ndim > 2:
+    if ord is None:
+        return vector_norm(x, 2, dim, keepdim, dtype=dtype)
+    if dim is None and x.ndim > 2:
         raise ValueError(
             f"For '{operator}', 'dim' must be given where 'ord' is, because the input has more than two "
             f"axes: its shape is {x.shape}."
         )
     pair = tuple(range(x.ndim)) if dim is None else tuple(dim) if isinstance(dim, (tuple, list)) else (dim,)
-    if ord is None:
-        return vector_norm(x, 2, dim, keepdim, dtype=dtype)
     if len(pair) == 2:
         return matrix_norm(x, ord, pair, keepdim, dtype=dtype)
     if isinstance(ord, str):

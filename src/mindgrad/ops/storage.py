@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir import constant_arguments
+from mindgrad.ir import constant_arguments, settings
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
@@ -229,6 +229,33 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
     return layout.squeeze(
         indexing.gather_elements(parts, 0, layout.expand_dims(broadcast_to(choice, shape), 0)), 0
     )
+
+
+@public("Tensor")
+def index(self: Tensor, indices: Any) -> Tensor:
+    """Select elements with one index tensor for each of the first axes: ``x[tuple(indices)]``.
+
+    Args:
+        indices: tuple or list of tensors of integers, whose shapes broadcast, or of Booleans.
+
+    Returns:
+        Tensor of the broadcast shape of ``indices`` and the axes that are not indexed.
+
+    >>> from mindgrad import Tensor
+    >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).index((Tensor([0, 1]), Tensor([1, 0]))))
+    [2. 3.]
+    """
+    return getitem(self, tuple(indices))
+
+
+def device(self: Tensor) -> str:
+    """The device of the context, on which operators of this tensor run: ``"CPU:0"``.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.0]).device
+    'CPU:0'
+    """
+    return f"{settings.get('device_target')}:{settings.get('device_id')}"
 
 
 @public("Tensor")

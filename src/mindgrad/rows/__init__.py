@@ -24,6 +24,7 @@ from mindgrad.rows import (
     neighbours,
     piecewise,
     random,
+    recurrence,
     reduction,
     sharding,
     slicing,
@@ -37,6 +38,6 @@ from mindgrad.rows import (
 __all__ = [
     "arithmetic", "assignment", "bessel", "bessel_second", "collectives", "complexes", "contraction",
     "convolution", "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "fourier", "general_eig",
-    "incomplete", "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "random", "reduction",
-    "sharding", "slicing", "sorting", "special", "static_slices", "structural", "unstacking",
+    "incomplete", "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "random", "recurrence",
+    "reduction", "sharding", "slicing", "sorting", "special", "static_slices", "structural", "unstacking",
 ]  # fmt: skip

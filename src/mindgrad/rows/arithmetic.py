@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.ir.dtype import bool_
-from mindgrad.ir.graph import Atom, Constant, Variable
+from mindgrad.ir.graph import ABSORBING, INFINITE, MASKED, Atom, Constant, Variable
 from mindgrad.ir.primitive import Primitive, lift
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import ARITHMETIC, QUOTIENT, VIEW
@@ -199,7 +199,7 @@ def _simplify_mul(a: Any, b: Any) -> Any:
 def _mul_transpose(ct: Any, other: Any) -> Any:
     # a cotangent that was folded to a constant may be a mask
     masked = type(ct) is Constant and not ct.is_splat
-    return absorb(other, ct) if ct.tainted or other.tainted or masked else ct * other
+    return absorb(other, ct) if (ct.tainted | other.tainted) & ABSORBING or masked else ct * other
 
 
 mul = multilinear(
@@ -239,10 +239,10 @@ def _simplify_absorb(a: Any, b: Any) -> Any:
                 return zeros(this.type)
             if np.isfinite(this.value):
                 if type(other) is Variable and not other.linear:
-                    other.tainted = True  # it stands for the product that would have started a taint
+                    other.tainted |= INFINITE  # it stands for the product that would have started a taint
                 product = this * other
                 if type(product) is Variable and not product.linear:
-                    product.tainted = True  # also if it had been made before
+                    product.tainted |= INFINITE  # also if it had been made before
                 return product
     return None
 
@@ -289,7 +289,7 @@ def _divide(a: Any, b: Any) -> Any:
 def _div_transpose(ct: Any, a: Any, b: Any) -> list[Any]:
     if type(b) is Constant and b.is_splat and not _is(b, 0):
         return [ct / b if a.linear else None, None]
-    return [absorb(1.0 / b, ct) if ct.tainted else ct / b if a.linear else None, None]
+    return [absorb(1.0 / b, ct) if ct.tainted & ABSORBING else ct / b if a.linear else None, None]
 
 
 def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
@@ -385,7 +385,7 @@ def _simplify_select(condition: Any, a: Any, b: Any) -> Any:
 def _masked_out(cotangent: Any) -> Any:
     """Mark a cotangent whose zeros are exact: a product with NaN data in that branch is zero too."""
     if type(cotangent) is Variable:
-        cotangent.tainted = True
+        cotangent.tainted |= MASKED
     return cotangent
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.graph import Atom, Constant
+from mindgrad.ir.graph import ABSORBING, Atom, Constant
 from mindgrad.ir.index_map import REDUCED, Arrangement, Axes, IndexMap, Relabelling
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.ir.work import by
@@ -18,6 +18,7 @@ from mindgrad.rows.kinds import accumulate, full, multilinear
 from mindgrad.rows.patterns import contracted
 from mindgrad.rows.reduction import reduce_sum
 from mindgrad.rows.samples import case, reals
+from mindgrad.rows.shielding import shielded
 from mindgrad.rows.structural import broadcast_in_dim, transpose
 
 __all__ = ["dot"]
@@ -82,7 +83,7 @@ def _multiply(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
 
     It is what the derivative of ``sqrt(dot(x, x))`` at ``x = 0`` is made of.
     """
-    if contract[0] or not (a.tainted or b.tainted):
+    if contract[0] or not (a.tainted | b.tainted) & ABSORBING:
         return dot(a, b, contract=contract, batch=batch)
     shape = _dot_type(a.type, b.type, contract, batch).shape
     rank_a, count = len(a.shape), len(batch[0])
@@ -110,8 +111,11 @@ def _cotangent(ct: Any, other: Any, over: Pair, batch: Pair, current: Shape, oth
 
     ``over`` and ``batch`` hold the axes of ``ct`` and of ``other``; ``current`` names the wanted axis
     of each axis of the product ``(batch, rest of ct, rest of other)``. Of the two orders of a product
-    the one that needs no transposition is taken, and else the one asked for.
+    the one that needs no transposition is taken, and else the one asked for. Elements of the other operand
+    that meet discarded cotangents only contribute nothing (``rows.shielding``).
     """
+    if over[0]:
+        other = shielded(other, ct, (*batch[1], *over[1]), (*batch[0], *over[0]))
     count = len(batch[0])
     rest = len(ct.shape) - count - len(over[0])
     swapped = (*current[:count], *current[count + rest :], *current[count : count + rest])

@@ -24,7 +24,7 @@ from mindgrad.rows.kinds import constant, general, linear, ones, product, zeros
 from mindgrad.rows.samples import case, fixed, reals
 from mindgrad.rows.static_slices import concatenate, slice_axis
 
-__all__ = ["cumprod", "cumsum", "cumulative_argmax", "cumulative_argmin"]
+__all__ = ["cumprod", "cumsum", "cumulative_argmax", "cumulative_argmin", "shifted"]
 
 
 def _type_rule(name: str, kinds: tuple[str, ...]) -> Callable[..., TensorType]:
@@ -71,7 +71,7 @@ cumsum = linear(
 )
 
 
-def _shifted(x: Any, axis: int, by: int, reverse: bool, filling: Callable[..., Any]) -> Any:
+def shifted(x: Any, axis: int, by: int, reverse: bool, filling: Callable[..., Any]) -> Any:
     """``x`` moved on by ``by`` places along ``axis``, with ``filling(type)`` in the places left."""
     count = x.shape[axis]
     shape = tuple(by if i == axis else n for i, n in enumerate(x.shape))
@@ -91,11 +91,11 @@ def _cumprod_jvp(y: Any, xs: Any, ts: Any, axis: int, reverse: bool) -> Any:
     if count == 0:
         return None
     a = xs[0]
-    b = product(_shifted(y, axis, 1, reverse, ones), ts[0])
+    b = product(shifted(y, axis, 1, reverse, ones), ts[0])
     step = 1
     while step < count:
-        b = b + product(a, _shifted(b, axis, step, reverse, zeros))
-        a = a * _shifted(a, axis, step, reverse, ones)
+        b = b + product(a, shifted(b, axis, step, reverse, zeros))
+        a = a * shifted(a, axis, step, reverse, ones)
         step *= 2
     return b
 

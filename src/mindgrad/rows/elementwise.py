@@ -47,6 +47,7 @@ __all__ = [
     "real_power",
     "reciprocal",
     "rsqrt",
+    "safe_quotient",
     "safe_reciprocal",
     "sin",
     "sinh",
@@ -161,7 +162,7 @@ hypot = elementwise(
     "hypot",
     numpy=np.hypot,
     xla=lambda jax, x, y: jax.numpy.hypot(x, y),
-    partials=lambda r, x, y: [x * safe_reciprocal(r), y * safe_reciprocal(r)],
+    partials=lambda r, x, y: [safe_quotient(x, r), safe_quotient(y, r)],
     samples=reals(0.3, 2),
     accepts="float",
 )
@@ -255,6 +256,25 @@ def _safe_reciprocal_xla(jax: Any, x: Any) -> Any:
 safe_reciprocal = elementwise(
     "safe_reciprocal", work=ROOT, numpy=_safe_reciprocal_numpy, xla=_safe_reciprocal_xla,
     partials=lambda y, x: [-(y * y)], samples=reals(0.3, 2),
+)  # fmt: skip
+
+
+def _safe_quotient_numpy(x: Any, y: Any) -> Any:
+    zero = y == 0
+    return np.where(zero, np.zeros((), x.dtype), np.true_divide(x, np.where(zero, np.ones_like(y), y)))
+
+
+def _safe_quotient_xla(jax: Any, x: Any, y: Any) -> Any:
+    jnp, zero = jax.numpy, y == 0
+    return jnp.where(zero, jnp.zeros_like(x), x / jnp.where(zero, jnp.ones_like(y), y))
+
+
+#: ``x / y``, and zero where ``y`` is zero; there all its derivatives are zero too. No square of ``y``
+#: is formed, which would overflow or vanish before the quotient does
+safe_quotient = elementwise(
+    "safe_quotient", work=ROOT, numpy=_safe_quotient_numpy, xla=_safe_quotient_xla,
+    partials=lambda q, x, y: [safe_quotient(ones(x.type), y), -safe_quotient(q, y)],
+    samples=(reals(), reals(0.3, 2)),
 )  # fmt: skip
 
 

@@ -27,7 +27,7 @@ from mindgrad.ir.work import MOVE, by
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.arithmetic import select
 from mindgrad.rows.batching import at_front, moved, past, placed
-from mindgrad.rows.kinds import constant, linear, zeros
+from mindgrad.rows.kinds import constant, cut, linear, zeros
 from mindgrad.rows.lookup_axes import GatherAxes, ScatterAxes, window_axes
 from mindgrad.rows.patterns import read_anywhere, written_anywhere
 from mindgrad.rows.samples import case, fixed, integers, reals
@@ -195,7 +195,7 @@ gather = linear(
     ),
     linear_in=(0,),
     transpose=lambda ct, x, indices, axes, batch=(), fill="nan", inside=False: [
-        scatter_add(zeros(x.type), indices, ct, axes=axes, batch=batch),
+        cut(scatter_add(zeros(x.type), indices, ct, axes=axes, batch=batch)),
         None,
     ],
     axes=GatherAxes(),
@@ -404,7 +404,7 @@ def _scatter_set_transpose(
     of_x = of_updates = None
     if x.linear:
         nothing = zeros(updates.type)
-        of_x = scatter_set(ct, indices, nothing, axes=axes, batch=batch, unique=unique)
+        of_x = cut(scatter_set(ct, indices, nothing, axes=axes, batch=batch, unique=unique))
     if updates.linear:
         of_updates = gather(ct, indices, axes=axes, batch=batch, fill="zero")
         if not unique:

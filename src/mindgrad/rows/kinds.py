@@ -12,8 +12,8 @@ infinite or NaN at a point of its domain is declared ``singular``; its products 
 with the absorbing product ``absorb`` (zero if a factor is zero). The product taints its result, as the
 row taints its value, what is computed from a tainted operand is tainted, and every product with a
 tainted factor absorbs too: in ``where(x > 0, sin(sqrt(x)), 0)`` also the slope of the sine is NaN
-where it is masked. Regular programs keep plain products. Limit: sums of products (matrix products)
-do not absorb.
+where it is masked. Regular programs keep plain products. Sums of products (matrix products, convolutions)
+do not absorb term by term: their transposes shield the other operand (``rows.shielding``).
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.graph import Atom, Constant
+from mindgrad.ir.graph import ABSORBING, CUT, Atom, Constant, Variable
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 
 __all__ = [
     "accumulate",
     "constant",
+    "cut",
     "elementwise",
     "full",
     "general",
@@ -86,10 +87,17 @@ def product(partial: Any, tangent: Any, singular: bool = False) -> Any:
     """``partial · tangent``, absorbing where one of them can be infinite."""
     if tangent is None:
         return None
-    tainted = tangent.tainted and not tangent.linear
-    if singular or tainted or (isinstance(partial, Atom) and partial.tainted):
+    tainted = tangent.tainted & ABSORBING and not tangent.linear
+    if singular or tainted or (isinstance(partial, Atom) and partial.tainted & ABSORBING):
         return Atom.operators["absorb"](partial, tangent)
     return partial * tangent
+
+
+def cut(cotangent: Any) -> Any:
+    """Mark a cotangent that has zeros wherever nothing was read."""
+    if type(cotangent) is Variable:
+        cotangent.tainted |= CUT
+    return cotangent
 
 
 def same_type(name: str, accepts: str) -> Callable[..., TensorType]:

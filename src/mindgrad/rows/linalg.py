@@ -43,7 +43,8 @@ from mindgrad.rows.linalg_rules import (
     well_conditioned,
 )
 from mindgrad.rows.samples import case, reals
-from mindgrad.rows.structural import reshape
+from mindgrad.rows.shielding import can_discard, finite_or, met
+from mindgrad.rows.structural import broadcast_in_dim, reshape
 
 __all__ = ["cholesky", "inverse", "qr", "solve", "triangular_solve"]
 
@@ -83,6 +84,15 @@ def _solution_flops(equation: Any) -> float:
 def _system_flops(equation: Any) -> float:
     *lead, m, n = equation.inputs[0].shape
     return 2 / 3 * math.prod(lead) * m * n * min(m, n) + 2 * _solution_flops(equation)
+
+
+def _discarded(y: Any, a: Any, ct: Any, left: bool = True) -> Any:
+    """The cotangent ``y`` of right-hand sides: zero where ``ct`` is, also for a matrix without an inverse."""
+    if not can_discard(ct, a):
+        return y
+    axis = len(ct.shape) - (2 if left else 1)
+    dims = tuple([k for k in range(len(ct.shape)) if k != axis])
+    return finite_or(broadcast_in_dim(met(ct, (axis,)), shape=y.shape, dims=dims), y)
 
 
 def _read(a: Any, lower_part: bool, unit_diagonal: bool) -> Any:
@@ -143,7 +153,7 @@ triangular_solve = general(
     jvp=_triangular_jvp,
     transpose=lambda ct, a, b, transpose, **rest: [
         None,
-        triangular_solve(a, ct, transpose=not transpose, **rest),
+        _discarded(triangular_solve(a, ct, transpose=not transpose, **rest), a, ct, rest["left"]),
     ],
     axes=_TriangularAxes(),
     batch=lambda size, xs, at, left, **rest: _system_batch(
@@ -207,7 +217,10 @@ solve = general(
     ),
     xla=_solve_xla,
     jvp=_solve_jvp,
-    transpose=lambda ct, a, b, transpose=False: [None, solve(a, ct, transpose=not transpose)],
+    transpose=lambda ct, a, b, transpose=False: [
+        None,
+        _discarded(solve(a, ct, transpose=not transpose), a, ct),
+    ],
     axes=Core("(i,j),(i,k)->(j,k)", parallel="k"),
     batch=lambda size, xs, at, **parameters: _system_batch("solve", size, xs, at, True, parameters),
     samples=[

@@ -24,7 +24,7 @@ from mindgrad.rows.arithmetic import (
     neg,
 )
 from mindgrad.rows.complexes import imag, real
-from mindgrad.rows.elementwise import safe_reciprocal
+from mindgrad.rows.elementwise import safe_quotient
 from mindgrad.rows.kinds import (
     accumulate,
     elementwise,
@@ -80,9 +80,8 @@ def _abs_jvp(y: Any, xs: Any, ts: Any) -> Any:
     (x,), (t,) = xs, ts
     if x.dtype.kind != "complex":
         return product(sign(x), t)
-    inverse = safe_reciprocal(y)
     return accumulate(
-        [product(part(x) * inverse, part(t)) for part in (real, imag)],
+        [product(safe_quotient(part(x), y), part(t)) for part in (real, imag)],
     )
 
 

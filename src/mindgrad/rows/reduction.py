@@ -22,7 +22,7 @@ from mindgrad.rows.accumulation_type import in_single, in_single_xla, is_half
 from mindgrad.rows.arithmetic import equal, greater, less, select
 from mindgrad.rows.axes import Along
 from mindgrad.rows.batching import past
-from mindgrad.rows.elementwise import exp, safe_reciprocal
+from mindgrad.rows.elementwise import exp, safe_quotient, safe_reciprocal
 from mindgrad.rows.kinds import (
     constant,
     full,
@@ -323,17 +323,36 @@ logsumexp = general(
 def _norm_jvp(y: Any, xs: Any, ts: Any, axes: Shape) -> Any:
     """ẏ = Σ (x / y) ẋ, where 0 / 0 is 0: the subgradient of least norm."""
     x = xs[0]
-    direction = x * _spread(safe_reciprocal(y), x, axes)
-    return reduce_sum(product(direction, ts[0]), axes=axes)
+    return reduce_sum(product(safe_quotient(x, _spread(y, x, axes)), ts[0]), axes=axes)
+
+
+def _norm(np_like: Any, x: Any, axes: Shape) -> Any:
+    """√Σ x² of ``x`` times a power of two by which no square overflows or vanishes."""
+    information = np.finfo(x.dtype)
+    low, high = float(information.tiny) ** 0.3, float(information.max) ** 0.4
+    shrinking, growing = [2.0 ** round(np.log2(bound)) for bound in (1 / high**1.5, 1 / low**2.3)]
+    top = np_like.max(np_like.abs(x), axis=axes, initial=0, keepdims=True)
+    one = np_like.ones((), x.dtype)
+    factor = np_like.where(top > high, shrinking * one, np_like.where(top < low, growing * one, one))
+    total = np_like.sum(np_like.square(x * factor), axis=axes)
+    return np_like.sqrt(total) / np_like.reshape(factor, total.shape)
+
+
+def _norm_numpy(x: Any, axes: Shape) -> Any:
+    total = np.add.reduce(np.square(x), axis=axes)
+    information = np.finfo(x.dtype)
+    if np.all((total > float(information.tiny) ** 0.6) & (total < float(information.max) ** 0.8)):
+        return np.sqrt(total)  # no square that counts has overflowed or vanished
+    return _norm(np, x, axes)
 
 
 #: ``norm(x, axes)``: √Σ x² over ``axes``, of real numbers (that of complex ones is the norm of their
-#: real and imaginary parts together); squares that overflow or vanish are not rescaled
+#: real and imaginary parts together); squares neither overflow nor vanish
 norm = general(
     "norm",
     type_rule=_type_rule("norm", ("float",)),
-    numpy=in_single(lambda x, axes: np.sqrt(np.add.reduce(np.square(x), axis=axes))),
-    xla=in_single_xla(lambda jax, x, axes: jax.numpy.sqrt(jax.numpy.sum(jax.numpy.square(x), axis=axes))),
+    numpy=in_single(_norm_numpy),
+    xla=in_single_xla(lambda jax, x, axes: _norm(jax.numpy, x, axes)),
     jvp=_norm_jvp,
     axes=Along("axes", REDUCED, keeps=False),
     samples=[

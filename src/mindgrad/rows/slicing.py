@@ -24,7 +24,7 @@ from mindgrad.rows.arithmetic import greater, less, select
 from mindgrad.rows.axes import SIZE, Entries
 from mindgrad.rows.batching import at_front, inserted, moved, placed
 from mindgrad.rows.indexing import gather, scatter_set
-from mindgrad.rows.kinds import full, linear, zeros
+from mindgrad.rows.kinds import cut, full, linear, zeros
 from mindgrad.rows.patterns import sliced_anywhere, updated_anywhere
 from mindgrad.rows.samples import case, fixed, reals
 from mindgrad.rows.static_slices import concatenate
@@ -125,7 +125,7 @@ dynamic_slice = linear(
     ),
     linear_in=(0,),
     transpose=lambda ct, x, *starts, sizes: [
-        dynamic_update_slice(zeros(x.type), ct, *starts),
+        cut(dynamic_update_slice(zeros(x.type), ct, *starts)),
         *[None] * len(starts),
     ],
     axes=Entries({"sizes": SIZE}, moves=False),
@@ -203,7 +203,7 @@ dynamic_update_slice = linear(
     ),
     linear_in=(0, 1),
     transpose=lambda ct, x, update, *starts: [
-        dynamic_update_slice(ct, zeros(update.type), *starts) if x.linear else None,
+        cut(dynamic_update_slice(ct, zeros(update.type), *starts)) if x.linear else None,
         dynamic_slice(ct, *starts, sizes=update.shape) if update.linear else None,
         *[None] * len(starts),
     ],

@@ -15,7 +15,7 @@ from mindgrad.ir.index_map import WINDOWED, Arrangement, IndexMap, Relabelling, 
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.ir.work import MOVE, VIEW
 from mindgrad.rows.axes import SIZE, Along, Entries
-from mindgrad.rows.kinds import linear, zeros
+from mindgrad.rows.kinds import cut, linear, zeros
 from mindgrad.rows.movement_fusion import joined, part_of, uniform
 from mindgrad.rows.roots import VIEWS
 from mindgrad.rows.samples import case, reals
@@ -114,7 +114,7 @@ def _slice_type(x: TensorType, start: Shape, limit: Shape, strides: Shape) -> Te
 def _slice_transpose(ct: Any, x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:
     spread = [_dilated(n, step - 1) for n, step in zip(ct.shape, strides, strict=True)]
     high = tuple(n - low - m for n, low, m in zip(x.shape, start, spread, strict=True))
-    return pad(ct, low=start, high=high, interior=tuple(step - 1 for step in strides))
+    return cut(pad(ct, low=start, high=high, interior=tuple(step - 1 for step in strides)))
 
 
 def _slice_simplify(x: Any, start: Shape, limit: Shape, strides: Shape) -> Any:

@@ -35,8 +35,9 @@ def along_axes(run: Any, equation: Equation, patterns: list[Any], axes: IndexMap
 
 def _accumulated(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]:
     x, axis = equation.inputs[0], equation.parameters["axis"]
+    pattern = run.union(patterns)
     if not x.type.size:
-        return patterns
+        return [pattern]
     length = x.shape[axis]
     check(x.type.size * (length + 1) // 2)
     before, after = np.tril_indices(length)
@@ -45,7 +46,7 @@ def _accumulated(run: Any, equation: Equation, patterns: list[Any]) -> list[Any]
     fibres = np.moveaxis(np.arange(x.type.size).reshape(x.shape), axis, -1).reshape(-1, length)
     rows, columns = np.ravel(fibres[:, before]), np.ravel(fibres[:, after])
     incidence = run.sparse.csr_array((np.ones(len(rows), bool), (rows, columns)), (x.type.size,) * 2)
-    return [run.product(incidence, patterns[0])]
+    return [run.product(incidence, pattern)]
 
 
 def _through(run: Any, x: Any, pattern: Any, labels: Any, axes: IndexMap, y: Any, results: Any) -> Any:

@@ -43,8 +43,15 @@ _classes: list[Any] = []
 
 
 def follow_reads(kind: Any) -> None:
-    """Let reads of attributes of the instances of ``kind`` be noted while programs are traced."""
-    _classes.append((kind, _noting(kind)))
+    """Let reads of attributes of the instances of ``kind`` be noted while programs are traced.
+
+    A trace may be open already: a function that is traced may be the first to load the module of ``kind``.
+    """
+    noting = _noting(kind)
+    with _lock:
+        _classes.append((kind, noting))
+        if _traces[0]:
+            kind.__getattribute__ = noting
 
 
 def _noting(kind: Any) -> Any:

@@ -30,7 +30,7 @@ from mindgrad.rows.structural import convert, reshape, stop_gradient
 from mindgrad.trace import state, user_calls
 from mindgrad.trace.closed_program import trace
 
-__all__ = ["CustomDerivative", "custom_vjp"]
+__all__ = ["CustomDerivative", "custom_vjp", "summed_to"]
 
 
 class CustomDerivative:
@@ -138,7 +138,7 @@ class CustomDerivative:
                     f"must have the structure of the {index}th argument."
                 )
             if not is_strict:
-                gradients = [_summed_to(g, x.shape) for x, g in zip(tensors, gradients, strict=True)]
+                gradients = [summed_to(g, x.shape) for x, g in zip(tensors, gradients, strict=True)]
             pairs = zip(tensors, gradients, strict=True)
             checked.extend(self._checked(index, x, g, is_checked) for x, g in pairs)
         return checked
@@ -309,7 +309,7 @@ def _conjugate(x: Tensor) -> Tensor:
     return apply(conj, x) if x.dtype.kind == "complex" else x
 
 
-def _summed_to(gradient: Any, shape: Shape) -> Any:
+def summed_to(gradient: Any, shape: Shape) -> Any:
     """``gradient`` summed to ``shape``, the shape of the input that was broadcast, if it differs."""
     if not isinstance(gradient, Tensor) or gradient.shape == shape:
         return gradient

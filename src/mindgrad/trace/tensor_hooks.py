@@ -12,11 +12,10 @@ again, and in GRAPH_MODE, its operators are traced.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from mindgrad._base.location import warn_user
 from mindgrad._base.refusal import refuse
 from mindgrad.control.hook import hook as hook_p
 from mindgrad.ir.graph import Graph
@@ -30,8 +29,17 @@ from mindgrad.trace.closed_program import trace
 from mindgrad.trace.custom import CustomDerivative
 from mindgrad.trace.guards import clock
 from mindgrad.trace.hooks import HookHandle
+from mindgrad.trace.signature import FunctionKey
 
-__all__ = ["are_registered", "behind_hooks", "register_hook", "warn_of_hooks"]
+__all__ = [
+    "any_hooked",
+    "are_registered",
+    "behind_hooks",
+    "hooks",
+    "inherit_hooks",
+    "register_hook",
+    "with_hooks",
+]
 
 
 class _Hooks:
@@ -129,7 +137,8 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
 
     In PYNATIVE_MODE the hook sees the values of the gradient, at every backward pass. In GRAPH_MODE it is
     compiled with the program that registers it; there a tensor has one hook, which cannot be taken off. Hooks
-    of Parameters, and of tensors with respect to which a gradient is taken, are registered outside.
+    of Parameters, and of tensors with respect to which a gradient is taken, are registered outside, where a
+    tensor may have several and each can be taken off: a compiled function has a program for each choice.
 
     Args:
         hook: gets the gradient. A Tensor of the same shape that it returns replaces the gradient, ``None``
@@ -187,6 +196,24 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
     aliases.rebind(self, hooked)
     hooks.scope, hooks.atom = weakref.ref(self._scope), self._atom
     return handle
+
+
+def hooks(self: Any) -> list[Callable[[Tensor], Any]]:
+    """The hooks that :meth:`register_hook` registered for this tensor, in the order in which they are called.
+
+    >>> import mindgrad as ms
+    >>> x = ms.Tensor([1.0])
+    >>> handle = x.register_hook(lambda gradient: 2 * gradient)
+    >>> len(x.hooks())
+    1
+    >>> handle.remove()
+    >>> x.hooks()
+    []
+    """
+    registered = _HOOKS.get(id(self))
+    if registered is None or not (registered.scope is None or registered.are_behind(self)):
+        return []
+    return list(registered.functions.values())
 
 
 def _recorded(tensor: Tensor) -> Tensor:
@@ -261,10 +288,36 @@ def are_registered() -> bool:
     return bool(_HOOKS) and any(hooks.functions for hooks in list(_HOOKS.values()))
 
 
-def warn_of_hooks(args: Sequence[Any]) -> None:
-    """Say of arguments of a compiled gradient that their hooks are not called."""
-    if _HOOKS and any(id(x) in _HOOKS and not x.is_parameter for x in args):
-        warn_user(
-            "A hook of an argument is not called in GRAPH_MODE, where the program that takes the gradient is "
-            "compiled for all arguments. Register it within the function, or run in PYNATIVE_MODE."
-        )
+# -- hooks of the arguments of compiled functions ------------------------------------------------------
+
+
+def any_hooked(values: Iterable[Any]) -> bool:
+    """Whether a tensor among ``values`` has hooks."""
+    return bool(_HOOKS) and any(id(x) in _HOOKS and _HOOKS[id(x)].functions for x in values)
+
+
+class _Hooked(NamedTuple):
+    """The signature of an argument with hooks; those of the same code and closures are equal."""
+
+    signature: Any
+    count: int
+    hooks: tuple[FunctionKey, ...]
+
+    def __repr__(self) -> str:
+        return f"a Tensor with {self.count} hook{'s' * (self.count != 1)}"
+
+
+def with_hooks(signature: Any, value: Any) -> Any:
+    """The ``signature`` of an argument ``value`` of a compiled function, with its hooks if it has any."""
+    if not _HOOKS or not any_hooked([value]) or value.is_parameter:
+        return signature
+    hooks = tuple(map(FunctionKey, _HOOKS[id(value)].functions.values()))
+    return _Hooked(signature, len(hooks), hooks)
+
+
+def inherit_hooks(symbol: Tensor, argument: Any) -> Tensor:
+    """``symbol``, which stands for ``argument`` in a program that is being traced, with the hooks of that."""
+    if _HOOKS and id(argument) in _HOOKS and symbol is not argument:
+        hooks = _HOOKS[id(symbol)] = _Hooks(symbol)
+        hooks.functions.update(_HOOKS[id(argument)].functions)
+    return symbol

@@ -19,6 +19,7 @@ from mindgrad.trace.control.texts import refuse_kept
 from mindgrad.trace.effect_log import Place, watched
 from mindgrad.trace.guards import Dependencies
 from mindgrad.trace.side_effects import bind, finish
+from mindgrad.trace.tensor_hooks import inherit_hooks
 
 __all__ = ["DATA", "NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
 
@@ -77,7 +78,9 @@ class Trace:
 def _symbol(scope: GraphScope, leaf: Any) -> Any:
     """The symbol of an argument in the program, or the argument itself if it is no input."""
     if isinstance(leaf, Tensor):  # a Parameter stays itself: reads and assignments of it are traced
-        return leaf if leaf.is_parameter or is_constant(leaf) else scope.symbol(leaf.type)
+        if leaf.is_parameter or is_constant(leaf):
+            return leaf
+        return inherit_hooks(scope.symbol(leaf.type), leaf)
     return make_number(scope.symbol(DATA[type(leaf)])) if type(leaf) in DATA else leaf
 
 

@@ -167,13 +167,44 @@ def custom_mixed_precision(
                 cell.register_forward_hook(_outputs_as(float32))
         return network
     network.to_float(dtype)
+    _keep_single(network, black_list or (), dtype)
+    network.register_forward_hook(_outputs_as(float32))
+    return network
+
+
+def _keep_single(network: Any, black_list: Any, dtype: Any) -> None:
+    """Let the listed Cells in a net of half precision compute in single precision."""
     for _, cell in network.cells_and_names():
-        if black_list and _named(cell, black_list):
+        if _named(cell, black_list):
             cell.to_float(float32)
             if cell is not network:
                 cell.register_forward_hook(_outputs_as(dtype))
-    network.register_forward_hook(_outputs_as(float32))
-    return network
+
+
+# --- MindSpore's private names, which libraries with training steps of their own import ---------------
+
+#: what a level means for ``build_train_network``
+_config_level = {
+    level: {
+        "keep_batchnorm_fp32": level == "O2",
+        "cast_model_type": float16 if level in ("O2", "O3") else float32,
+        "loss_scale_manager": DynamicLossScaleManager() if level == "O2" else None,
+    }
+    for level in _LEVELS
+    if level != "auto"
+}
+
+
+def _do_keep_batchnorm_fp32(network: Any) -> None:
+    """Let the normalizations in a net that ``to_float(float16)`` was called of compute in Float32."""
+    _keep_single(network, AMP_BLACK_LIST, float16)
+
+
+def _add_loss_network(network: Any, loss_fn: Any, cast_model_type: Any) -> WithLossCell:
+    """A net with its loss, which is computed from Float32 outputs if the net computes in Float16."""
+    if cast_model_type is float16:
+        network.register_forward_hook(_outputs_as(float32))
+    return WithLossCell(network, loss_fn)
 
 
 def _check_half(owner: str, dtype: Any) -> None:
@@ -232,8 +263,8 @@ def build_train_network(
             f"For '{owner}', the 'level' must be one of {', '.join(_LEVELS)}, but got {level!r}."
         )
     level = "O2" if level == "auto" else level
-    model_type = kwargs.get("cast_model_type", float16 if level in ("O2", "O3") else float32)
-    keeps_normalisation = kwargs.get("keep_batchnorm_fp32", level == "O2")
+    config = {**_config_level[level], **kwargs}
+    model_type, keeps_normalisation = config["cast_model_type"], config["keep_batchnorm_fp32"]
     if level == "O1":
         auto_mixed_precision(network, "O1")
     elif model_type is not float32:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,14 @@ class Optimizer(Cell):
 
     ``lr`` is a Parameter, so that a schedule changes it without anything being compiled again. Derived
     classes write ``construct(self, gradients)``.
+
+    Attributes:
+        param_groups: list of dicts, one for each group.
+        parameters: ParameterTuple of the Parameters of all groups, in the order of the gradients.
+        group_start_id: list of ints: the gradients of group ``k`` are
+            ``gradients[group_start_id[k]:group_start_id[k + 1]]``.
+        lrs: ParameterTuple of the learning rates, one for each group.
+        defaults: dict of the options of groups that do not say otherwise.
 
     Args:
         params: a list of Parameters, or of dicts with ``params`` and options that differ from ``defaults``.
@@ -55,17 +64,20 @@ class Optimizer(Cell):
         groups = listed if isinstance(listed[0], dict) else [{"params": listed}]
         self.defaults = dict(defaults)
         self.param_groups = [self._group(owner, k, each) for k, each in enumerate(groups)]
+        sizes = [len(group["params"]) for group in self.param_groups]
+        self.group_start_id = [0, *itertools.accumulate(sizes)]
         every = [p for group in self.param_groups for p in group["params"]]
         if len({id(p) for p in every}) < len(every):
             raise ValueError(f"For '{owner}', a Parameter stands twice among the 'params'.")
         self.parameters = ParameterTuple(every)
         self.lrs = ParameterTuple([group["lr"] for group in self.param_groups])
+        self.map_, self.hyper_map = ops.Map(), ops.HyperMap()
         self.state_step = Parameter(Tensor(np.zeros((), np.int32)), name="state_step", requires_grad=False)
 
     def _group(self, owner: str, number: int, group_: Any) -> dict[str, Any]:
         if not isinstance(group_, dict) or "params" not in group_:
             raise TypeError(f"For '{owner}', a group must be a dict with 'params', but got {group_!r}.")
-        unknown = sorted(set(group_) - {"params", *self.defaults})
+        unknown = sorted(set(group_) - {"params", "weight_decay", *self.defaults})
         if unknown:
             raise ValueError(
                 f"For '{owner}', there is no option {unknown[0]!r}; there are {', '.join(self.defaults)}."
@@ -74,7 +86,7 @@ class Optimizer(Cell):
         members = [members] if isinstance(members, Parameter) else list(members)
         for parameter in members:
             of_type(parameter, Parameter, owner, "params", "Parameters")
-        group = {**self.defaults, **group_, "params": members}
+        group = {"weight_decay": 0.0, **self.defaults, **group_, "params": members}
         rate = non_negative(owner, "lr", group["lr"])
         group["lr"] = Parameter(
             Tensor(np.float32(rate)), name=f"learning_rate_group_{number}", requires_grad=False
@@ -99,7 +111,7 @@ class Optimizer(Cell):
         rows = []
         for group, parameter, gradient, *state in zip(owners, self.parameters, listed, *states, strict=True):
             found = ops.cast(gradient, parameter.dtype)
-            rows.append((group, parameter, -found if group["maximize"] else found, *state))
+            rows.append((group, parameter, -found if group.get("maximize") else found, *state))
         return rows
 
     def __repr__(self) -> str:

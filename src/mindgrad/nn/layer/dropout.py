@@ -72,7 +72,9 @@ class _Channels(Cell):
 
     def construct(self, x: Any) -> Tensor:
         """``x`` with channels dropped, or as it is."""
-        return type(self)._function(x, self.p, self.training)
+        if not self.training:
+            return x
+        return type(self)._function(x, self.p, True)
 
     def extend_repr(self) -> str:
         """The probability."""

@@ -133,6 +133,10 @@ class EmbeddingLookup(Cell):
      [0.  1. ]]
     """
 
+    #: values of ``slice_mode``
+    BATCH_SLICE, FIELD_SLICE = "batch_slice", "field_slice"
+    TABLE_ROW_SLICE, TABLE_COLUMN_SLICE = "table_row_slice", "table_column_slice"
+
     def __init__(
         self,
         vocab_size: int,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from mindgrad._base.checks import of_type
-from mindgrad.common.parameter import Parameter
+from mindgrad.common.parameter import Parameter, name_apart
 from mindgrad.ir.tensor import Tensor
 
 __all__ = ["Member", "members"]
@@ -99,6 +99,7 @@ def _of_groups(owner: str, groups: list[dict[str, Any]]) -> list[Member]:
 
 def _check_names(owner: str, entries: list[Member]) -> None:
     first: dict[str, int] = {}
+    name_apart([member.parameter for member in entries])
     for number, member in enumerate(entries):
         name = member.parameter.name
         before = first.setdefault(name, number)

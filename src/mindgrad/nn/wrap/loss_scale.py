@@ -34,6 +34,20 @@ def all_finite(tensors: Any) -> Any:
     return result
 
 
+#: of one gradient, 1 if an element is infinite or NaN, else 0, as Float32 of shape (1,); libraries import it
+_grad_overflow = ops.MultitypeFuncGraph("grad_overflow")
+
+
+@_grad_overflow.register("Tensor")
+def _tensor_overflow(gradient: Any) -> Any:
+    return ops.FloatStatus()(gradient)
+
+
+@_grad_overflow.register("RowTensor")
+def _row_tensor_overflow(gradient: Any) -> Any:
+    return ops.FloatStatus()(gradient.values)
+
+
 def multiplied(tensors: Any, factor: Any) -> Any:
     """A tensor, tuple or list times a scalar tensor, each in its own element type."""
     if isinstance(tensors, (tuple, list)):

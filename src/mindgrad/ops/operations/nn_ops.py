@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math as _math
 from typing import Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import arithmetic, clipping, convolution, math, padding, reduction
+from mindgrad.ops import arithmetic, clipping, convolution, math, padding, reduction, statistics
 from mindgrad.ops.operations.base import anything, classes, integer, integers, number, operation, text
 
 # --- activations -------------------------------------------------------------------------------------
@@ -131,8 +132,8 @@ L2Loss = operation(
 
 
 def _normalised(self: Any, x: Any) -> Any:
-    squares = reduction.reduce_sum(math.square(x), self.axis, True)
-    return arithmetic.mul(x, math.rsqrt(clipping.maximum(squares, self.epsilon)))
+    size = statistics.vector_norm(x, 2, self.axis, True)  # whose square would overflow before it does
+    return arithmetic.div(x, clipping.maximum(size, _math.sqrt(max(self.epsilon, 0))))
 
 
 L2Normalize = operation(

@@ -30,7 +30,9 @@ from mindgrad.trace.control.texts import UnknownText, with_marks
 from mindgrad.trace.control.variables import is_symbolic
 from mindgrad.trace.effect_log import UNDEFINED, changed_since, current_values
 
-__all__ = ["TensorRange", "attribute", "chosen", "delete_attribute", "replacement", "set_attribute"]
+__all__ = [
+    "TensorRange", "attribute", "chosen", "delete_attribute", "range_of", "replacement", "set_attribute",
+]  # fmt: skip
 
 
 class TensorRange:
@@ -269,7 +271,8 @@ def _unread(name: str) -> Callable[..., Any]:
 RUNTIME_OF: list[Any] = []
 
 
-def _range(*bounds: Any) -> Any:
+def range_of(*bounds: Any) -> Any:
+    """``range``, also of tensors whose values are unknown while the program is being compiled."""
     return TensorRange(*bounds) if any(map(is_symbolic, bounds)) else range(*bounds)
 
 
@@ -408,7 +411,7 @@ def _setattr(owner: Any, name: str, value: Any) -> None:
 
 _TEXTS = {each: with_marks(each) for each in (str, repr, format, ascii)}
 _REPLACED: dict[Any, Callable[..., Any]] = {
-    range: _range, print: printed, int: _unread("int"), float: _unread("float"), bool: _unread("bool"),
+    range: range_of, print: printed, int: _unread("int"), float: _unread("float"), bool: _unread("bool"),
     complex: _unread("complex"), min: _extreme(min, operator.lt), max: _extreme(max, operator.gt),
     any: _any, all: _all, next: _next, sorted: _sorted, map: _map, filter: _filter, functools.reduce: _reduce,
     isinstance: _isinstance, type: _type, id: _of_identity(id), hash: _of_identity(hash),

@@ -65,7 +65,7 @@ class _File:
         try:
             with _syntax_trees:
                 module = ast.parse("".join(lines))
-            self.imports = [each for each in module.body if isinstance(each, (ast.Import, ast.ImportFrom))]
+            self.imports = _imports(module)
             self._collect(module, None)
         except (SyntaxError, ValueError):  # not Python (any more)
             self.definitions.clear()
@@ -82,6 +82,19 @@ class _File:
                 self.definitions.setdefault(key, []).append(_Definition(node, owner))
             below = node.name if isinstance(node, ast.ClassDef) else owner
             waiting += [(child, below) for child in ast.iter_child_nodes(node)]
+
+
+def _imports(module: ast.Module) -> list[ast.stmt]:
+    """The imports that bind names of the module, in whatever blocks they are."""
+    found: list[ast.stmt] = []
+    waiting: list[ast.AST] = [module]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.append(node)
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
+            waiting += ast.iter_child_nodes(node)
+    return found
 
 
 #: CPython counts the depth of syntax trees that it converts for all threads together, and gives SystemError
@@ -230,13 +243,17 @@ def _lines(text: str) -> int:
 def _match(code: types.CodeType, file: _File) -> _Definition | None:
     """The definition that ``code`` was compiled from."""
     alike: list[tuple[_Definition, types.CodeType]] = []
+    # a notebook compiles each statement of a cell by itself, so that its imports do not matter
+    contexts: list[Sequence[ast.stmt]] = [file.imports, ()] if file.imports else [()]
     for definition in file.definitions.get((code.co_name, code.co_firstlineno), ()):
-        try:
-            compiled = compile_function(definition.node, definition.owner, code, "<candidate>", file.imports)
-        except (SyntaxError, ValueError):
-            continue
-        if _same(code, compiled) or _is_instrumented(code, compiled):
-            alike.append((definition, compiled))
+        for imports in contexts:
+            try:
+                compiled = compile_function(definition.node, definition.owner, code, "<candidate>", imports)
+            except (SyntaxError, ValueError):
+                continue
+            if _same(code, compiled) or _is_instrumented(code, compiled):
+                alike.append((definition, compiled))
+                break
     if len(alike) > 1:
         positions = list(code.co_positions())
         alike.sort(key=lambda pair: list(pair[1].co_positions()) != positions)

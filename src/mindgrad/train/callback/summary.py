@@ -1,34 +1,47 @@
-"""Summaries for MindInsight, which this package does not write: asking for them is refused at once.
+"""MindInsight's summaries, which mindgrad does not write: collectors and records are accepted and warn once.
 
-The operators of summaries (``ops.ScalarSummary``) record nothing in MindSpore either unless one of these is
-open, so they are accepted and do nothing.
+The operators of summaries (``ops.ScalarSummary``) record nothing in MindSpore either unless a record is
+open, so they are accepted without a warning.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
+from mindgrad._base.location import warn_user
 from mindgrad.train.callback.base import Callback
 
 __all__ = ["SummaryCollector", "SummaryLandscape", "SummaryRecord"]
 
+#: the classes that have warned in this process
+_warned: set[str] = set()
 
-def _refuse(name: str) -> None:
-    raise NotImplementedError(
-        f"'{name}' writes files for MindInsight, which mindgrad does not. Use train.History or a Callback of "
-        f"your own that keeps or logs what you need."
-    )
+
+def _warn_once(name: str) -> None:
+    if name not in _warned:
+        _warned.add(name)
+        warn_user(
+            f"'{name}' does nothing: it writes files for MindInsight, which mindgrad does not write. Use "
+            f"train.History, or a Callback of your own, to keep the values that you need."
+        )
 
 
 class SummaryCollector(Callback):
-    """MindSpore's collector of summaries for MindInsight; not supported.
+    """MindSpore's collector of summaries for MindInsight: accepted, and does nothing.
 
-    Raises:
-        NotImplementedError: always.
+    The first one of a process warns that no files are written.
+
+    Args:
+        *args, **kwargs: accepted for compatibility.
+
+    >>> import warnings
+    >>> from mindgrad.train import SummaryCollector
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     collector = SummaryCollector("./summary_dir", collect_freq=10)
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _refuse("SummaryCollector")
+        _warn_once("SummaryCollector")
 
 
 class SummaryLandscape:
@@ -39,15 +52,64 @@ class SummaryLandscape:
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _refuse("SummaryLandscape")
+        raise NotImplementedError(
+            "'SummaryLandscape' computes loss landscapes for MindInsight, which mindgrad does not support. "
+            "Evaluate the loss on a grid of parameter values instead."
+        )
 
 
 class SummaryRecord:
-    """MindSpore's writer of summaries for MindInsight; not supported.
+    """MindSpore's writer of summaries for MindInsight: accepted, and writes nothing.
 
-    Raises:
-        NotImplementedError: always.
+    The first one of a process warns that no files are written.
+
+    Args:
+        log_dir: the folder, which is not created.
+        *args, **kwargs: accepted for compatibility.
+
+    >>> import warnings
+    >>> from mindgrad.train.summary import SummaryRecord
+    >>> with warnings.catch_warnings(action="ignore"), SummaryRecord("./summary_dir") as record:
+    ...     record.add_value("scalar", "loss", 1.0)
+    ...     print(record.record(1))
+    True
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        _refuse("SummaryRecord")
+    def __init__(self, log_dir: str, *args: Any, **kwargs: Any) -> None:
+        self._log_dir = log_dir
+        self._mode = "train"
+        _warn_once("SummaryRecord")
+
+    @property
+    def log_dir(self) -> str:
+        """The folder that was given."""
+        return self._log_dir
+
+    def set_mode(self, mode: str) -> None:
+        """Set the phase, ``"train"`` or ``"eval"``, which changes nothing.
+
+        Raises:
+            ValueError: If ``mode`` is another string.
+        """
+        if mode not in ("train", "eval"):
+            raise ValueError(f"For 'set_mode', the 'mode' must be 'train' or 'eval', but got {mode!r}.")
+        self._mode = mode
+
+    def add_value(self, plugin: str, name: str, value: Any) -> None:
+        """Accepted: the value is not kept."""
+
+    def record(self, step: int, train_network: Any = None, plugin_filter: Any = None) -> bool:
+        """Return ``True``; nothing is written."""
+        return True
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()

@@ -1,0 +1,76 @@
+"""Members of MindSpore's Cell that have no effect: programs set or read them, so they must exist."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from mindgrad.nn.hooks import Hooked
+from mindgrad.ops.arguments import whole_number
+
+__all__ = ["Compatible"]
+
+
+class _Phase:
+    """``cell.phase``; an attribute of this name that a program assigns to a Cell takes precedence."""
+
+    def __get__(self, cell: Any, owner: type | None = None) -> Any:
+        return self if cell is None else "train" if cell.training else "predict"
+
+
+class Compatible(Hooked):
+    """The part of a Cell that is accepted for compatibility with MindSpore and changes no result."""
+
+    #: ``"train"`` after ``set_train()``, otherwise ``"predict"``
+    phase = _Phase()
+
+    @property
+    def bprop_debug(self) -> bool:
+        """Accepted for compatibility: in PYNATIVE_MODE ``bprop`` is ordinary Python always."""
+        return self.__dict__.get("_bprop_debug", False)
+
+    @bprop_debug.setter
+    def bprop_debug(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"For '{type(self).__name__}', 'bprop_debug' must be a bool, but got {type(value).__name__}."
+            )
+        object.__setattr__(self, "_bprop_debug", value)
+
+    def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
+        """Accepted for compatibility: a program is compiled for each shape that the Cell is called with."""
+        object.__setattr__(self, "_declared_inputs", inputs or tuple(kwargs.values()))
+
+    def get_inputs(self) -> tuple[Any, ...] | None:
+        """The arguments of the last ``set_inputs``, or ``None`` if it was not called.
+
+        >>> import mindgrad as ms
+        >>> print(ms.nn.ReLU().get_inputs())
+        None
+        """
+        return self.__dict__.get("_declared_inputs")
+
+    def set_jit_config(self, jit_config: Any) -> None:
+        """Accepted for compatibility: a Cell is compiled whole, with all optimisations."""
+
+    def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Self:
+        """Set ``comm_fusion`` of the trainable Parameters, which changes nothing: XLA fuses communication.
+
+        Args:
+            fusion_type (int): a nonnegative integer.
+            recurse (bool): whether the Parameters of inner Cells are included. Default: ``True``.
+
+        Returns:
+            The Cell itself.
+
+        Raises:
+            TypeError: If ``fusion_type`` is not an int.
+            ValueError: If ``fusion_type`` is negative.
+
+        >>> import mindgrad as ms
+        >>> ms.nn.Dense(1, 1).set_comm_fusion(2).weight.comm_fusion
+        2
+        """
+        number = whole_number(fusion_type, "set_comm_fusion", "fusion_type", 0)
+        for parameter in self.trainable_params(recurse):
+            parameter.comm_fusion = number
+        return self

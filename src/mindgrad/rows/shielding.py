@@ -1,0 +1,60 @@
+"""Discarded infinities stay out of sums of products: the transposes of dot, conv and solve.
+
+    x̄ = Σ ct · other        an element of ``other`` that meets zeros of ``ct`` only contributes nothing
+
+In ``where(good, x @ w, 0)`` a discarded sample of NaN meets cotangents that are all zero, and 0 · NaN would
+make the gradient of ``w`` NaN. Products of elements absorb instead (``rows.kinds``), but a sum of products
+cannot check each term. It need not: if the result of the forward product is finite wherever it is used,
+everything that an infinite element reaches was discarded. So such an element is replaced by zero if all
+cotangents that it meets are zero, and stays otherwise.
+
+Nothing is emitted unless ``ct`` can have such zeros: those of a selection (``MASKED``), or, if ``other`` is
+known to be possibly infinite, those of a slice or lookup (``CUT``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.graph import CUT, INFINITE, MASKED, Constant
+from mindgrad.ir.types import Shape
+from mindgrad.rows.arithmetic import not_equal, select
+from mindgrad.rows.kinds import zeros
+from mindgrad.rows.logic import isfinite, logical_or
+from mindgrad.rows.reduction import reduce_any
+from mindgrad.rows.structural import broadcast_in_dim, transpose
+
+__all__ = ["can_discard", "finite_or", "met", "shielded"]
+
+
+def can_discard(ct: Any, other: Any) -> bool:
+    """Whether ``ct`` can have zeros that discard elements of ``other`` that are infinite or NaN."""
+    if type(other) is Constant and not other.tainted:
+        return False
+    if type(ct) is Constant:
+        return not ct.is_splat and not np.all(ct.value)
+    return bool(ct.tainted & MASKED or (ct.tainted & CUT and other.tainted & INFINITE))
+
+
+def met(ct: Any, axes: Shape) -> Any:
+    """Whether an element of ``ct`` over ``axes`` is not zero."""
+    return reduce_any(not_equal(ct, zeros(ct.type)), axes=axes)
+
+
+def finite_or(mask: Any, x: Any) -> Any:
+    """``x`` with zeros in place of elements that are infinite or NaN, except where ``mask``."""
+    if type(mask) is Constant and np.all(mask.value):
+        return x
+    return select(logical_or(mask, isfinite(x)), x, zeros(x.type))
+
+
+def shielded(other: Any, ct: Any, ours: Shape, of_ct: Shape) -> Any:
+    """``other`` for a product with ``ct``; its axes ``ours`` run together with the axes ``of_ct``."""
+    if not can_discard(ct, other):
+        return other
+    free = tuple([axis for axis in range(len(ct.shape)) if axis not in of_ct])
+    dims = [axis for _, axis in sorted(zip(of_ct, ours, strict=True))]  # of the axes that ``met`` leaves
+    mask = transpose(met(ct, free), permutation=tuple(sorted(range(len(dims)), key=dims.__getitem__)))
+    return finite_or(broadcast_in_dim(mask, shape=other.shape, dims=tuple(sorted(dims))), other)

@@ -1,0 +1,171 @@
+"""A sample that is discarded contributes nothing, also if it is infinite or NaN before a sum of products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Tensor, nn, ops
+
+RANDOM = np.random.default_rng(0)
+
+
+def matrix(*shape: int) -> np.ndarray:
+    return RANDOM.normal(size=shape) + 3.0 * np.eye(shape[-2], shape[-1])
+
+
+#: by name: the function of samples and weights, the samples, of which the second is bad, and the weights
+SAMPLES = {
+    "matmul": (lambda x, w: ops.matmul(x, w), matrix(3, 2), matrix(2, 4)),
+    "dense": (lambda x, w: ops.dense(x, w), matrix(3, 2), matrix(4, 2)),
+    "einsum": (lambda x, w: ops.einsum("bij,jk->bik", x, w), matrix(3, 2, 2), matrix(2, 4)),
+    "einsum_of_three": (lambda x, w: ops.einsum("bij,jk,bil->bkl", x, w, x), matrix(3, 2, 2), matrix(2, 4)),
+    "bmm": (lambda x, w: ops.bmm(x, ops.stack((w, w, w))), matrix(3, 2, 2), matrix(2, 4)),
+    "outer": (lambda x, w: ops.einsum("b,j->bj", x[:, 0], w), matrix(3, 2), matrix(4, 4)[0]),
+    "conv1d": (lambda x, w: ops.conv1d(x, w), matrix(3, 2, 5), RANDOM.normal(size=(4, 2, 3))),
+    "conv2d": (lambda x, w: ops.conv2d(x, w, stride=2), matrix(3, 2, 5, 5), RANDOM.normal(size=(4, 2, 3, 3))),
+    "conv2d_in_groups": (
+        lambda x, w: ops.conv2d(x, w, groups=2, dilation=2),
+        matrix(3, 4, 6, 6),
+        RANDOM.normal(size=(4, 2, 3, 3)),
+    ),
+    "inverse": (lambda x, w: ops.inverse(x) @ w, matrix(3, 3, 3), matrix(3, 2)),
+    "solve": (lambda x, w: ops.linalg.solve(x, ops.stack((w, w, w))), matrix(3, 3, 3), matrix(3, 2)),
+    "qr": (lambda x, w: ops.qr(x @ w)[1], matrix(3, 3, 3), matrix(3, 3)),
+    "cholesky": (lambda x, w: ops.cholesky(x @ w @ ops.swapaxes(x @ w, 1, 2)), matrix(3, 3, 3), matrix(3, 3)),
+    "deep": (
+        lambda x, w: ops.tanh(ops.relu(ops.matmul(x, w)) @ ops.swapaxes(w, 0, 1)) @ w,
+        matrix(3, 2),
+        matrix(2, 4),
+    ),
+}
+GOOD = np.array([True, False, True])
+
+
+def by_where(y: Tensor) -> Tensor:
+    return ops.where(Tensor(GOOD.reshape(3, *[1] * (y.ndim - 1))), y, 0.0)
+
+
+def by_index(y: Tensor) -> Tensor:
+    return y[Tensor([0, 2])]
+
+
+def by_slice(y: Tensor) -> Tensor:
+    return ops.cat((y[:1], y[2:]))
+
+
+def gradient(f: Callable[..., Tensor], of: Callable[..., Tensor], x: Tensor) -> Callable[[Tensor], Any]:
+    return ms.grad(lambda w: ops.square(of(f(x, w))).sum())
+
+
+def hessian(f: Callable[..., Tensor], of: Callable[..., Tensor], x: Tensor) -> Callable[[Tensor], Any]:
+    return ms.hessian(lambda w: ops.square(of(f(x, w))).sum())
+
+
+def along_samples(f: Callable[..., Tensor], of: Callable[..., Tensor], x: Tensor) -> Callable[[Tensor], Any]:
+    """Derivatives by the samples of derivatives by the weights."""
+    return lambda w: ms.grad(lambda x: gradient(f, of, x)(w).sum())(x)[Tensor([0, 2])]
+
+
+def spoiled(x: np.ndarray, bad: float) -> Tensor:
+    x = x.copy()
+    x[1] = bad
+    return Tensor(x)
+
+
+def right_of(name: str, derive: Callable[..., Any]) -> np.ndarray:
+    """The derivative of the function of the good samples."""
+    f, x, w = SAMPLES[name]
+    return derive(f, by_index, Tensor(x))(Tensor(w)).asnumpy()
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_where_discards_an_infinite_sample_in_the_gradient_of_weights(name, bad, wrap):
+    f, x, w = SAMPLES[name]
+    found = wrap(gradient(f, by_where, spoiled(x, bad)))(Tensor(w)).asnumpy()
+    np.testing.assert_allclose(found, right_of(name, gradient), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("of", [by_index, by_slice])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_an_index_discards_an_infinite_sample_in_the_gradient_of_weights(name, of):
+    f, x, w = SAMPLES[name]
+    found = gradient(f, of, spoiled(x, np.nan))(Tensor(w)).asnumpy()
+    np.testing.assert_allclose(found, right_of(name, gradient), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("derive", [hessian, along_samples])
+@pytest.mark.parametrize("name", ["matmul", "deep", "conv1d", "solve", "inverse", "einsum_of_three"])
+def test_where_discards_an_infinite_sample_in_second_derivatives(name, derive, wrap):
+    f, x, w = SAMPLES[name]
+    found = wrap(derive(f, by_where, spoiled(x, np.nan)))(Tensor(w)).asnumpy()
+    np.testing.assert_allclose(found, right_of(name, derive), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["matmul", "conv2d", "inverse"])
+def test_where_discards_an_infinite_sample_that_is_an_argument_of_a_compiled_function(name):
+    f, x, w = SAMPLES[name]
+    compiled = ms.jit(lambda x, w: gradient(f, by_where, x)(w))
+    found = compiled(spoiled(x, np.nan), Tensor(w)).asnumpy()
+    np.testing.assert_allclose(found, right_of(name, gradient), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["matmul", "conv2d", "solve"])
+def test_vmap_discards_an_infinite_sample(name):
+    f, x, w = SAMPLES[name]
+    batch = Tensor(np.stack((x, spoiled(x, np.nan).asnumpy())))
+    found = ms.vmap(lambda x: gradient(f, by_where, x)(Tensor(w)))(batch).asnumpy()
+    np.testing.assert_allclose(found, [right_of(name, gradient)] * 2, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+def test_a_mask_of_elements_discards_logarithms_below_a_product(wrap):
+    x = Tensor([[1.0, 2.0], [-1.0, 3.0]])
+    good = Tensor([[True], [False]])
+    found = wrap(ms.grad(lambda w: ops.where(good, ops.matmul(ops.log(x), w), 0).sum()))(
+        Tensor([[1.0], [1.0]])
+    )
+    np.testing.assert_allclose(found.asnumpy().ravel(), np.log([1.0, 2.0]), rtol=1e-6)
+
+
+def test_a_sample_that_is_used_keeps_its_infinity_in_the_gradient():
+    x = spoiled(matrix(3, 2), np.nan)
+    partly = Tensor(np.array([[1, 1], [0, 1], [1, 1]], bool))  # one output of the bad sample is used
+    found = ms.grad(lambda w: ops.where(partly, x @ w, 0.0).sum())(Tensor(matrix(2, 2))).asnumpy()
+    assert np.isnan(found[:, 1]).all()
+
+
+def test_a_hessian_at_a_minimum_with_masks_is_that_of_the_sum_of_squares():
+    """All cotangents are zero there, and nothing is discarded but what is masked."""
+    x = matrix(3, 2)
+    value = ms.hessian(lambda w: ops.square(by_where(Tensor(x) @ w)).sum())(Tensor(np.zeros(2)))
+    np.testing.assert_allclose(value.asnumpy(), 2 * x[GOOD].T @ x[GOOD], rtol=1e-9)
+
+
+def heads(wrap: Callable[..., Any], used: slice) -> tuple[list[np.ndarray], np.ndarray]:
+    ms.set_seed(0)
+    layer = nn.MultiheadAttention(4, 2)
+    x = Tensor(np.random.default_rng(1).normal(size=(3, 2, 4)).astype(np.float32))
+    mask = Tensor(np.array([[0, 1, 1], [0, 0, 1], [1, 1, 1]], bool))  # the last query sees no key
+
+    def loss(x: Tensor) -> Tensor:
+        return (layer(x, x, x, attn_mask=mask)[0][used] ** 2).sum()
+
+    weights = layer.trainable_params()
+    of_x, of_weights = wrap(ms.grad(loss, 0, weights))(x)
+    return [w.asnumpy() for w in of_weights], of_x.asnumpy()
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+def test_attention_without_keys_for_an_unused_query_has_finite_gradients(wrap):
+    of_weights, of_x = heads(wrap, slice(0, 2))
+    assert all(np.isfinite(w).all() for w in of_weights)
+    assert np.isfinite(of_x).all()
+    assert any(np.abs(w).max() > 0.01 for w in of_weights)

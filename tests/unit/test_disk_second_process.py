@@ -1,0 +1,236 @@
+"""A second process runs programs that the first one stored: operators that call a library, and the guide."""
+
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mindgrad.backend import custom_calls, disk, xla
+from mindgrad.backend.executable import GraphProgram
+from mindgrad.backend.graph_digest import digest
+from mindgrad.backend.jax_import import jax_module
+from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.primitive import REGISTRY
+from mindgrad.ir.types import tensor_type
+from mindgrad.rows.kinds import elementwise
+from mindgrad.rows.samples import reals
+from tests.unit.test_disk import place, stored  # noqa: F401
+
+pytestmark = pytest.mark.xla
+
+ROOT = Path(__file__).parents[2]
+GUIDE = ROOT / "tests" / "programs" / "guide"
+
+#: the programs of operators that both processes run, and the digest of a program's results
+COMMON = textwrap.dedent(
+    """
+    import hashlib, json, os, sys
+    import numpy as np
+    import mindgrad as ms
+    from mindgrad.backend import custom_calls, disk, xla
+    from mindgrad.ir.build import Builder, building
+    from mindgrad.ir.dtype import as_dtype
+    from mindgrad.ir.primitive import REGISTRY
+    from mindgrad.ir.types import tensor_type
+    from mindgrad.rows.samples import draw
+
+    def program(cases):
+        operands, outputs, builder = [], [], Builder()
+        with building(builder):
+            for name, dtype in cases:
+                arrays, parameters = next(draw(REGISTRY[name], as_dtype(dtype)))
+                inputs = [builder.input(tensor_type(x.dtype.name, x.shape)) for x in arrays]
+                result = REGISTRY[name](*inputs, **parameters)
+                outputs.extend(result if REGISTRY[name].multiple else [result])
+                operands.extend(arrays)
+        return builder.close(outputs), operands
+
+    def results(graph, arrays):
+        executable = xla.compile_ahead(graph)
+        found = executable.run([xla.to_device(x) for x in arrays], [], executable.extra)
+        return hashlib.sha256(b"".join(np.asarray(x).tobytes() for x in found)).hexdigest()
+
+    def refuse(*_):
+        raise AssertionError("compiled, not loaded")
+    """
+)
+
+#: finds the operators whose lowering has custom calls, and stores their programs, and one of all operators
+WRITER = COMMON + textwrap.dedent(
+    """
+    def is_accepted(*case):
+        try:
+            program([case])
+        except TypeError:
+            return False
+        return True
+
+    found, every = [], []
+    for name, row in REGISTRY.items():
+        if row.samples and not (row.effect or row.communicates):
+            cases = [(name, dtype) for dtype in ("float32", "complex128", "int32", "bool") if is_accepted(name, dtype)]
+            every.append(cases[0])
+            if custom_calls.targets_of(xla.lower_ahead(program(cases[:1])[0])):
+                found.append((cases[:1], results(*program(cases[:1]))))
+    print(json.dumps([*found, (every, results(*program(every)))]))
+    """
+)
+
+#: loads each program in a process of its own; jax is imported, and its runtime not started, before it forks
+READER = COMMON + textwrap.dedent(
+    """
+    from mindgrad.backend import jax_import
+
+    jax_import.jax_module("jax.experimental.serialize_executable")
+    jax_import._is_loaded = False  # a child may use jax
+    disk.compiled_with = refuse
+    for cases, expected in json.load(sys.stdin):
+        child = os.fork()
+        if not child:
+            try:
+                os._exit(0 if results(*program(cases)) == expected else 2)
+            except BaseException as error:
+                print(error, flush=True)
+                os._exit(1)
+        print(*cases[0], len(cases), os.waitpid(child, 0)[1])
+    """
+)
+
+#: runs the guide in GRAPH_MODE; its last line is the number of programs that were compiled
+GUIDE_PROGRAM = textwrap.dedent(
+    """
+    import runpy, sys
+    import mindgrad as ms
+    from mindgrad import cli
+    from mindgrad.backend import disk
+
+    cli.install()
+    count, compile_ = [], disk.compiled_with
+    disk.compiled_with = lambda *args: count.append(1) or compile_(*args)
+    for file in sys.argv[1:]:
+        ms.set_context(mode=ms.GRAPH_MODE)
+        runpy.run_path(file, run_name="__main__")
+    print(len(count))
+    """
+)
+
+
+def output(code, *arguments, given=""):
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        input=given, capture_output=True, text=True, timeout=100, cwd=ROOT,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_operators_with_custom_calls_run_in_a_second_process(place):  # noqa: F811
+    given = output(WRITER)
+    programs = json.loads(given)
+    names = {cases[0][0] for cases, _ in programs[:-1]}
+    assert {"cholesky", "solve", "eigh", "svd", "qr", "eig"} <= names
+    assert len(programs[-1][0]) >= 140, "nearly all operators"
+    lines = output(READER, given=given).splitlines()
+    assert len(lines) == len(programs)
+    assert [line for line in lines if not line.endswith(" 0")] == []
+
+
+def test_guide_programs_run_in_a_second_process(place):  # noqa: F811
+    files = sorted(GUIDE.glob("*.py"))
+    first, second = [output(GUIDE_PROGRAM, *files).splitlines() for _ in range(2)]
+    assert second[:-1] == first[:-1]
+    assert int(first[-1]) > 10
+    assert second[-1] == "0"
+
+
+def graph_of(name):
+    type_ = tensor_type("float32", (3, 3))
+    x, y = Variable(type_), Variable(type_)
+    return Graph((x,), [Equation(REGISTRY[name], (x,), {}, (y,))], (y,))
+
+
+def run(graph):
+    return np.asarray(
+        xla.compile_ahead(graph).run([xla.to_device(2 * np.eye(3, dtype=np.float32))], [], [])[0]
+    )
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """The programs that are compiled, while no target has been lowered."""
+    programs, compile_ = [], disk.compiled_with
+    monkeypatch.setattr(disk, "compiled_with", lambda *args: programs.append(1) or compile_(*args))
+    monkeypatch.setattr(custom_calls, "_prepared", set())
+    return programs
+
+
+def test_custom_calls_are_prepared_once(place, compiled, monkeypatch):  # noqa: F811
+    graph, lowered = graph_of("cholesky"), []
+    run(graph)
+    of_equation = custom_calls._targets_of_equation
+    monkeypatch.setattr(
+        custom_calls, "_targets_of_equation", lambda x: lowered.append(x.primitive.name) or of_equation(x)
+    )
+    for _ in range(2):
+        np.testing.assert_allclose(run(graph), np.sqrt(2) * np.eye(3), rtol=1e-6)
+    assert len(compiled) == 1
+    assert lowered == ["cholesky"]
+    assert custom_calls._prepared == {("cpu", "lapack_spotrf_ffi")}
+
+
+def test_program_is_compiled_if_its_target_is_not_lowered(place, compiled, monkeypatch):  # noqa: F811
+    graph = graph_of("cholesky")
+    run(graph)
+    monkeypatch.setattr(custom_calls, "_targets_of_equation", lambda equation: {"of a later jax"})
+    np.testing.assert_allclose(run(graph), np.sqrt(2) * np.eye(3), rtol=1e-6)
+    assert len(compiled) == 2
+
+
+def test_program_is_not_stored_if_no_equation_names_its_target(place, compiled, monkeypatch):  # noqa: F811
+    real = custom_calls.targets_of
+    monkeypatch.setattr(custom_calls, "targets_of", lambda lowered: real(lowered) | {"of the whole program"})
+    monkeypatch.setattr(custom_calls, "_targets_of_equation", lambda equation: {"lapack_spotrf_ffi"})
+    run(graph_of("cholesky"))
+    run(graph_of("cholesky"))
+    assert len(compiled) == 2
+    assert stored(place) == []
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"{}", b"[[1], [99]]", b'[["a"], "b"]', b"\x80\x04"])
+def test_description_that_is_damaged_prepares_nothing(text, monkeypatch):
+    monkeypatch.setattr(custom_calls, "_prepared", set())
+    assert not custom_calls.is_prepared(text, graph_of("cholesky"), "cpu")
+
+
+def test_operator_of_the_user_with_a_callback_is_compiled_in_each_process(place, compiled):  # noqa: F811
+    def xla_of_user(jax, x):
+        return jax.pure_callback(
+            lambda value: np.asarray(value) + 1, jax.ShapeDtypeStruct(x.shape, x.dtype), x
+        )
+
+    elementwise(
+        "callback_of_user", numpy=lambda x: x + 1, xla=xla_of_user, partials=lambda y, x: [x], samples=reals()
+    )
+    try:
+        graph = graph_of("callback_of_user")
+        assert digest(GraphProgram(graph, (), ())) is None
+        for _ in range(2):
+            np.testing.assert_array_equal(run(graph), 2 * np.eye(3) + 1)
+    finally:
+        del REGISTRY["callback_of_user"]
+    assert len(compiled) == 2
+    assert stored(place) == []
+
+
+def test_targets_are_read_from_inner_programs():
+    jax = jax_module()
+
+    def loop(x):
+        return jax.lax.fori_loop(0, 3, lambda _, y: jax.numpy.linalg.cholesky(y), x)
+
+    lowered = jax.jit(loop).lower(jax.ShapeDtypeStruct((2, 2), np.float32))
+    assert custom_calls.targets_of(lowered) == {"lapack_spotrf_ffi"}

@@ -1,0 +1,122 @@
+"""``x[mask]`` of a mask that is not known while compiling: pointwise operators and reductions of it."""
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Tensor, mint, ops
+
+RNG = np.random.default_rng(0)
+X, Y = (RNG.uniform(0.5, 2, (6, 3)).astype(np.float32) for _ in range(2))
+ROWS = np.array([True, False, True, True, False, False])
+ELEMENTS = RNG.random((6, 3)) > 0.5
+ARGUMENTS = tuple(map(Tensor, (X, Y, ROWS, ELEMENTS)))
+
+COMPILED = {
+    "sum of exp": lambda x, y, m, e: ops.exp(x[m]).sum(),
+    "mean squared error": lambda x, y, m, e: ((x[m] - y[m]) ** 2).mean(),
+    "sum over rows": lambda x, y, m, e: (2 * x[m]).sum(0),
+    "mean over rows": lambda x, y, m, e: x[m].mean(0),
+    "sum over columns first": lambda x, y, m, e: (x[m].sum(1) ** 2).sum(),
+    "max of means": lambda x, y, m, e: x[m].mean(1).max(),
+    "amin over rows": lambda x, y, m, e: ops.amin(x[m], 0),
+    "prod": lambda x, y, m, e: x[m].prod(),
+    "logsumexp": lambda x, y, m, e: ops.logsumexp(x[m], 0),
+    "norm": lambda x, y, m, e: ops.norm(x[m]),
+    "elements": lambda x, y, m, e: ops.log(x[e]).mean(),
+    "elements of both": lambda x, y, m, e: (x[e] - y[e]).abs().sum(),
+    "with a row": lambda x, y, m, e: (x[m] * y[0] + 1.0).sum(),
+    "any": lambda x, y, m, e: (x[m] > 1).any(),
+    "count": lambda x, y, m, e: (x[m] > 1).sum(),
+    "half precision": lambda x, y, m, e: (-x[m]).astype(ms.float16).sum(),
+    "number first": lambda x, y, m, e: (1.0 - x[m]).sum(),
+    "keepdims": lambda x, y, m, e: x[m].sum(0, keepdims=True),
+    "normalized": lambda x, y, m, e: (ops.exp(x[m]) / ops.exp(x[m]).sum() * y[m]).sum(),
+    "mask made inside": lambda x, y, m, e: (x[x > 1] ** 2).sum(),
+    "tuple index": lambda x, y, m, e: ops.tanh(x[(m,)]).sum(),
+    "mint": lambda x, y, m, e: mint.sum(mint.exp(x[m])),
+}
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_reduction_of_a_masked_read_compiles_to_its_eager_value_and_gradient(name):
+    f = COMPILED[name]
+    wanted, found = f(*ARGUMENTS), ms.jit(f)(*ARGUMENTS)
+    assert found.shape == wanted.shape
+    assert found.dtype is wanted.dtype
+    np.testing.assert_allclose(
+        found.asnumpy(), wanted.asnumpy(), rtol=1e-3 if name == "half precision" else 1e-5
+    )
+    if wanted.dtype.is_float:
+        gradients = ms.grad(f, (0, 1))(*ARGUMENTS), ms.grad(ms.jit(f), (0, 1))(*ARGUMENTS)
+        for eager, compiled in zip(*gradients, strict=True):
+            np.testing.assert_allclose(compiled.asnumpy(), eager.asnumpy(), rtol=1e-4, atol=1e-6)
+
+
+REFUSED = {
+    "result": lambda x, y, m: x[m],
+    "shape": lambda x, y, m: x[m].shape[0] * x.sum(),
+    "size": lambda x, y, m: x[m].size * x.sum(),
+    "len": lambda x, y, m: len(x[m]) * x.sum(),
+    "concat": lambda x, y, m: ops.concat((x[m], y)).sum(),
+    "index": lambda x, y, m: x[m][0],
+    "other tensor": lambda x, y, m: (x[m] + y).sum(),
+    "reshape": lambda x, y, m: x[m].reshape(-1).sum(),
+    "sort": lambda x, y, m: x[m].sort()[0].sum(),
+    "argmax": lambda x, y, m: x[m].argmax(),
+    "cumsum": lambda x, y, m: x[m].cumsum(0).sum(),
+    "other mask": lambda x, y, m: (x[m] * x[~m]).sum(),
+    "softmax": lambda x, y, m: ops.softmax(x[m], 0).sum(),
+    "std": lambda x, y, m: x[m].std(),
+    "condition": lambda x, y, m: x.sum() if x[m] else y.sum(),
+    "max of integers": lambda x, y, m: x.astype(ms.int32)[m].max(),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_masked_read_whose_shape_is_needed_raises_when_compiled(name):
+    with pytest.raises(ms.CompileError, match="the shape of what a mask selects depends on its values"):
+        ms.jit(REFUSED[name])(*ARGUMENTS[:3])
+
+
+@pytest.mark.parametrize("use", [lambda s: ops.matmul(s, s), lambda s: ms.grad(lambda s: (s * s).sum())(s)])
+def test_masked_read_that_an_operator_does_not_take_raises_when_compiled(use):
+    with pytest.raises(TypeError, match="Selection"):
+        ms.jit(lambda x, m: use(x[m]))(Tensor(X), Tensor(ROWS))
+
+
+def test_masked_read_with_no_element_has_the_reductions_of_nothing():
+    x, nothing = Tensor(X), Tensor(np.zeros(6, bool))
+    run = ms.jit(lambda x, m: (x[m].sum(), x[m].prod(), x[m].mean(), x[m].max(), x[m].any()))
+    total, product, mean, largest, is_any = (each.item() for each in run(x, nothing))
+    assert (total, product, is_any) == (0.0, 1.0, False)
+    assert np.isnan(mean)
+    assert np.isnan(largest)
+    gradient = ms.grad(ms.jit(lambda x, m: ops.exp(x[m]).sum()))(x, nothing)
+    assert gradient.asnumpy().tolist() == np.zeros_like(X).tolist()
+
+
+def test_masked_read_leaves_out_values_that_are_not_finite():
+    x = Tensor([1.0, -1.0, float("nan"), float("inf"), 1e30])
+    mask = Tensor([True, False, False, False, False])
+    f = ms.jit(lambda x, m: (ops.log(x[m]) * ops.exp(x[m])).sum())
+    assert f(x, mask).item() == 0.0
+    np.testing.assert_allclose(ms.grad(f)(x, mask).asnumpy(), [np.e, 0, 0, 0, 0], rtol=1e-6)
+    second = ms.grad(lambda x, m: ms.grad(f)(x, m).sum())(x, mask)
+    np.testing.assert_allclose(second.asnumpy(), [np.e, 0, 0, 0, 0], rtol=1e-5)
+
+
+def test_masked_read_in_a_loop_and_a_branch_is_compiled():
+    @ms.jit
+    def f(x, m):
+        total = x.sum() * 0
+        for k in range(12):
+            total = total + ops.sin(k * x[m]).sum()
+        if total > 0:
+            total = total * x[m].mean()
+        return total
+
+    kept = X[ROWS]
+    wanted = sum(np.sin(k * kept).sum() for k in range(12))
+    wanted = wanted * kept.mean() if wanted > 0 else wanted
+    np.testing.assert_allclose(f(Tensor(X), Tensor(ROWS)).item(), wanted, rtol=1e-5)
