@@ -11,7 +11,7 @@ import inspect
 import itertools
 import linecache
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -206,10 +206,24 @@ class Unavailable:
 
 
 def refuse_attributes(cls: type, names: dict[str, str]) -> None:
-    """Let the instances of a class say what takes the place of the attributes ``names`` that it lacks."""
+    """Let the instances of a class say what takes the place of the attributes ``names`` that it lacks.
+
+    ``dir`` does not list them, so that editors do not offer them.
+    """
     for name, remedy in names.items():
         if not hasattr(cls, name):
             setattr(cls, name, Unavailable(cls.__name__, name, remedy))
+    listed: Callable[[Any], Iterable[str]] = cls.__dir__
+
+    def available(self: Any) -> list[str]:
+        own = getattr(self, "__dict__", ())
+        return [x for x in listed(self) if x in own or not _is_unavailable(type(self), x)]
+
+    cls.__dir__ = available  # type: ignore[method-assign,assignment]
+
+
+def _is_unavailable(cls: type, name: str) -> bool:
+    return isinstance(inspect.getattr_static(cls, name, None), Unavailable)
 
 
 def without_construct(owner: type) -> str:

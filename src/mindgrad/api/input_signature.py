@@ -1,4 +1,4 @@
-"""Input signatures: the shapes and dtypes that a compiled function is declared for, by ``input_signature``."""
+"""Input signatures: the shapes and dtypes that a compiled function is declared for."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class InputSignature:
             return max(map(self._check_entry, parts), default=False)
         raise TypeError(
             f"For 'jit' of {self.name}, 'input_signature' must consist of Tensors, and None for inputs that "
-            f"are not tensors, but it has {entry!r}. Write for example Tensor(shape=[None, 3], dtype=float32)."
+            f"are not tensors, but it has {entry!r}. Write Tensor(shape=[None, 3], dtype=float32)."
         )
 
     def check(self, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
