@@ -11,7 +11,7 @@ import inspect
 import itertools
 import linecache
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -213,7 +213,7 @@ def refuse_attributes(cls: type, names: dict[str, str]) -> None:
     for name, remedy in names.items():
         if not hasattr(cls, name):
             setattr(cls, name, Unavailable(cls.__name__, name, remedy))
-    listed: Callable[[Any], Iterable[str]] = cls.__dir__
+    listed: Any = cls.__dir__
 
     def available(self: Any) -> list[str]:
         own = getattr(self, "__dict__", ())
