@@ -317,3 +317,26 @@ def test_dir_lists_attributes_that_a_program_has_set():
     parameter.grad = Tensor([2.0])
     assert "grad" in dir(parameter)
     assert {"asnumpy", "shape", "sum"} <= set(dir(parameter))
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "advice"),
+    [
+        (lambda: ms, "autocast", "ms.amp.auto_mixed_precision"),
+        (lambda: ms.amp, "GradScaler", "ms.amp.DynamicLossScaler"),
+        (lambda: ms, "func", "ms.functional_call"),
+        (lambda: ms, "compile", r"ms\.jit\(fn\)"),
+        (lambda: ms, "tree_util", "ms.tree_map"),
+        (lambda: ms, "flatten_util", "ms.ravel_pytree"),
+        (lambda: ms, "io_callback", "ms.pure_callback"),
+        (lambda: ops, "clip_grad_norm_", "ops.clip_by_global_norm"),
+        (lambda: nn, "DataParallel", "data_parallel"),
+        (lambda: Tensor([1.0]), "is_cuda", "ms.set_device"),
+        (lambda: Tensor([1.0]), "sharding", "ms.shard"),
+        (lambda: nn.Dense(1, 1), "register_full_backward_hook", "register_backward_hook"),
+        (lambda: nn.Adam(nn.Dense(1, 1).trainable_params()), "add_param_group", "'params' and 'lr'"),
+    ],
+)
+def test_names_of_other_frameworks_say_what_to_use(owner, name, advice):
+    with pytest.raises(AttributeError, match=rf"has no attribute '{name}'.*[Ii]n mindgrad: .*{advice}"):
+        getattr(owner(), name)
