@@ -191,8 +191,8 @@ class _Within:
         if len(equal) >= _DEEPEST:
             raise TypeError(
                 f"The derivative of {derivative.name} leads back to {derivative.name} without end, because "
-                f"each derivative is traced when its function is called. Let the chain of derivatives end: use "
-                f"operators of mindgrad.ops in the last 'bprop', or leave out its own derivative."
+                f"each derivative is traced when its function is called. Let the chain of derivatives end: "
+                f"use operators of mindgrad.ops in the last 'bprop', or leave out its own derivative."
             )
         _local.traced.append(self.entry)
 
