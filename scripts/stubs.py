@@ -2,6 +2,7 @@
 
 Tensor's operators and methods: ``src/mindgrad/ir/tensor_members.pyi``, a base class of Tensor that is there
 for them only. The names of ``mint`` and ``mindgrad.numpy``, from the registry: ``mint/__init__.pyi``, ….
+The functions and classes of ``mindgrad.ops``: ``ops/__init__.pyi``.
 Where each name of ``mindgrad.nn`` is defined, for mypy does not follow lists of names that are sums:
 ``nn/__init__.pyi``.
 
@@ -22,9 +23,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from mindgrad import mint, nn, numpy
+from mindgrad import mint, nn, numpy, ops
 from mindgrad.ir.tensor import Tensor
+from mindgrad.ops import define
 from mindgrad.ops.methods import METHODS, OPERATORS, PROPERTIES
+from mindgrad.ops.operations.base import Operation
 
 SOURCE = Path(__file__).parents[1] / "src" / "mindgrad"
 
@@ -57,6 +60,23 @@ SURFACE_HEAD = '''"""Names of ``{module}``, for type checkers and editors.
 
 Written by `scripts/stubs.py` from the registry of public names; do not edit.
 """
+'''
+
+OPS_HEAD = '''"""Functions and classes of ``mindgrad.ops``, for type checkers and editors.
+
+Written by `scripts/stubs.py` from the names of `mindgrad.ops`; do not edit.
+"""
+
+from builtins import bool as _bool
+from builtins import complex as _complex
+from builtins import float as _float
+from builtins import int as _int
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindgrad.ir.dtype import DType as _DType
+from mindgrad.ir.tensor import Tensor
+from mindgrad.ops.operations.base import Operation as Operation
 '''
 
 LAYERS_HEAD = '''"""Cells and layers, for type checkers and editors.
@@ -252,7 +272,62 @@ def layers() -> str:
     return LAYERS_HEAD + "\n".join(lines) + "\n"
 
 
+def operators() -> str:
+    """The stub file of ``mindgrad.ops``: imports of names that type checkers can follow, and stubs."""
+    modules = ("_constants", "auto_generate", "composite", "functional", "operations", "signature")
+    imports = {f"from mindgrad.ops import {name} as {name}" for name in modules}
+    imports.add("from mindgrad.ops import functional as function")
+    made = ["", "__all__: list[str]", ""]
+    for name in sorted(set(ops.__all__) - {"Operation", "Tensor", *modules}):
+        value = getattr(ops, name)
+        is_written = _is_written_out(value)
+        if is_written and (value.__name__ == name or isinstance(value, type)):
+            imports.add(f"from {value.__module__} import {value.__name__} as {name}")
+        elif isinstance(value, type):
+            made.append(
+                f"class {name}(Operation): ..." if issubclass(value, Operation) else f"{name}: type[Any]"
+            )
+        else:
+            made.append(operator_function(name, value))
+    # an operator is called DType too
+    names = "\n".join([*sorted(imports), *made])
+    return OPS_HEAD + re.sub(r"(: |-> )DType\b", r"\1_DType", names) + "\n"
+
+
+def _is_written_out(value: Any) -> bool:
+    """Whether a class or function stands in the source of its module, and is not made from a table."""
+    source = inspect.getsource(sys.modules[value.__module__])
+    return re.search(rf"^(class|def) {value.__name__}\b", source, re.MULTILINE) is not None
+
+
+def operator_function(name: str, function: Callable[..., Any]) -> str:
+    """A function of ``mindgrad.ops`` as a stub, with its first sentence and the second names of arguments."""
+    signature = inspect.signature(function)
+    seconds = second_names(function, "")
+    listed, has_star, is_optional = [], False, False
+    for p in signature.parameters.values():
+        hint = annotation(p.annotation, "Any")
+        if p.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
+            listed.append(f"{'*' if p.kind is Parameter.VAR_POSITIONAL else '**'}{p.name}: {hint}")
+            has_star |= p.kind is Parameter.VAR_POSITIONAL
+            continue
+        if p.kind is Parameter.KEYWORD_ONLY and not has_star:
+            listed.append("*")
+            has_star = True
+        follows = is_optional and p.kind is not Parameter.KEYWORD_ONLY
+        is_optional = follows or p.default is not Parameter.empty or p.name in seconds.values()
+        own = "..." if p.default is Parameter.empty else default(p.default)
+        listed.append(f"{p.name}: {hint}" + (f" = {own}" if is_optional else ""))
+    if seconds and not listed[-1].startswith("**"):
+        listed += ["*"] * (not has_star) + [f"{second}: Any = ..." for second in seconds]
+    # functions that are made from rows have one tensor as result
+    is_of_row = inspect.unwrap(function).__code__.co_filename == inspect.getsourcefile(define)
+    result = "Tensor" if is_of_row else annotation(signature.return_annotation, "Any")
+    return f"def {name}({', '.join(listed)}) -> {result}:\n    {summary(function) or '...'}"
+
+
 FILES = {
+    SOURCE / "ops" / "__init__.pyi": operators,
     SOURCE / "ir" / "tensor_members.pyi": text,
     SOURCE / "nn" / "__init__.pyi": layers,
     SOURCE / "mint" / "__init__.pyi": partial(surface, mint),

@@ -30,6 +30,10 @@ number: float = float(x.max())
 rows: list[Tensor] = [row.exp().astype(ms.float64) for row in x]
 slope: Tensor = ms.grad(energy)(x)
 total: Tensor = ops.sin(x) * Net()(x.reshape(1, 2))
+loss: Tensor = ops.cross_entropy(ops.stack([x, x]), Tensor([0, 1]), reduction="mean")
+joined: Tensor = ops.concat((x, ops.zeros((2,), ms.float32)), axis=0)
+summed: Tensor = ops.ReduceSum(keep_dims=True)(x) + ops.Add()(x, x)
+wide: Tensor = ops.complex(x, x) + ops.max(x)[0] + ops.abs(x)
 x[0] = 3.0
 if __name__ == "__main__":
     print(y, z, shape, values, order, parts, number, rows, slope, total, round(x.mean(), 2))

@@ -123,6 +123,8 @@ if _TYPE_CHECKING:
         train,
         version,
     )
+    from mindgrad.api.functional_call import functional_call
+    from mindgrad.api.trees import ravel_pytree, tree_leaves, tree_map
     from mindgrad.common.installation import run_check  # noqa: F401
     from mindgrad.hal import *  # noqa: F403
     from mindgrad.ops.callback import pure_callback
@@ -150,6 +152,8 @@ _ROOMS = (
 )  # fmt: skip
 #: Likewise, and where they live.
 _NAMES = {
+    "mindgrad.api.functional_call": ("functional_call",),
+    "mindgrad.api.trees": ("ravel_pytree", "tree_leaves", "tree_map"),
     "mindgrad.common.dtype": (
         "Int", "TensorType", "Type", "list_", "number", "string", "tensor_type", "tuple_", "type_none",
     ),
@@ -213,16 +217,17 @@ __all__ = [
     "custom_linear_solve", "custom_root", "dataset", "default_generator", "derivative",
     "directional_derivative", "divergence", "double", "draw", "dtype", "dtype_to_nptype",
     "dtype_to_pytype", "explain", "fixed_point", "float16", "float32", "float64", "float_", "from_dlpack",
-    "from_numpy", "frombuffer", "get_auto_parallel_context", "get_context", "get_grad", "get_ps_context",
-    "get_py_obj_dtype", "get_rng_state", "get_seed", "ggnvp", "grad", "half", "hessian", "hvp",
-    "initial_seed", "install", "int8", "int16", "int32", "int64", "int_", "intc", "intp", "is_tensor",
-    "jacfwd", "jacobian", "jacrev", "jet", "jit", "jit_class", "jvp", "laplacian", "lazy_inline",
-    "linearize", "log", "long", "manual_seed", "ms_function", "mutable", "nn", "no_inline", "numpy",
-    "odeint", "ops", "pure_callback", "pytype_to_dtype", "recompute", "reset_auto_parallel_context",
-    "reset_ps_context", "second_order", "seed", "set_auto_parallel_context", "set_context",
-    "set_deterministic", "set_device", "set_ps_context", "set_recursion_limit", "set_rng_state",
-    "set_seed", "short", "single", "source", "taylor", "tensor", "train", "ubyte", "uint", "uint8",
-    "uint16", "uint32", "uint64", "uintc", "uintp", "ushort", "value_and_grad", "vhp", "vjp", "vmap",
+    "from_numpy", "frombuffer", "functional_call", "get_auto_parallel_context", "get_context", "get_grad",
+    "get_ps_context", "get_py_obj_dtype", "get_rng_state", "get_seed", "ggnvp", "grad", "half", "hessian",
+    "hvp", "initial_seed", "install", "int8", "int16", "int32", "int64", "int_", "intc", "intp",
+    "is_tensor", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jit_class", "jvp", "laplacian",
+    "lazy_inline", "linearize", "log", "long", "manual_seed", "ms_function", "mutable", "nn", "no_inline",
+    "numpy", "odeint", "ops", "pure_callback", "pytype_to_dtype", "ravel_pytree", "recompute",
+    "reset_auto_parallel_context", "reset_ps_context", "second_order", "seed",
+    "set_auto_parallel_context", "set_context", "set_deterministic", "set_device", "set_ps_context",
+    "set_recursion_limit", "set_rng_state", "set_seed", "short", "single", "source", "taylor", "tensor",
+    "train", "tree_leaves", "tree_map", "ubyte", "uint", "uint8", "uint16", "uint32", "uint64", "uintc",
+    "uintp", "ushort", "value_and_grad", "vhp", "vjp", "vmap",
 ]  # fmt: skip
 __all__ = list(dict.fromkeys([*__all__, *_ROOMS, *_LATER]))
 

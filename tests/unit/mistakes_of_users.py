@@ -491,9 +491,9 @@ f(v)
 #: ms.set_seed
 key = «ms.random».key(0)
 
-## JAX: tree_map
-#: structure of the input
-z = «ms.tree_map»(lambda a: a, [v])
+## JAX: tree_util
+#: ms.tree_map
+z = «ms.tree_util».tree_map(lambda a: a, [v])
 
 ## JAX: make_jaxpr
 #: ms.explain

@@ -96,3 +96,27 @@ def test_a_backward_function_of_other_arguments_is_told_its_own(mode):
     function.defbwd(lambda x, out, dout: (len(3),))  # an error of its own
     with pytest.raises(TypeError, match=r"^object of type 'int' has no len\(\)$"):
         ms.grad(function)(Tensor([3.0]))
+
+
+@MODES
+def test_custom_vjp_that_leads_back_to_itself_is_refused(mode):
+    ms.set_context(mode=mode)
+    sine, cosine = custom_vjp(lambda x: ops.sin(x)), custom_vjp(lambda x: ops.cos(x))
+    sine.defbwd(lambda x, out, dout: (dout * cosine(x),))
+    cosine.defbwd(lambda x, out, dout: (-dout * sine(x),))
+    for call in (ms.grad(sine), ms.jit(ms.grad(sine))):
+        with pytest.raises(
+            TypeError, match=r"leads back to <lambda> without end.*Let the chain of derivatives end"
+        ):
+            call(Tensor([1.0]))
+
+
+@MODES
+def test_custom_vjp_may_call_itself_with_another_constant(mode):
+    ms.set_context(mode=mode)
+    power = custom_vjp(lambda x, n: x**n if n else ops.ones_like(x))
+    power.defbwd(lambda x, n, out, dout: (dout * n * power(x, n - 1) if n else ops.zeros_like(x), None))
+    x = Tensor([2.0])
+    for call in (lambda x: power(x, 40), ms.jit(lambda x: power(x, 40))):
+        assert ms.grad(call)(x).item() == 40 * 2.0**39
+        assert ms.grad(ms.grad(call))(x).item() == 40 * 39 * 2.0**38

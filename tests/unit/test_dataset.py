@@ -369,7 +369,7 @@ def two():
 def test_maps(options, columns, first):
     if options[0] is ops.square:
         options = (lambda b: ops.square(Tensor(b)), "b")
-    dataset = two().map(*options, num_parallel_workers=2, python_multiprocessing=True)
+    dataset = two().map(*options, num_parallel_workers=1, python_multiprocessing=True)
     assert (dataset.get_col_names(), rows(dataset)[0]) == (columns, first)
 
 

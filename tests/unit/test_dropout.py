@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mindgrad as ms
-from mindgrad import Tensor, nn, ops
+from mindgrad import Tensor, mint, nn, ops
 
 N = 20_000
 
@@ -63,6 +63,7 @@ def test_channels_are_dropped_together(layer, shape):
     assert (layer().set_train()(ops.ones(shape[1:])).asnumpy().reshape(3, -1).std(1) == 0).all()
 
 
+@pytest.mark.filterwarnings("ignore:The first argument of nn.Dropout")
 def test_dropout_layers_take_both_generations_of_arguments():
     assert repr(nn.Dropout(0.9)) == "Dropout(keep_prob=0.9)"
     assert repr(nn.Dropout(p=0.25)) == "Dropout(p=0.25)"
@@ -89,3 +90,16 @@ def test_dropout_layers_take_both_generations_of_arguments():
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_dropout_warns_once_that_its_first_argument_is_keep_prob(monkeypatch):
+    monkeypatch.setattr("mindgrad.nn.layer.dropout._warned", [])
+    ms.set_seed(1)
+    for unambiguous in (nn.Dropout(0.5), nn.Dropout(p=0.3), mint.nn.Dropout(0.3)):
+        assert not unambiguous.training
+    with pytest.warns(
+        UserWarning, match=r"keep_prob=0\.3 drops .* probability 0\.7\. .* nn\.Dropout\(p=0\.3\)"
+    ):
+        layer = nn.Dropout(0.3)
+    assert 0.6 < (layer.set_train()(ops.ones(1000)) == 0).asnumpy().mean() < 0.8
+    nn.Dropout(0.3)

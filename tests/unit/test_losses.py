@@ -277,7 +277,7 @@ def test_compiled_losses_are_the_same():
         (lambda: ops.cross_entropy(Tensor(X), Tensor(np.ones(4))), ValueError, "a target of classes must hold integers"),
         (lambda: ops.cross_entropy(Tensor(X), Tensor(CLASSES), Tensor(Y)), ValueError, "one element for each class"),
         (lambda: ops.cross_entropy(Tensor(X), Tensor(CLASSES), label_smoothing=2.0), ValueError, "from 0 to 1"),
-        (lambda: ops.cross_entropy(Tensor(X), Tensor(CLASSES + 5)), IndexError, "out of bounds"),
+        (lambda: ops.cross_entropy(Tensor(X), Tensor(CLASSES + 5)), IndexError, "out of range"),
         (lambda: ops.nll_loss(Tensor(X), Tensor(np.ones(4))), TypeError, "numbers of classes"),
         (lambda: ops.binary_cross_entropy(Tensor(P), Tensor(SHARES), Tensor(np.ones((5, 1, 1)))), ValueError, "must broadcast to the shape"),
         (lambda: ops.cosine_embedding_loss(Tensor(X), Tensor(Y), Tensor([1, 1])), ValueError, "must have at least two axes"),

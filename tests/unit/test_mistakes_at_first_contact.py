@@ -291,3 +291,52 @@ def test_the_launcher_names_the_argument_of_a_call_at_the_top_of_a_script(tmp_pa
     script.write_text("from mindgrad import Tensor, ops\nops.sum(Tensor([1.0]), keepdims=True)\n")
     ended = subprocess.run([sys.executable, "-m", "mindgrad", script], capture_output=True, text=True)
     assert ended.stderr.endswith("argument 'keepdims'\n  In mindgrad: keepdim=...\n")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Tensor([[1.0]]),
+        lambda: ms.Parameter(Tensor([[1.0]]), name="w"),
+        lambda: nn.Dense(2, 1),
+        lambda: nn.Adam(nn.Dense(2, 1).trainable_params()),
+        lambda: ops.custom_vjp(lambda x: x),
+        lambda: ms,
+        lambda: ops,
+    ],
+    ids=["Tensor", "Parameter", "Cell", "optimizer", "custom_vjp", "mindgrad", "ops"],
+)
+def test_dir_lists_only_attributes_that_exist(make):
+    owner = make()
+    assert [name for name in dir(owner) if not hasattr(owner, name)] == []
+
+
+def test_dir_lists_attributes_that_a_program_has_set():
+    parameter = ms.Parameter(Tensor([1.0]), name="w")
+    assert "grad" not in dir(parameter)
+    parameter.grad = Tensor([2.0])
+    assert "grad" in dir(parameter)
+    assert {"asnumpy", "shape", "sum"} <= set(dir(parameter))
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "advice"),
+    [
+        (lambda: ms, "autocast", "ms.amp.auto_mixed_precision"),
+        (lambda: ms.amp, "GradScaler", "ms.amp.DynamicLossScaler"),
+        (lambda: ms, "func", "ms.functional_call"),
+        (lambda: ms, "compile", r"ms\.jit\(fn\)"),
+        (lambda: ms, "tree_util", "ms.tree_map"),
+        (lambda: ms, "flatten_util", "ms.ravel_pytree"),
+        (lambda: ms, "io_callback", "ms.pure_callback"),
+        (lambda: ops, "clip_grad_norm_", "ops.clip_by_global_norm"),
+        (lambda: nn, "DataParallel", "data_parallel"),
+        (lambda: Tensor([1.0]), "is_cuda", "ms.set_device"),
+        (lambda: Tensor([1.0]), "sharding", "ms.shard"),
+        (lambda: nn.Dense(1, 1), "register_full_backward_hook", "register_backward_hook"),
+        (lambda: nn.Adam(nn.Dense(1, 1).trainable_params()), "add_param_group", "'params' and 'lr'"),
+    ],
+)
+def test_names_of_other_frameworks_say_what_to_use(owner, name, advice):
+    with pytest.raises(AttributeError, match=rf"has no attribute '{name}'.*[Ii]n mindgrad: .*{advice}"):
+        getattr(owner(), name)

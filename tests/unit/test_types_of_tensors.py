@@ -1,12 +1,13 @@
 """Type checkers and editors know Tensor's operators and methods: the stub of them is that of the tables."""
 
+import ast
 import inspect
 import runpy
 import subprocess
 import sys
 from pathlib import Path
 
-from mindgrad import Tensor
+from mindgrad import Tensor, ops
 from mindgrad.ops.methods import METHODS
 
 ROOT = Path(__file__).parents[2]
@@ -54,6 +55,20 @@ def test_the_stub_has_every_member(tmp_path):
         assert hasattr(Tensor, name)
         if name not in vars(names["TensorMembers"]):
             assert name in inspect.getsource(Tensor), name
+
+
+def test_the_stub_of_ops_has_every_public_name_with_its_type():
+    body = ast.parse((ROOT / "src" / "mindgrad" / "ops" / "__init__.pyi").read_text(encoding="utf-8")).body
+    imported = {alias.asname for node in body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+    classes = {node.name for node in body if isinstance(node, ast.ClassDef)}
+    absent = {ast.unparse(node.target) for node in body if isinstance(node, ast.AnnAssign)} - {"__all__"}
+    assert set(ops.__all__) - imported - set(functions) - classes - absent == {"Tensor"} & set(ops.__all__)
+    assert len(absent) < 20
+    for name in ("sin", "add", "abs", "relu"):
+        assert ast.unparse(functions[name].returns) == "Tensor"
+    assert {"Add", "MatMul", "ReduceSum"} <= classes
+    assert {"cross_entropy", "grad", "Custom"} <= imported | set(functions)
 
 
 def test_mypy_accepts_operators_and_methods(tmp_path):

@@ -32,7 +32,14 @@ _SCHEDULE = "give the learning rate as a schedule, nn.Adam(params, nn.CosineDeca
 _STEP = "optimizer(gradients) updates the Parameters, with the gradients that ms.value_and_grad returned"
 _ZERO = "gradients are results and are not accumulated, so there is nothing to clear: leave it out"
 _RANDOM = "ms.set_seed(0), then ops.standard_normal(shape), ops.uniform(...): there are no keys"
-_TREE = "gradients come in the structure of the input: write a comprehension over its items"
+_TREE = "ms.tree_map(fn, tree, *rest), ms.tree_leaves(tree), and ms.ravel_pytree(tree) for one vector"
+_FUNCTIONS = "ms.functional_call(net, params, args); ms.grad, ms.vmap and ms.jacrev take functions"
+_HALF = "net.to_float(ms.float16), or ms.amp.auto_mixed_precision(net, 'O2'), before training"
+_WAIT = "x.asnumpy() waits for the value"
+_PARALLEL = "ms.set_auto_parallel_context(parallel_mode='data_parallel') after ms.communication.init()"
+_NUMPY = "ms.pure_callback(fn, result, *args) calls a function on NumPy arrays; print shows values"
+_CLIP = "ops.clip_by_global_norm(gradients, 1.0)"
+_GROUPS = "give the optimizer a list of dicts with 'params' and 'lr' when it is made"
 _RULE = "@ops.custom_vjp, with fn.defbwd(bprop) of bprop(x, out, dout); or a Cell with a method 'bprop'"
 _DEVICE = "ms.set_device('GPU') chooses the device of all tensors: leave it out"
 _FUNCTIONAL = "the functions are in ops, and under PyTorch's names in mint.nn.functional"
@@ -43,91 +50,153 @@ _AT = "assign to elements, x[0] = value, or x[0] += value: it is compiled and di
 
 #: what takes the place of a name of a module
 MODULES = {
+    "DataLoader": "ms.dataset.GeneratorDataset(...).batch(n)",
+    "DataParallel": _PARALLEL,
+    "DistributedDataParallel": _PARALLEL,
+    "GradScaler": "ms.amp.DynamicLossScaler(2**16, 2, 1000); bfloat16 and float32 need none",
+    "GradientTape": _GRADIENT,
     "Linear": "nn.Dense(in_channels, out_channels), or mint.nn.Linear",
     "Module": "nn.Cell, with a method 'construct' instead of 'forward'",
     "ModuleDict": "nn.CellDict",
     "ModuleList": "nn.CellList",
+    "PRNGKey": _RANDOM,
     "ParameterList": "ms.ParameterTuple",
     "Sequential": "nn.SequentialCell",
+    "ShapeDtypeStruct": "any Tensor or array of the shape and dtype, such as ops.zeros((3,), ms.float32)",
+    "TensorDataset": "ms.dataset.NumpySlicesDataset((x, y), ['x', 'y'])",
     "Variable": "ms.Tensor, or ms.Parameter",
-    "DataLoader": "ms.dataset.GeneratorDataset(...).batch(n)",
+    "as_tensor": "ms.Tensor(data), or ms.from_numpy(array)",
+    "autocast": _HALF,
     "autograd": _GRADIENT,
     "backward": _GRADIENT,
+    "block_until_ready": _WAIT,
     "checkpoint": "ms.recompute(block, x), or cell.recompute()",
-    "remat": "ms.recompute(block, x), or cell.recompute()",
+    "clip_grad_norm": _CLIP,
+    "clip_grad_norm_": _CLIP,
+    "compile": "ms.jit(fn)",
     "cond": _BRANCH,
+    "config": "ms.set_context(...)",
     "cuda": _DEVICE,
     "custom_gradient": _RULE,
     "custom_jvp": _RULE,
     "custom_vjp": _RULE,
+    "debug_callback": _NUMPY,
     "detach": _CONSTANT,
+    "device": _DEVICE,
+    "device_get": _WAIT,
     "device_put": _DEVICE,
+    "devices": _DEVICE,
     "disable_jit": "ms.set_context(mode=ms.PYNATIVE_MODE)",
+    "distributed": "ms.communication, ms.parallel",
     "enable_grad": _NO_TAPE,
-    "fori_loop": _LOOP,
     "explainer": "ms.grad(score)(x) of a class's score is its saliency map: nothing else is needed for one",
     "fft": "the transforms are functions: ops.fft, ops.ifft, ops.rfft, ops.irfft, ops.fft2, ops.fftn",
+    "filter_grad": _GRADIENT,
+    "filter_jit": "ms.jit(fn): what is not a tensor is a constant of the program",
+    "flatten_util": _TREE,
+    "fori_loop": _LOOP,
+    "func": _FUNCTIONS,
     "functional": _FUNCTIONAL,
     "hub": "make the net by its class, then ms.load_checkpoint(file, net): nothing is downloaded",
+    "index_update": _AT,
     "inference_mode": _NO_TAPE,
     "init": "mindgrad.common.initializer",
+    "io_callback": _NUMPY,
     "jet": "ms.jet",
     "jnp": "ms.numpy",
     "key": _RANDOM,
     "lax": _LOOP,
     "linalg": "ms.mint.linalg or ms.scipy.linalg; ops.inverse, ops.svd, ops.norm",
+    "local_devices": _DEVICE,
     "lr_scheduler": _SCHEDULE,
+    "make_functional": _FUNCTIONS,
     "make_jaxpr": "ms.explain(fn)(x)",
+    "map": "ms.vmap(fn)(xs), or a Python loop",
     "no_grad": _NO_TAPE,
+    "onnx": "ms.export(net, x, file_name='net', file_format='MINDIR')",
     "optim": "the optimizers are in nn: nn.Adam(net.trainable_params(), learning_rate=1e-3)",
+    "pjit": "ms.jit(fn)",
     "pmap": "ms.vmap(fn): a program runs on one device",
-    "PRNGKey": _RANDOM,
+    "pmean": "ops.AllReduce('avg')(x)",
+    "psum": "ops.AllReduce()(x)",
     "random": _RANDOM,
+    "remat": "ms.recompute(block, x), or cell.recompute()",
     "rewrite": "assign to the net, net.head = nn.Dense(8, 2), or derive a Cell with another 'construct'",
     "save": "ms.save_checkpoint(net, 'net.ckpt')",
     "scan": _LOOP,
+    "set_default_device": _DEVICE,
+    "set_default_dtype": "Tensor(data, ms.float64) and net.to_float(ms.float64); Python floats are float32",
     "set_grad_enabled": _NO_TAPE,
+    "set_printoptions": "np.set_printoptions(...), and print(x.asnumpy())",
+    "stack_module_state": _FUNCTIONS,
     "switch": _BRANCH,
     "tree": _TREE,
-    "tree_map": _TREE,
+    "tree_flatten": _TREE,
+    "tree_reduce": "functools.reduce(fn, ms.tree_leaves(tree))",
+    "tree_unflatten": _TREE,
     "tree_util": _TREE,
+    "utils": "ms.dataset for data; ms.recompute for checkpoints; ops.clip_by_global_norm for gradients",
     "while_loop": _LOOP,
 }
 #: of an attribute of a Tensor
 TENSORS = {
+    "addressable_shards": _DEVICE,
     "at": _AT,
+    "aval": "x.shape and x.dtype",
     "backward": _GRADIENT,
-    "block_until_ready": "x.asnumpy() waits for the value",
+    "block_until_ready": _WAIT,
+    "copy_to_host_async": _WAIT,
     "cpu": "x.asnumpy(); ms.set_device('CPU') chooses the device",
     "cuda": _DEVICE,
     "detach": _CONSTANT,
     "detach_": _CONSTANT,
+    "devices": _DEVICE,
     "grad": _GRADIENT,
     "grad_fn": _GRADIENT,
+    "is_cuda": _DEVICE,
     "is_leaf": _GRADIENT,
-    "requires_grad_": _POSITIONS,
+    "pin_memory": _DEVICE,
     "requires_grad": _POSITIONS,
+    "requires_grad_": _POSITIONS,
     "retain_grad": "make it an input of the function that is differentiated: ms.grad(fn)(x)",
+    "sharding": "ms.shard(fn, in_strategy) and ms.parallel",
+    "share_memory_": "ms.communication for several processes",
 }
 #: of an attribute of a Cell, an optimizer among them
 CELLS = {
-    "backward": _GRADIENT,
     "add_module": "net.insert_child_to_cell(name, cell)",
+    "add_param_group": _GROUPS,
+    "backward": _GRADIENT,
+    "bind": "net(x), or ms.functional_call(net, params, x) with other Parameters",
     "children": "net.cells()",
     "cpu": _DEVICE,
     "cuda": _DEVICE,
+    "device": _DEVICE,
+    "double": "net.to_float(ms.float64)",
     "eval": "net.set_train(False)",
+    "evaluate": "ms.Model(net, loss_fn, metrics={'accuracy'}).eval(dataset)",
     "fit": "ms.Model(net, loss_fn, optimizer).train(epochs, dataset)",
     "float": "net.to_float(ms.float32)",
     "forward": "'construct'",
+    "get_submodule": "the attribute of the net, or dict(net.cells_and_names())[name]",
     "half": "net.to_float(ms.float16)",
+    "init": "Parameters are made with the net: net.trainable_params()",
+    "lr": "optimizer.learning_rate",
     "modules": "net.cells_and_names()",
+    "named_children": "net.name_cells()",
     "named_modules": "net.cells_and_names()",
     "named_parameters": "net.parameters_and_names()",
     "param_groups": "optimizer.group_params; learning rates that change are schedules",
     "parameters": "net.trainable_params()",
+    "params": "net.trainable_params(), and ms.functional_call(net, params, x)",
+    "predict": "net(x), or ms.Model(net).predict(x)",
+    "register_full_backward_hook": "net.register_backward_hook(hook)",
+    "register_parameter": "net.insert_param_to_cell(name, parameter)",
     "requires_grad_": "p.requires_grad = False, of each Parameter",
+    "state": "optimizer.parameters_dict()",
     "step": _STEP,
+    "summary": "print(net), and ms.explain(net)(x)",
+    "tabulate": "print(net), and ms.explain(net)(x)",
     "to": "net.to_float(ms.float16) for the element type; ms.set_device('GPU') for the device",
     "train": "net.set_train(True)",
     "update": _STEP,
@@ -206,10 +275,24 @@ class Unavailable:
 
 
 def refuse_attributes(cls: type, names: dict[str, str]) -> None:
-    """Let the instances of a class say what takes the place of the attributes ``names`` that it lacks."""
+    """Let the instances of a class say what takes the place of the attributes ``names`` that it lacks.
+
+    ``dir`` does not list them, so that editors do not offer them.
+    """
     for name, remedy in names.items():
         if not hasattr(cls, name):
             setattr(cls, name, Unavailable(cls.__name__, name, remedy))
+    listed: Any = cls.__dir__
+
+    def available(self: Any) -> list[str]:
+        own = getattr(self, "__dict__", ())
+        return [x for x in listed(self) if x in own or not _is_unavailable(type(self), x)]
+
+    cls.__dir__ = available  # type: ignore[method-assign,assignment]
+
+
+def _is_unavailable(cls: type, name: str) -> bool:
+    return isinstance(inspect.getattr_static(cls, name, None), Unavailable)
 
 
 def without_construct(owner: type) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from mindgrad._base.foreign_names import REMEDIES, advice
 from mindgrad._base.location import PACKAGE
 from mindgrad.api.arguments import check_instance
+from mindgrad.api.input_signature import InputSignature
 from mindgrad.execution.cache import CacheInfo
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.object_cache import remembered
@@ -33,11 +34,14 @@ class JitFunction:
     #: two of them are the same if the functions that they were made of are
     compared_by = ("__wrapped__",)
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], signature: InputSignature | None = None) -> None:
         functools.update_wrapper(self, function)
         self._compiled = Compiled(function)
+        self._signature = signature
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._signature is not None:
+            self._signature.check(args, kwargs)
         return self._compiled.call(args, kwargs)
 
     def __repr__(self) -> str:
@@ -60,7 +64,7 @@ class JitFunction:
         named: Any = sys.modules.get(self.__module__)
         for part in name.split("."):
             named = getattr(named, part, None)
-        return name if named is self else (JitFunction, (self._compiled.function,))
+        return name if named is self else (JitFunction, (self._compiled.function, self._signature))
 
     def cache_info(self) -> CacheInfo:
         """Hits and misses of the compile cache of this function, with the reasons for compiling."""
@@ -73,7 +77,11 @@ class JitFunction:
     def __get__(self, owner: Any, kind: type | None = None) -> JitFunction:
         if owner is None:
             return self
-        return remembered(owner, ("bound", self), lambda: JitFunction(_bound(self._compiled.function, owner)))
+        return remembered(
+            owner,
+            ("bound", self),
+            lambda: JitFunction(_bound(self._compiled.function, owner), self._signature),
+        )
 
 
 def _bound(function: Callable[..., Any], owner: Any) -> Callable[..., Any]:
@@ -110,7 +118,11 @@ def jit(
 
     Args:
         fn: what to compile.
-        input_signature: accepted for compatibility; a program is compiled for what it is called with.
+        input_signature (Tensor, tuple or list): the inputs that ``fn`` is declared for: a Tensor, or one
+            entry for each input. Only their shapes and dtypes count. ``Tensor(shape=[None, 3],
+            dtype=float32)`` leaves a size open; ``None`` stands for an input that may be anything. A call
+            with other inputs raises an error. One program is compiled for each size that is used, also if
+            the size is open. Default: ``None``, any inputs.
         hash_args: accepted for compatibility.
         jit_config: accepted for compatibility.
         compile_once: accepted for compatibility.
@@ -119,6 +131,8 @@ def jit(
 
     Raises:
         TypeError: ``fn`` cannot be called, or is the class of a Cell; MindSpore has no such option.
+        TypeError, ValueError: in a call, if dtypes, shapes, or the number of inputs differ from
+            ``input_signature``.
 
     >>> import mindgrad as ms
     >>> @ms.jit
@@ -139,7 +153,15 @@ def jit(
         check_instance("jit", function)
         if not callable(function):
             raise TypeError(f"For 'jit', 'fn' must be a function or Cell, but got {function!r}.")
-        return function if isinstance(function, JitFunction) else JitFunction(function)
+        signature = None
+        if input_signature is not None and not (
+            isinstance(input_signature, str) and input_signature == "auto"
+        ):
+            name = getattr(function, "__name__", type(function).__name__)
+            signature = InputSignature(input_signature, name)
+        if isinstance(function, JitFunction):
+            return function if signature is None else JitFunction(function._compiled.function, signature)
+        return JitFunction(function, signature)
 
     return decorate if fn is None else decorate(fn)
 

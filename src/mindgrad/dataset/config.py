@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mindgrad.common import seed as common_seed
+from mindgrad.dataset.workers import note_workers
 
 __all__ = [
     "Draw", "RandomStep", "get_auto_num_workers", "get_enable_shared_mem", "get_num_parallel_workers",
@@ -94,7 +95,8 @@ def times_seeded() -> tuple[int, int]:
 
 
 def set_num_parallel_workers(num: int) -> None:
-    """Accepted for compatibility: rows are made by the thread that asks for them."""
+    """Stored only: the thread that reads a dataset makes its rows. More than 1 warns once."""
+    note_workers(num)
     _ignored["num_parallel_workers"] = num
 
 

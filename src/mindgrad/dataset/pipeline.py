@@ -29,6 +29,7 @@ from mindgrad.dataset.rows import (
     picked,
     shuffled,
 )
+from mindgrad.dataset.workers import note_workers
 from mindgrad.ops.arguments import whole_number
 
 __all__ = ["Dataset", "zip"]
@@ -87,7 +88,7 @@ class Dataset(Readable):
         Args:
             batch_size: how many rows, or a function that takes a BatchInfo and says it for each batch.
             drop_remainder: whether the last rows are left out if they are fewer.
-            num_parallel_workers: accepted for compatibility.
+            num_parallel_workers: more than 1 has no effect, of which one warning tells.
             per_batch_map: takes a list of arrays for each of ``input_columns``, and a BatchInfo; gives a
                 tuple with a list of arrays, or an array, for each of ``output_columns``.
             input_columns: what it takes; all columns by default.
@@ -104,6 +105,7 @@ class Dataset(Readable):
         [(2,), (1,)]
         """
         _only_known("batch", others)
+        note_workers(num_parallel_workers)
         if pad_info is not None:
             raise ValueError(
                 "For 'batch', 'pad_info' is not supported; pad the rows to one shape in per_batch_map or in "
@@ -161,7 +163,7 @@ class Dataset(Readable):
             output_columns: names of what the last one gives; those of ``input_columns`` by default. As many
                 as ``input_columns`` take their places; otherwise they stand before the other columns.
             column_order: the columns that are left, in their order.
-            num_parallel_workers: accepted for compatibility.
+            num_parallel_workers: more than 1 has no effect, of which one warning tells.
 
         Raises:
             RuntimeError: when iterating: a function raised, with its own error as the cause.
@@ -173,6 +175,7 @@ class Dataset(Readable):
         [10.0, 20.0]
         """
         _only_known("map", others)
+        note_workers(num_parallel_workers)
         functions = list(operations) if isinstance(operations, (list, tuple)) else [operations]
         wrong = [each for each in functions if not callable(each)]
         if wrong or not functions:
@@ -206,8 +209,9 @@ class Dataset(Readable):
         Args:
             predicate: takes one array for each of ``input_columns`` and gives a truth value.
             input_columns: what it takes; all columns by default.
-            num_parallel_workers: accepted for compatibility.
+            num_parallel_workers: more than 1 has no effect, of which one warning tells.
         """
+        note_workers(num_parallel_workers)
         if not callable(predicate):
             raise TypeError(f"For 'filter', 'predicate' must be a function, but got {predicate!r}.")
         names = self._step.columns if input_columns is None else input_columns
@@ -436,3 +440,4 @@ def _only_known(method: str, given: dict[str, Any]) -> None:
     for name in given:
         if name not in _ACCEPTED:
             raise TypeError(f"{method}() got an unexpected keyword argument '{name}'")
+    note_workers(given.get("num_parallel_workers"))

@@ -25,6 +25,7 @@ from mindgrad.dataset.samplers import (
     SubsetRandomSampler,
     SubsetSampler,
 )
+from mindgrad.dataset.workers import note_workers
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import whole_number
@@ -61,7 +62,8 @@ class GeneratorDataset(Dataset):
         column_types: the element types, only to check those of the rows against.
         schema: not supported; name the columns instead.
         num_samples: how many rows at most.
-        num_parallel_workers: accepted for compatibility: the calling thread makes the rows.
+        num_parallel_workers: more than 1 has no effect, of which one warning tells: the calling thread makes
+            the rows.
         shuffle: whether each pass has another random order. By default sources that can be read at any place
             are shuffled, others not; those are read as a whole to be shuffled.
         sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
@@ -104,6 +106,7 @@ class GeneratorDataset(Dataset):
         collate_fn: Any = None,
     ) -> None:
         kind = type(self).__name__
+        note_workers(num_parallel_workers)
         for name, value, instead in (
             ("schema", schema, "name the columns in 'column_names'"),
             ("batch_sampler", batch_sampler, "use batch(batch_size)"),

@@ -216,7 +216,8 @@ class PolynomialDecayLR(LearningRateSchedule):
 
     def construct(self, global_step: Any) -> Tensor:
         """See the class."""
-        step, steps = _as_float(global_step), float(self.decay_steps)
+        step = _as_float(global_step)
+        steps: Any = float(self.decay_steps)
         if self.update_decay_steps:
             steps = steps * ops.maximum(-(-step // steps), 1.0)
         left = (steps - ops.minimum(step, steps)) / steps  # never below 0, where a power is undefined

@@ -15,12 +15,14 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, layout, math, movement
 from mindgrad.ops.activation import real_operand
 from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.class_labels import class_labels
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.indexing import gather_elements
 from mindgrad.ops.joining import concat, stack
 from mindgrad.ops.losses import checked_reduction, summarised
 from mindgrad.ops.operands import broadcast_to, cast, choose, operand
 from mindgrad.ops.recurrence import over_time
+from mindgrad.ops.reduction import any as any_of
 from mindgrad.ops.reduction import flag
 
 __all__ = ["ctc_loss"]
@@ -58,6 +60,7 @@ def ctc_loss(
     Raises:
         TypeError: an argument is of another type.
         ValueError: a shape is another, a length too large, or ``blank`` no class.
+        IndexError: a known class is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> log_probs = ops.log(Tensor([[[0.5, 0.5]], [[0.5, 0.5]]]))
@@ -81,6 +84,10 @@ def ctc_loss(
     labels = _labels(targets, target_lengths, batch)
     counts = _lengths(target_lengths, "target_lengths", batch, labels.shape[1])
 
+    width = labels.shape[1]
+    places = broadcast_to(Tensor(np.arange(width, dtype=np.int32)), (batch, width))
+    is_label = comparison.less(places, layout.reshape(counts, (batch, 1)))
+    labels = class_labels(choose(is_label, labels, blank), classes, "CTCLoss")
     read = _with_blanks(labels, blank)
     width = read.shape[1]
     emitted = gather_elements(
@@ -95,6 +102,9 @@ def ctc_loss(
     likelihood = layout.reshape(both, (batch,))
     possible = comparison.greater(likelihood, 0.5 * _IMPOSSIBLE)
     loss = choose(possible, arithmetic.neg(likelihood), 0.0 if zero_infinity else float("inf"))
+    if known(labels) is None:
+        is_outside = comparison.greater_equal(labels, classes)
+        loss = choose(any_of(is_outside, 1), float("nan"), loss)
     loss = cast(loss, x.dtype)
     if reduction == "mean":
         loss = arithmetic.div(loss, cast(choose(comparison.equal(counts, 0), 1, counts), x.dtype))

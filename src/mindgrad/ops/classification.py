@@ -6,6 +6,7 @@ and is exact for logits of any size.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from mindgrad.ir.dtype import int32
@@ -13,11 +14,14 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, comparison, layout, math, rectifiers
 from mindgrad.ops.activation import log_softmax, logsigmoid, number, real_operand
 from mindgrad.ops.arguments import whole_number
+from mindgrad.ops.class_labels import class_labels, refuse_labels
 from mindgrad.ops.cumulative import cumprod
+from mindgrad.ops.index_checks import known
 from mindgrad.ops.indexing import gather_elements, take
 from mindgrad.ops.losses import checked_reduction, operands_of_one_shape, summarised
 from mindgrad.ops.matrices import one_hot
-from mindgrad.ops.operands import cast, choose, operand
+from mindgrad.ops.operands import broadcast_to, cast, choose, operand
+from mindgrad.ops.reduction import any as any_of
 from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
 from mindgrad.ops.reduction import widened
@@ -83,12 +87,13 @@ def _nll(
         )
     weights = _class_weights(operator, weight, x, classes)
     counts = comparison.not_equal(t, whole_number(ignore, operator, "ignore_index"))
-    safe = choose(counts, t, 0)
-    chosen = _chosen(x, safe, axis)
+    advice = f"If it marks samples that do not count, pass ignore_index (it is {ignore})."
+    safe = class_labels(choose(counts, t, 0), classes, operator, advice)
+    of_class = chosen(x, safe, axis)
     shares = cast(counts, x.dtype)
     if weights is not None:
         shares = arithmetic.mul(shares, take(weights, safe, 0))
-    loss = choose(counts, arithmetic.neg(arithmetic.mul(shares, chosen)), 0.0)
+    loss = choose(counts, arithmetic.neg(arithmetic.mul(shares, of_class)), 0.0)
     if smoothing:
         every = x if weights is None else arithmetic.mul(x, along_classes(weights, x.ndim, axis))
         smooth = choose(counts, arithmetic.neg(sum_of(every, axis)), 0.0)
@@ -101,7 +106,7 @@ def _nll(
     return summarised(operator, loss, reduction), total
 
 
-def _chosen(x: Tensor, t: Tensor, axis: int) -> Tensor:
+def chosen(x: Tensor, t: Tensor, axis: int) -> Tensor:
     """The element of the class ``t`` along ``axis``."""
     return layout.squeeze(gather_elements(x, axis, layout.expand_dims(t, axis)), axis)
 
@@ -236,6 +241,37 @@ def softmax_cross_entropy(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
     return arithmetic.neg(sum_of(arithmetic.mul_no_nan(logs, p), 1)), arithmetic.sub(math.exp(logs), p)
 
 
+def sparse_softmax_cross_entropy(
+    operator: str, logits: Any, labels: Any
+) -> tuple[Tensor, Callable[[], Tensor]]:
+    """−log softmax(x)_t of each row x of ``logits``, of shape (n, c), for its class t in ``labels``.
+
+    Returns:
+        The loss, of shape (n,), and a function that computes its derivative for the logits.
+
+    Raises:
+        ValueError: the shapes are not (n, c) and (n,).
+        IndexError: a known class is out of range.
+    """
+    x, t = operand(logits, operator), cast(operand(labels, operator), int32)
+    if x.ndim != 2 or t.shape != x.shape[:1]:
+        raise ValueError(
+            f"For '{operator}', the 'logits' must have the shape (n, c) and the 'labels' (n,), but the "
+            f"shapes are {x.shape} and {t.shape}."
+        )
+    logs, classes = log_softmax(x, 1), x.shape[1]
+    t = class_labels(t, classes, operator)
+
+    def derivative() -> Tensor:
+        slopes = arithmetic.sub(math.exp(logs), cast(one_hot(t, classes, 1.0, 0.0), x.dtype))
+        if known(t) is not None:
+            return slopes
+        is_outside = broadcast_to(layout.expand_dims(comparison.greater_equal(t, classes), 1), x.shape)
+        return choose(is_outside, float("nan"), slopes)
+
+    return arithmetic.neg(chosen(logs, t, 1)), derivative
+
+
 @public("MultiMarginLoss(p=1, margin=1.0, reduction='mean')(inputs, target, weight=None)")
 def multi_margin_loss(
     input: Any, target: Any, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
@@ -272,7 +308,8 @@ def multi_margin_loss(
             f"For '{operator}', the input must have the shape (n, c) and the target (n,), but the shapes are "
             f"{x.shape} and {t.shape}."
         )
-    own = _chosen(x, t, 1)
+    t = class_labels(t, x.shape[1], operator)
+    own = chosen(x, t, 1)
     behind = arithmetic.sub(x, layout.expand_dims(own, 1))
     terms = rectifiers.relu(arithmetic.add(behind, number(margin, operator, "margin")))
     terms = terms if p == 1 else math.square(terms)
@@ -300,6 +337,7 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
     Raises:
         TypeError: ``input`` is complex or no tensor, or ``target`` holds no integers.
         ValueError: the shapes differ or are none of these, or ``reduction`` is another word.
+        IndexError: a known class is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.multilabel_margin_loss(Tensor([0.1, 0.2, 0.4, 0.8]), Tensor([3, 0, -1, 1])):.4f}")
@@ -315,16 +353,21 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
             f"are {x.shape} and {t.shape}."
         )
     classes = x.shape[-1]
+    refuse_labels(t, -1, classes, operator)
     counts = cumprod(cast(comparison.greater_equal(t, 0), int32), -1)
     marks = one_hot(t, classes, 1.0, 0.0)  # nothing for −1
-    chosen = sum_of(arithmetic.mul(marks, layout.expand_dims(cast(counts, marks.dtype), -1)), -2)
-    is_chosen = comparison.greater(chosen, 0.0)
+    shares = sum_of(arithmetic.mul(marks, layout.expand_dims(cast(counts, marks.dtype), -1)), -2)
+    is_chosen = comparison.greater(shares, 0.0)
     gaps = arithmetic.sub(layout.expand_dims(x, -1), layout.expand_dims(x, -2))  # x[j] − x[i] at (j, i)
     pairs = comparison.logical_and(
         layout.expand_dims(is_chosen, -1), comparison.logical_not(layout.expand_dims(is_chosen, -2))
     )
     terms = choose(pairs, rectifiers.relu(arithmetic.sub(1.0, gaps)), 0.0)
-    return summarised(operator, arithmetic.mul(sum_of(terms, (-2, -1)), 1 / classes), reduction)
+    loss = arithmetic.mul(sum_of(terms, (-2, -1)), 1 / classes)
+    if known(t) is None:
+        is_outside = comparison.logical_or(comparison.less(t, -1), comparison.greater_equal(t, classes))
+        loss = choose(any_of(is_outside, -1), float("nan"), loss)
+    return summarised(operator, loss, reduction)
 
 
 def multilabel_soft_margin_loss(

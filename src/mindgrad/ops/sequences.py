@@ -21,6 +21,7 @@ from mindgrad.ops import (
     reduction,
 )
 from mindgrad.ops.arguments import axis_in_range, sizes, whole_number
+from mindgrad.ops.class_labels import class_labels
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import cast, operand, promoted
 from mindgrad.ops.registry import public
@@ -187,8 +188,11 @@ def intopk(x1: Any, x2: Any, k: int) -> Tensor:
     [ True False]
     """
     x, classes = operand(x1, "InTopK"), operand(x2, "InTopK")
-    own = indexing.gather_elements(x, 1, layout.expand_dims(classes, 1))
-    better = reduction.reduce_sum(cast(comparison.greater(x, own), int32), 1)
+    labels = class_labels(classes, x.shape[1], "InTopK")
+    own = indexing.gather_elements(x, 1, layout.expand_dims(labels, 1))
+    # not 'x > own': of a class that is out of range, which reads NaN, every other one is better
+    worse = reduction.reduce_sum(cast(comparison.less_equal(x, own), int32), 1)
+    better = arithmetic.sub(x.shape[1], worse)
     return comparison.less(better, whole_number(k, "InTopK", "k", least=0))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -94,8 +95,10 @@ class CustomDerivative:
             return [_conjugate(gradient) for gradient in gradients]
 
         types = [x.type for x in (*xs, *ys, *ys)]
+        constants = [x for x in leaves if not isinstance(x, Tensor)]
         try:
-            program = trace(pullback, types, values_are_inputs=True)
+            with _Within(self, [types, constants]):
+                program = trace(pullback, types, values_are_inputs=True)
         except CompileError as error:
             if is_strict or error.is_final:
                 raise
@@ -163,6 +166,45 @@ class CustomDerivative:
                 f"{index}th argument, which is:{list(x.shape)}, but got: {list(gradient.shape)}."
             )
         return gradient if gradient.dtype is x.dtype else apply(convert, gradient, dtype=x.dtype)
+
+
+class _Local(threading.local):
+    def __init__(self) -> None:
+        #: the derivatives that are being traced, each with the types and constants of its call
+        self.traced: list[tuple[CustomDerivative, list[Any]]] = []
+
+
+_local = _Local()
+#: so many equal calls in one another are taken for a recursion without end
+_DEEPEST = 20
+
+
+class _Within:
+    """While the derivative of a call is traced; refuses calls that lead back to themselves."""
+
+    def __init__(self, derivative: CustomDerivative, call: list[Any]) -> None:
+        self.entry = derivative, call
+
+    def __enter__(self) -> None:
+        derivative, call = self.entry
+        equal = [one for one, other in _local.traced if one is derivative and _is_same(call, other)]
+        if len(equal) >= _DEEPEST:
+            raise TypeError(
+                f"The derivative of {derivative.name} leads back to {derivative.name} without end, because "
+                f"each derivative is traced when its function is called. Let the chain of derivatives end: "
+                f"use operators of mindgrad.ops in the last 'bprop', or leave out its own derivative."
+            )
+        _local.traced.append(self.entry)
+
+    def __exit__(self, *_: Any) -> None:
+        _local.traced.pop()
+
+
+def _is_same(call: list[Any], other: list[Any]) -> bool:
+    types, constants = call
+    return (
+        types == other[0] and len(constants) == len(other[1]) and all(map(operator.is_, constants, other[1]))
+    )
 
 
 class _OnValues:

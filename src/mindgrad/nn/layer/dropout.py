@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad._base.location import warn_user
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell import Cell
 from mindgrad.ops import dropping
 
 __all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d"]
+
+_warned: list[bool] = []
 
 
 class Dropout(Cell):
@@ -21,8 +24,9 @@ class Dropout(Cell):
     of training (``set_train(False)``, as a Cell is when it is made) the input is returned as it is.
 
     Args:
-        keep_prob: the probability that an element is kept, r1.x's argument.
-        p: the probability that an element is dropped, 2.x's argument; it takes the place of ``keep_prob``.
+        keep_prob (float): probability that an element is kept. Default: 0.5. MindSpore's order of arguments
+            makes it the first one: ``Dropout(0.3)`` drops 70 % of the elements, of which one warning tells.
+        p (float): probability that an element is dropped, in place of ``keep_prob``. Default: ``None``.
         dtype: accepted for compatibility; the result has the input's type.
 
     Called with ``x``, a tensor of a floating-point type and any shape.
@@ -43,10 +47,18 @@ class Dropout(Cell):
 
     def __init__(self, keep_prob: float = 0.5, p: float | None = None, dtype: Any = float32) -> None:
         super().__init__()
-        if p is None:
-            keep_prob = dropping.probability("Dropout", "keep_prob", keep_prob, open_below=True)
-        else:
+        if p is not None:
             keep_prob = 1 - dropping.probability("Dropout", "p", p)
+        else:
+            keep_prob = dropping.probability("Dropout", "keep_prob", keep_prob, open_below=True)
+        if p is None and keep_prob != 0.5 and not _warned:
+            _warned.append(True)
+            warn_user(
+                f"The first argument of nn.Dropout is 'keep_prob', as in MindSpore: keep_prob={keep_prob} "
+                f"drops each element with probability {1 - keep_prob:.10g}. To drop with probability "
+                f"{keep_prob}, write nn.Dropout(p={keep_prob}); to keep this meaning, write "
+                f"nn.Dropout(p={1 - keep_prob:.10g})."
+            )
         self.p = p
         self.keep_prob = keep_prob
 

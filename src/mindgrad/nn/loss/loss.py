@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import int32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.function_cells import FunctionCell, cells_of, function_cells
 from mindgrad.nn.loss.base import LossBase
@@ -16,8 +15,6 @@ from mindgrad.nn.loss.overlaps import DiceLoss, FocalLoss, MultiClassDiceLoss
 from mindgrad.ops import activation, alignments, arithmetic, classification, likelihoods, losses, math
 from mindgrad.ops.clipping import minimum
 from mindgrad.ops.losses import operands_of_one_shape
-from mindgrad.ops.matrices import one_hot
-from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import Attribute, anything, boolean, integer, number
 from mindgrad.ops.rectifiers import relu
 from mindgrad.ops.reduction import flag
@@ -161,18 +158,10 @@ GaussianNLLLoss = _loss(
 
 
 def _softmax_cross_entropy(self: Any, logits: Any, labels: Any) -> Tensor:
-    x = operand(logits, "SoftmaxCrossEntropyWithLogits")
     if self.sparse:
-        if x.ndim != 2:
-            raise ValueError(
-                f"For 'SoftmaxCrossEntropyWithLogits', the 'logits' must have 2 axes, but the shape is "
-                f"{x.shape}."
-            )
-        # a class that is out of range has no share in any
-        labels = cast(
-            one_hot(cast(operand(labels, type(self).__name__), int32), x.shape[1], 1.0, 0.0), x.dtype
-        )
-    return self.get_loss(classification.softmax_cross_entropy(x, labels)[0])
+        name = "SoftmaxCrossEntropyWithLogits"
+        return self.get_loss(classification.sparse_softmax_cross_entropy(name, logits, labels)[0])
+    return self.get_loss(classification.softmax_cross_entropy(logits, labels)[0])
 
 
 SoftmaxCrossEntropyWithLogits = _loss(

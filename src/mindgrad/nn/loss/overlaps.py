@@ -9,6 +9,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.layer.activation import get_activation
 from mindgrad.nn.loss.base import LossBase
 from mindgrad.ops import activation, arithmetic, classification, indexing, layout, math
+from mindgrad.ops.class_labels import class_labels
 from mindgrad.ops.losses import operands_of_one_shape
 from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.reduction import mean
@@ -166,7 +167,7 @@ class FocalLoss(LossBase):
                     f"{weights.shape}."
                 )
         if not is_full:
-            t = cast(t, int32)
+            t = class_labels(cast(t, int32), classes, operator)
             logs = indexing.gather_elements(logs, 1, t)
         p = math.exp(logs)
         loss = arithmetic.neg(arithmetic.mul(arithmetic.pow(arithmetic.sub(1.0, p), self.gamma), logs))

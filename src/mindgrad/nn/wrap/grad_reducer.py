@@ -25,8 +25,8 @@ class DistributedGradReducer(Cell):
 
     Args:
         parameters: the Parameters whose gradients come.
-        mean: whether to average rather than to sum; ``None``: as ``gradients_mean`` of
-            ``set_auto_parallel_context`` says.
+        mean (bool): ``True`` averages, ``False`` sums. Default: ``None``, the value of ``gradients_mean`` in
+            ``set_auto_parallel_context``, which is ``False`` unless it is set.
         degree: what an average divides by; ``None``: the number of processes.
         fusion_type: accepted for compatibility: messages are joined anyway.
         group: the name of the group; ``None``: all processes.

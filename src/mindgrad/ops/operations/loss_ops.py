@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.dtype import int32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, classification
-from mindgrad.ops.matrices import one_hot
-from mindgrad.ops.operands import cast, operand
 from mindgrad.ops.operations.base import boolean, classes, operation
 from mindgrad.ops.reduction import mean
 from mindgrad.ops.registry import public
@@ -22,16 +19,8 @@ public(
 
 
 def _sparse(self: Any, logits: Any, labels: Any) -> Tensor:
-    operator = "SparseSoftmaxCrossEntropyWithLogits"
-    x, t = operand(logits, operator), cast(operand(labels, operator), int32)
-    if x.ndim != 2 or t.shape != x.shape[:1]:
-        raise ValueError(
-            f"For '{operator}', the 'logits' must have the shape (n, c) and the 'labels' (n,), but the "
-            f"shapes are {x.shape} and {t.shape}."
-        )
-    shares = cast(one_hot(t, x.shape[1], 1.0, 0.0), x.dtype)
-    loss, derivative = classification.softmax_cross_entropy(x, shares)
-    return arithmetic.mul(derivative, 1 / x.shape[0]) if self.is_grad else mean(loss)
+    loss, derivative = classification.sparse_softmax_cross_entropy(type(self).__name__, logits, labels)
+    return arithmetic.mul(derivative(), 1 / loss.shape[0]) if self.is_grad else mean(loss)
 
 
 SparseSoftmaxCrossEntropyWithLogits = operation(

@@ -1,0 +1,135 @@
+"""``functional_call`` runs a Cell with other values of its Parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from mindgrad._base.nearest import nearest
+from mindgrad.execution.compiled import Compiled
+from mindgrad.execution.object_cache import remembered
+from mindgrad.ir import settings
+from mindgrad.ir.recorder import Recorder
+from mindgrad.ir.scope import innermost, opened
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import state
+
+__all__ = ["functional_call"]
+
+
+def functional_call(
+    net: Any, params: Mapping[str, Any], args: Any = (), kwargs: Mapping[str, Any] | None = None
+) -> Any:
+    """Call a Cell with other values in place of its Parameters, which stay as they are.
+
+    The values are ordinary arguments: differentiate with respect to them, take batches of them with ``vmap``,
+    or compute them with another network.
+
+    Args:
+        net (Cell): the network.
+        params (dict): by the name of a Parameter, as ``net.parameters_and_names()`` has it, the Tensor that
+            stands for it in this call. Parameters without an entry keep their values.
+        args (Any): the positional arguments of ``net`` as a tuple, or the only one. Default: ``()``.
+        kwargs (dict, optional): the arguments by name. Default: ``None``.
+
+    Returns:
+        The result of ``net``. What ``net`` assigns to a Parameter of ``params``, such as a running mean, is
+        forgotten; what it assigns to others stays.
+
+    Raises:
+        TypeError: If ``net`` is not a Cell, ``params`` not a dict, or a value not a Tensor.
+        ValueError: If ``net`` has no Parameter of a name, or a value has another shape.
+
+    >>> import mindgrad as ms
+    >>> from mindgrad import Tensor, nn
+    >>> net = nn.Dense(2, 1, weight_init="zeros", has_bias=False)
+    >>> x = Tensor([[1.0, 2.0]])
+    >>> def loss(weight):
+    ...     return ms.functional_call(net, {"weight": weight}, x).sum()
+    >>> weight = Tensor([[3.0, 4.0]])
+    >>> print(loss(weight), ms.grad(loss)(weight), net(x))
+    11.0 [[1. 2.]] [[0.]]
+
+    See Also:
+        :func:`mindgrad.tree_map`: updates of such a dict of values.
+    """
+    if not hasattr(net, "parameters_and_names"):
+        raise TypeError(f"For 'functional_call', 'net' must be a Cell, but got {type(net).__name__}.")
+    if not isinstance(params, Mapping):
+        raise TypeError(
+            f"For 'functional_call', 'params' must be a dict of names and Tensors, but got "
+            f"{type(params).__name__}."
+        )
+    args = tuple(args) if isinstance(args, (tuple, list)) else (args,)
+    named = dict(params)
+    if innermost() is None and settings.is_graph_mode():
+        compiled: Compiled = remembered(net, ("functional_call",), lambda: Compiled(_Call(net)))
+        return compiled.call((named, args, dict(kwargs or {})), {})
+    return _Call(net)(named, args, dict(kwargs or {}))
+
+
+class _Call:
+    """Calls of one Cell with values for its Parameters."""
+
+    def __init__(self, net: Any) -> None:
+        self.net = net
+
+    def __call__(self, params: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        pairs = self._pairs(params)
+        if innermost() is not None:
+            with _bound(pairs):
+                return self.net(*args, **kwargs)
+        scope = Recorder()  # which records nothing: no tensor is of it
+        with opened(scope):
+            with _bound(pairs):
+                result = self.net(*args, **kwargs)
+            written = [(p, scope.bindings[id(p)]) for p in scope.written.values()]
+        for parameter, value in written:
+            state.write(parameter, value)
+        return result
+
+    def _pairs(self, params: dict[str, Any]) -> list[tuple[Any, Tensor]]:
+        """Each Parameter with the value that stands for it."""
+        names: dict[str, Any] = {}
+        for path, parameter in self.net.parameters_and_names():
+            names.setdefault(parameter.name, parameter)
+            names[path] = parameter
+        pairs = []
+        for name, value in params.items():
+            parameter = names.get(name)
+            if parameter is None:
+                raise ValueError(
+                    f"For 'functional_call', {type(self.net).__name__} has no Parameter {name!r}"
+                    f"{nearest(name, list(names)) or '; it has ' + ', '.join(names)}."
+                )
+            if not isinstance(value, Tensor):
+                raise TypeError(
+                    f"For 'functional_call', the value of {name!r} must be a Tensor, but got "
+                    f"{type(value).__name__}."
+                )
+            value = state.read(value)
+            if value.shape != parameter.shape:
+                raise ValueError(
+                    f"For 'functional_call', the value of {name!r} must have the shape {parameter.shape} of "
+                    f"the Parameter, but its shape is {value.shape}."
+                )
+            pairs.append((parameter, value))
+        return pairs
+
+
+@contextmanager
+def _bound(pairs: list[tuple[Any, Tensor]]) -> Iterator[None]:
+    """A block in which Parameters stand for other values."""
+    scope: Any = innermost()
+    before = [(id(p), scope.bindings.get(id(p)), scope.written.get(id(p))) for p, _ in pairs]
+    scope.bindings.update([(id(p), value) for p, value in pairs])
+    try:
+        yield
+    finally:
+        for key, binding, written in before:
+            for table, value in ((scope.bindings, binding), (scope.written, written)):
+                if value is None:
+                    table.pop(key, None)
+                else:
+                    table[key] = value

@@ -1,0 +1,167 @@
+"""Trees are tensors in tuples, lists, dicts, and dataclasses: ``tree_map``, ``ravel_pytree``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.tree import differences, flatten, paths, unflatten
+from mindgrad.ir.dtype import float32, promote
+from mindgrad.ir.scope import apply
+from mindgrad.ir.tensor import Tensor
+from mindgrad.rows.static_slices import concatenate
+from mindgrad.rows.static_slices import slice as part_of
+from mindgrad.rows.structural import convert, reshape
+from mindgrad.trace import state, user_calls
+
+__all__ = ["ravel_pytree", "tree_leaves", "tree_map"]
+
+
+def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
+    """Apply a function to every leaf of a tree, and to the leaves of further trees beside it.
+
+    Args:
+        fn (Callable): called as ``fn(leaf, *leaves_of_rest)``, in the order of the leaves.
+        tree (Any): tuples, named tuples, lists, dicts, and dataclasses, nested in one another. Everything
+            else is a leaf, except ``None``, which stays ``None``.
+        *rest (Any): trees of the same structure. A list may stand for a tuple, and the order of the keys of a
+            dict does not matter.
+
+    Returns:
+        A tree of the structure of ``tree``, with the results of ``fn`` as leaves.
+
+    Raises:
+        TypeError: If ``fn`` is not callable.
+        ValueError: If the structure of one of ``rest`` differs.
+
+    >>> import mindgrad as ms
+    >>> weights = {"w": ms.Tensor([1.0, 2.0]), "b": [ms.Tensor(3.0)]}
+    >>> gradients = {"b": (ms.Tensor(10.0),), "w": ms.Tensor([10.0, 20.0])}
+    >>> stepped = ms.tree_map(lambda w, g: w - 0.1 * g, weights, gradients)
+    >>> print(stepped["w"], stepped["b"][0])
+    [0. 0.] 2.0
+
+    See Also:
+        :func:`mindgrad.ravel_pytree`: all leaves as one vector.
+    """
+    if not callable(fn):
+        raise TypeError(f"For 'tree_map', 'fn' must be callable, but got {type(fn).__name__}.")
+    leaves, structure = flatten(tree)
+    others = [_leaves_like(tree, other, number) for number, other in enumerate(rest, 1)]
+    results = [
+        None if leaf is None else user_calls.run(fn, leaf, *beside)
+        for leaf, *beside in zip(leaves, *others, strict=True)
+    ]
+    return unflatten(structure, results)
+
+
+def tree_leaves(tree: Any) -> list[Any]:
+    """The leaves of a tree, in order, without ``None``.
+
+    Args:
+        tree (Any): as for :func:`mindgrad.tree_map`.
+
+    Returns:
+        list, the leaves.
+
+    >>> import mindgrad as ms
+    >>> ms.tree_leaves({"a": 1, "b": (2, [3, None])})
+    [1, 2, 3]
+    """
+    return [leaf for leaf in flatten(tree)[0] if leaf is not None]
+
+
+def ravel_pytree(tree: Any) -> tuple[Tensor, Callable[[Any], Any]]:
+    """Join all leaves of a tree to one vector, and return the function that takes it apart again.
+
+    Optimizers and solvers of vectors work on any tree of parameters that way.
+
+    Args:
+        tree (Any): as for :func:`mindgrad.tree_map`; the leaves are Tensors, NumPy arrays, and numbers.
+
+    Returns:
+        tuple ``(vector, unravel)``. The Tensor ``vector`` has one axis, and the dtype to which the dtypes of
+        the leaves promote. ``unravel(vector)`` returns a tree of Tensors with the structure of ``tree``, and
+        the shapes and dtypes of its leaves. Both are differentiable.
+
+    Raises:
+        TypeError: If a leaf is neither a tensor, an array, nor a number.
+        ValueError: In ``unravel``, if the vector has another shape.
+
+    >>> import mindgrad as ms
+    >>> vector, unravel = ms.ravel_pytree({"w": ms.Tensor([[1.0, 2.0]]), "b": 3.0})
+    >>> print(vector, unravel(2 * vector)["w"])
+    [1. 2. 3.] [[2. 4.]]
+
+    See Also:
+        :func:`mindgrad.tree_map`: a function of every leaf.
+    """
+    leaves, structure = flatten(tree)
+    tensors: list[Any] = []
+    for path, leaf in zip(paths(structure, "tree"), leaves, strict=True):
+        if isinstance(leaf, (bool, int, float, complex, np.ndarray, np.generic)):
+            leaf = Tensor(leaf)
+        if leaf is not None and not isinstance(leaf, Tensor):
+            raise TypeError(
+                f"For 'ravel_pytree', every leaf must be a Tensor, an array, or a number, but {path} is a "
+                f"{type(leaf).__name__}."
+            )
+        tensors.append(None if leaf is None else state.read(leaf))
+    types = [None if x is None else x.type for x in tensors]
+    present = [x for x in tensors if x is not None]
+    dtype = present[0].dtype if present else float32
+    for x in present[1:]:
+        dtype = promote(dtype, x.dtype)
+    parts = [apply(reshape, _as_dtype(x, dtype), shape=(math.prod(x.shape),)) for x in present]
+    size = sum(part.shape[0] for part in parts)
+
+    def unravel(vector: Any) -> Any:
+        vector = state.read(vector) if isinstance(vector, Tensor) else Tensor(vector)
+        if vector.shape != (size,):
+            raise ValueError(
+                f"For 'unravel' of 'ravel_pytree', the vector must have shape ({size},), but its shape is "
+                f"{vector.shape}."
+            )
+        found, start = [], 0
+        for each in types:
+            if each is None:
+                found.append(None)
+                continue
+            piece = apply(part_of, vector, start=(start,), limit=(start + each.size,), strides=(1,))
+            found.append(_as_dtype(apply(reshape, piece, shape=each.shape), each.dtype))
+            start += each.size
+        return unflatten(structure, found)
+
+    if not parts:
+        return Tensor(np.zeros(0, np.float32)), unravel
+    return (apply(concatenate, *parts, axis=0) if len(parts) > 1 else parts[0]), unravel
+
+
+def _as_dtype(x: Tensor, dtype: Any) -> Tensor:
+    return x if x.dtype is dtype else apply(convert, x, dtype=dtype)
+
+
+def _leaves_like(tree: Any, other: Any, number: int) -> list[Any]:
+    """The leaves of ``other`` in the order of those of ``tree``."""
+    arranged = _arranged(tree, other)
+    leaves, structure = flatten(arranged)
+    expected = flatten(_arranged(tree, tree))[1]
+    if structure != expected:
+        difference = differences(expected, structure, "tree").replace("changed from", "differs:", 1)
+        raise ValueError(
+            f"For 'tree_map', the structure of tree {number + 1} must be that of the first: "
+            f"{difference.replace(' to ', ' and ', 1)}."
+        )
+    return leaves
+
+
+def _arranged(tree: Any, other: Any) -> Any:
+    """``other`` with its dicts in the order of those of ``tree``, and all sequences as tuples."""
+    if isinstance(tree, dict) and isinstance(other, dict) and tree.keys() == other.keys():
+        return {key: _arranged(tree[key], other[key]) for key in tree}
+    if isinstance(tree, (tuple, list)) and isinstance(other, (tuple, list)) and len(tree) == len(other):
+        return tuple(map(_arranged, tree, other))
+    return other

@@ -1,0 +1,22 @@
+"""Parallel workers are accepted and not started: the thread that reads a dataset makes its rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad._base.location import warn_user
+
+__all__ = ["note_workers"]
+
+_warned: list[bool] = []
+
+
+def note_workers(count: Any) -> None:
+    """Warn, once in a process, if more than one worker is requested."""
+    if isinstance(count, int) and count > 1 and not _warned:
+        _warned.append(True)
+        warn_user(
+            f"num_parallel_workers={count} has no effect: the thread that reads the dataset makes its rows, "
+            f"in order. If that is slow, do the work once, before training, or for a whole batch in "
+            f"batch(per_batch_map=...). Leave the argument out to silence this warning."
+        )
