@@ -133,6 +133,8 @@ def _is_quotient(equation: Equation) -> bool:
 
 
 def _is_step(equation: Equation, x: Any) -> bool:
+    if not equation.outputs:  # print, for example
+        return False
     result = equation.outputs[0].type.dtype
     if equation.primitive.kind == "pointwise constant":
         return result is x.type.dtype

@@ -282,7 +282,7 @@ def _divide(a: Any, b: Any) -> Any:
     if np.result_type(a).kind in "iub":
         b_safe = np.where(np.equal(b, 0), 1, b)
         quotient = np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b_safe))
-        return np.where(np.equal(b, 0), -1, quotient).astype(np.result_type(a))
+        return np.where(np.equal(b, 0), ~np.zeros_like(quotient), quotient).astype(np.result_type(a))
     return np.true_divide(a, b)
 
 
