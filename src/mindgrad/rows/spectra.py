@@ -71,7 +71,7 @@ _SYMMETRIC = (reduce_sum, reduce_prod, logsumexp, norm)
 
 
 class _Form(NamedTuple):
-    """How a value depends on eigenvalues.
+    """The dependence of a value on eigenvalues.
 
     Attributes:
         axis: the axis along which element i is a function of λ_i and of shared numbers; ``None``: of
@@ -92,19 +92,14 @@ def slopes(cotangent: Any, values: Any) -> Any:
     tangents: dict[Any, Any] = {values: ones(values.type)}
     forms[values] = _Form(len(values.shape) - 1, frozenset(range(len(values.shape))))
     for equation in _equations_between(values, cotangent):
-        inputs = [_form(x, forms) for x in equation.inputs]
-        found = None if None in inputs or equation.primitive.multiple else _through(equation, inputs)
-        depends = not forms.keys().isdisjoint(equation.inputs)
-        if found is not None or depends:  # else its results are numbers from outside
-            forms.update(dict.fromkeys(equation.outputs, found))
-        ts = [tangents.get(x) for x in equation.inputs]
+        form = _result_form(equation, forms)
+        if form is not None or not forms.keys().isdisjoint(equation.inputs):
+            forms.update(dict.fromkeys(equation.outputs, form))  # else results are numbers from outside
         rule = equation.primitive.jvp
-        if (
-            found is not None
-            and found.axis is not None
-            and rule is not None
-            and any(t is not None for t in ts)
-        ):
+        if form is None or form.axis is None or rule is None:
+            continue
+        ts = [tangents.get(x) for x in equation.inputs]
+        if any(t is not None for t in ts):
             (y,) = equation.outputs
             tangents[y] = rule(y, equation.inputs, ts, **equation.parameters)
     if _form(cotangent, forms) is None:
@@ -141,9 +136,12 @@ def _form(atom: Any, forms: dict[Any, _Form | None]) -> _Form | None:
     return _Form(None, frozenset()) if is_number else None
 
 
-def _through(equation: Any, inputs: list[Any]) -> _Form | None:
+def _result_form(equation: Any, forms: dict[Any, _Form | None]) -> _Form | None:
     """The form of the result of ``equation``; ``None`` if it has none."""
     primitive, parameters = equation.primitive, equation.parameters
+    inputs: list[Any] = [_form(x, forms) for x in equation.inputs]
+    if None in inputs or primitive.multiple:
+        return None
     (y,) = equation.outputs
     axes = {form.axis for form in inputs} - {None}
     varying = frozenset().union(*[form.varying for form in inputs])
@@ -161,10 +159,10 @@ def _through(equation: Any, inputs: list[Any]) -> _Form | None:
         left = [axis for axis in range(len(equation.inputs[0].shape)) if axis not in reduced]
         return _Form(None, frozenset([left.index(axis) for axis in form.varying if axis in left]))
     if primitive is dot:
-        (one, other), contract = inputs, parameters["contract"]
         ranks = [len(x.shape) for x in equation.inputs]
-        if contract[0]:
-            return _Form(None, frozenset()) if ranks == [1, 1] and one.axis == other.axis == 0 else None
+        if parameters["contract"][0]:
+            is_sum = ranks == [1, 1] and [form.axis for form in inputs] == [0, 0]
+            return _Form(None, frozenset()) if is_sum else None
         return max(inputs, key=lambda form: len(form.varying)) if 0 in ranks else None  # by a number
     if primitive is broadcast_in_dim:
         (form,), dims = inputs, parameters["dims"]
