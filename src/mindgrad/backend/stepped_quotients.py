@@ -1,11 +1,15 @@
-"""Quotients that are rounded to whole numbers are divided, where XLA would multiply by a reciprocal.
+"""Quotients that XLA would rewrite into something with another value are hidden from its rewrites.
+
+    (a / b) / c, a / (b / c)        XLA divides by b · c and multiplies by c, which leave the range of the type
+
+Whole numbers of quotients are divided, where XLA would multiply by a reciprocal.
 
     floor(x / c), ceil(x / c), trunc(x / c), round(x / c), (x / c) as an integer         c: a constant
 
 XLA makes ``x · (1 / c)`` of ``x / c``, which is off by a rounding: 41 · (1 / 41) is below 1 in Float32, so
 that its floor is 0. A rounding more does not matter but under a step. The rewrite does not see a constant
-behind an optimisation barrier, and the barrier is gone before loops are fused: the program differs by the
-division only.
+or a quotient behind an optimisation barrier, and the barrier is gone before loops are fused: the program
+differs by the division only.
 """
 
 from __future__ import annotations
@@ -17,7 +21,19 @@ import numpy as np
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.index_map import UNIFORM
 
-__all__ = ["hidden", "stepped_quotients"]
+__all__ = ["hidden", "hidden_operands"]
+
+
+def hidden_operands(graph: Graph) -> dict[Equation, list[int]]:
+    """The operands of quotients in ``graph`` that are to be hidden from XLA's rewrites."""
+    found = {equation: [1] for equation in stepped_quotients(graph)}
+    quotients = {e.outputs[0] for e in graph.equations if _is_quotient(e)}
+    for equation in graph.equations if quotients else ():
+        if _is_quotient(equation):
+            nested = [k for k, x in enumerate(equation.inputs) if _unmoved(x) in quotients]
+            if nested:
+                found[equation] = sorted({*nested, *found.get(equation, ())})
+    return found
 
 
 def stepped_quotients(graph: Graph) -> set[Equation]:
@@ -29,9 +45,9 @@ def stepped_quotients(graph: Graph) -> set[Equation]:
     return {divisions[x] for x in steps if x in divisions}
 
 
-def hidden(jax: Any, divisor: Any) -> Any:
-    """``divisor``, of which XLA's rewrites do not see that it is a constant."""
-    return jax.lax.optimization_barrier(divisor)
+def hidden(jax: Any, operand: Any) -> Any:
+    """``operand``, of which XLA's rewrites do not see that it is a constant or a quotient."""
+    return jax.lax.optimization_barrier(operand)
 
 
 def _is_quotient(equation: Equation) -> bool:

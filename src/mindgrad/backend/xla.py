@@ -21,7 +21,7 @@ from mindgrad.backend.executable import Executable, GraphProgram, ahead, noting
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.backend.options import options_of
 from mindgrad.backend.process_mesh import after, mesh_of, noted
-from mindgrad.backend.stepped_quotients import hidden, stepped_quotients
+from mindgrad.backend.stepped_quotients import hidden, hidden_operands
 from mindgrad.control.trip_counts import has_long_loops, is_short
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, communicates, is_communication
@@ -104,14 +104,14 @@ def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: 
             value = values[atom] = _constant(jax, atom) if value is None else value
         return value
 
-    order, divided = _CollectiveOrder(graph), stepped_quotients(graph)
+    order, divided = _CollectiveOrder(graph), hidden_operands(graph)
     for equation in graph.equations:
         primitive, parameters = equation.primitive, equation.parameters
         operands = order.operands(equation, [read(atom) for atom in equation.inputs], values)
         if primitive.kind == "control":
             parameters = {k: shared.function(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
-        if equation in divided:
-            operands = [operands[0], hidden(jax, operands[1])]
+        for k in divided.get(equation, ()):
+            operands[k] = hidden(jax, operands[k])
         result = lower(primitive, *operands, **parameters)
         if primitive.multiple:
             values.update(zip(equation.outputs, result, strict=True))

@@ -24,6 +24,12 @@ def safe_reciprocal(ops: Any, x: Any) -> Any:
     return ops.where(is_zero, ops.zeros_like(x), 1 / ops.where(is_zero, ops.ones_like(x), x))
 
 
+def sech_squared(ops: Any, x: Any) -> Any:
+    """1 / cosh² x, without overflow."""
+    small = ops.exp(-2 * ops.abs(x))
+    return 4 * small / ((1 + small) * (1 + small))
+
+
 def dot(ops: Any, a: Any, b: Any, contract: Any, batch: Any) -> Any:
     """Σ over the contracted axes; axes (batch, free of a, free of b)."""
     free = [
@@ -204,7 +210,7 @@ def argsort(ops: Any, x: Any, axis: int, descending: bool) -> Any:
 HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (
-        absorb, safe_reciprocal, dot, pad, gather, scatter_add, scatter_set, dynamic_slice,
+        absorb, safe_reciprocal, sech_squared, dot, pad, gather, scatter_add, scatter_set, dynamic_slice,
         dynamic_update_slice, conv, argsort, solve,
     )
 }  # fmt: skip

@@ -289,8 +289,7 @@ def softsign(x: Any) -> Tensor:
     >>> print(ops.softsign(Tensor([-1.0, 0.0, 3.0])))
     [-0.5   0.    0.75]
     """
-    x = real_operand(x, "Softsign")
-    return mul(x, apply(elementwise.safe_reciprocal, add(apply(piecewise.abs, x), 1.0)))
+    return apply(piecewise.softsign, real_operand(x, "Softsign"))
 
 
 @public()
@@ -306,8 +305,7 @@ def tanhshrink(input: Any) -> Tensor:
     >>> print(f"{ops.tanhshrink(Tensor(1.0)):.4f}")
     0.2384
     """
-    x = real_operand(input, "Tanhshrink")
-    return sub(x, tanh(x))
+    return apply(elementwise.tanhshrink, real_operand(input, "Tanhshrink"))
 
 
 @public("GLU(axis=-1)(x)", "mint.nn.functional.glu(input, dim=-1)")
