@@ -16,7 +16,7 @@ from mindgrad.ops.math import exp, tanh
 from mindgrad.ops.operands import accepted, cast, choose, inexact, operand
 from mindgrad.ops.reduction import widened, with_reduced_axes
 from mindgrad.ops.registry import public
-from mindgrad.ops.special import erf
+from mindgrad.ops.special import erfc
 from mindgrad.rows import elementwise, piecewise, special
 from mindgrad.rows.reduction import logsumexp, reduce_max
 from mindgrad.rows.static_slices import slice
@@ -212,12 +212,11 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     """
     x = real_operand(input, "GeLU")
     if approximate == "none":
-        share = erf(mul(x, _math.sqrt(0.5)))
-    elif approximate == "tanh":
-        share = tanh(mul(mul(x, add(mul(mul(x, x), 0.044715), 1.0)), _math.sqrt(2 / _math.pi)))
-    else:
+        return mul(mul(x, 0.5), erfc(mul(x, -_math.sqrt(0.5))))  # 1 + erf would cancel for negative x
+    if approximate != "tanh":
         raise ValueError(f"For 'GeLU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}.")
-    return mul(mul(x, 0.5), add(share, 1.0))
+    # (1 + tanh z) / 2 is the logistic function of 2 z, which does not cancel
+    return mul(x, sigmoid(mul(mul(x, add(mul(mul(x, x), 0.044715), 1.0)), 2 * _math.sqrt(2 / _math.pi))))
 
 
 @public("FastGeLU FastGelu")

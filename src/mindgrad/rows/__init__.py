@@ -25,6 +25,7 @@ from mindgrad.rows import (
     piecewise,
     random,
     reduction,
+    scaled_erfc,
     sharding,
     slicing,
     sorting,
@@ -38,5 +39,5 @@ __all__ = [
     "arithmetic", "assignment", "bessel", "bessel_second", "collectives", "complexes", "contraction",
     "convolution", "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "fourier", "general_eig",
     "incomplete", "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "random", "reduction",
-    "sharding", "slicing", "sorting", "special", "static_slices", "structural", "unstacking",
+    "scaled_erfc", "sharding", "slicing", "sorting", "special", "static_slices", "structural", "unstacking",
 ]  # fmt: skip

@@ -44,6 +44,7 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
+    "one_minus_square",
     "pow",
     "real_power",
     "reciprocal",
@@ -105,6 +106,12 @@ def _xlogy_numpy(x: Any, y: Any) -> Any:
     return np.where((x == 0) & ~np.isnan(y), np.zeros((), x.dtype), x * np.log(y))
 
 
+def _quotient_or_zero(x: Any, y: Any) -> Any:
+    """x / y, and 0 where x is 0; there 1 / y is the factor of x, elsewhere it could overflow."""
+    is_zero = equal(x, zeros(x.type))
+    return select(is_zero, absorb(x, 1 / y), x / select(is_zero, ones(y.type), y))
+
+
 #: ``x · log y``, zero where ``x`` is zero
 xlogy = elementwise(
     "xlogy",
@@ -112,7 +119,7 @@ xlogy = elementwise(
     xla=lambda jax, x, y: jax.numpy.where(
         (x == 0) & ~jax.numpy.isnan(y), jax.numpy.zeros((), x.dtype), x * jax.lax.log(y)
     ),
-    partials=lambda p, x, y: [log(y), absorb(x, 1 / y)],
+    partials=lambda p, x, y: [log(y), _quotient_or_zero(x, y)],
     samples=reals(0.2, 3),
     accepts="float",
     singular=True,
@@ -125,14 +132,23 @@ sin = elementwise("sin", numpy=np.sin, xla="sin", partials=lambda y, x: [cos(x)]
 cos = elementwise("cos", numpy=np.cos, xla="cos", partials=lambda y, x: [-sin(x)], samples=reals(-3, 3))
 tan = elementwise("tan", numpy=np.tan, xla="tan", partials=lambda y, x: [1 + y * y], samples=reals(-1.2, 1.2))
 
-# (1 − x)(1 + x) and not 1 − x², which cancels next to ±1
+#: 1 − x² as (1 − x)(1 + x), which does not cancel next to ±1, with the derivative −2 x, exact next to 0
+one_minus_square = elementwise(
+    "one_minus_square",
+    work=ARITHMETIC,
+    numpy=lambda x: (1 - x) * (1 + x),
+    xla=lambda jax, x: (1 - x) * (1 + x),
+    partials=lambda y, x: [-2 * x],
+    samples=reals(-0.9, 0.9),
+)
+
 asin = elementwise(
-    "asin", numpy=np.arcsin, xla="asin", partials=lambda y, x: [rsqrt((1 - x) * (1 + x))],
+    "asin", numpy=np.arcsin, xla="asin", partials=lambda y, x: [rsqrt(one_minus_square(x))],
     samples=reals(-0.9, 0.9), singular=True,
 )  # fmt: skip
 
 acos = elementwise(
-    "acos", numpy=np.arccos, xla="acos", partials=lambda y, x: [-rsqrt((1 - x) * (1 + x))],
+    "acos", numpy=np.arccos, xla="acos", partials=lambda y, x: [-rsqrt(one_minus_square(x))],
     samples=reals(-0.9, 0.9), singular=True,
 )  # fmt: skip
 
@@ -260,7 +276,7 @@ acosh = elementwise(
 
 atanh = elementwise(
     "atanh", numpy=np.arctanh, xla="atanh",
-    partials=lambda y, x: [1 / ((1 - x) * (1 + x))], samples=reals(-0.8, 0.8), singular=True,
+    partials=lambda y, x: [1 / one_minus_square(x)], samples=reals(-0.8, 0.8), singular=True,
 )  # fmt: skip
 
 
