@@ -3,6 +3,7 @@
     floor(x / c), ceil(x / c), trunc(x / c), round(x / c), (x / c) as an integer     a quotient is rounded
     x * 1e-20 * 1e-20,  x / 1e20 / 1e20,  x + 3e38 + 3e38,  x + 1e30 - 1e30           constants are collected
     x / 3e38                                                                          1 / 3e38 is subnormal
+    (a / b) / c, a / (b / c)                                                          b * c leaves the range
 
 XLA makes ``x * (1 / c)`` of ``x / c``, which is off by a rounding: 41 * (1 / 41) is below 1 in float32, so
 that its floor is 0. It also collects the constant factors and terms of a value, which may overflow, underflow
@@ -44,7 +45,7 @@ _NOTHING = _Collected()
 
 def kept_constants(graph: Graph) -> set[tuple[Equation, int]]:
     """Return the equations of ``graph`` with a constant operand to hide, and the position of the operand."""
-    hidden_operands = {(equation, 1) for equation in _stepped_quotients(graph)}
+    hidden_operands = {(equation, 1) for equation in _stepped_quotients(graph)} | _nested_quotients(graph)
     collected: dict[Any, _Collected] = {}
     for equation in graph.equations:
         if len(equation.outputs) != 1 or equation.outputs[0].type.dtype.kind not in ("float", "complex"):
@@ -113,9 +114,20 @@ def _extended(equation: Equation, position: int, constant: Constant, other: _Col
     return _Collected(0.0, 0.0, least, most) if is_inside and not cancels else None
 
 
-def hidden(jax: Any, divisor: Any) -> Any:
-    """``divisor``, of which XLA's rewrites do not see that it is a constant."""
-    return jax.lax.optimization_barrier(divisor)
+def hidden(jax: Any, operand: Any) -> Any:
+    """``operand``, of which XLA's rewrites do not see that it is a constant or a quotient."""
+    return jax.lax.optimization_barrier(operand)
+
+
+def _nested_quotients(graph: Graph) -> set[tuple[Equation, int]]:
+    """The quotients of ``graph`` with an operand that is a quotient, and the position of that operand."""
+    quotients = {e.outputs[0]: e for e in graph.equations if _is_quotient(e)}
+    return {
+        (equation, position)
+        for equation in quotients.values()
+        for position, x in enumerate(equation.inputs)
+        if _unmoved(x) in quotients
+    }
 
 
 def _stepped_quotients(graph: Graph) -> set[Equation]:

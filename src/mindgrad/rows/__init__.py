@@ -27,6 +27,7 @@ from mindgrad.rows import (
     random,
     recurrence,
     reduction,
+    scaled_erfc,
     sharding,
     slicing,
     sorting,
@@ -40,6 +41,6 @@ __all__ = [
     "arithmetic", "assignment", "bessel", "bessel_second", "collectives", "complexes", "contraction",
     "convolution", "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "fourier", "general_eig",
     "incomplete", "indexing", "inverse_pairs", "linalg", "logic", "lu", "neighbours", "piecewise", "random",
-    "recurrence", "reduction", "sharding", "slicing", "sorting", "special", "static_slices",
+    "recurrence", "reduction", "scaled_erfc", "sharding", "slicing", "sorting", "special", "static_slices",
     "structural", "unstacking",
 ]  # fmt: skip

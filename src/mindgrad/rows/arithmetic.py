@@ -293,13 +293,19 @@ def _div_transpose(ct: Any, a: Any, b: Any) -> list[Any]:
 
 
 def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """d(a / b) = da / b − (y / b) db; both quotients are infinite at b = 0."""
+    """d(a / b) = (da − y db) / b, of which each product is absorbing: 1 / b is infinite at b = 0.
+
+    y / b is not formed: it leaves the range of the type (1 / b²) where its product with db does not.
+    """
     b = xs[1]
     da, db = ts
-    known = type(b) is Constant and b.is_splat and not _is(b, 0)
-    first = None if da is None else (da / b if known else absorb(1 / b, da))
-    second = None if db is None else absorb(y / b, db)
-    return _sub_jvp(None, None, (first, second))
+    if type(b) is Constant and b.is_splat and not _is(b, 0):
+        return None if da is None else da / b
+    if db is None:
+        return None if da is None else absorb(1 / b, da)
+    if da is None:
+        return -absorb(y, absorb(1 / b, db))
+    return absorb(1 / b, da - absorb(y, db))
 
 
 def _quotient(equation: Any, coefficient: Any, k: int) -> Any:
