@@ -159,8 +159,8 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
 def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
     """The tangents of ``graph`` at ``(*consts, *xs)`` for those of ``consts``, ``xs`` held fixed.
 
-    The derivative is taken in a program of its own and then inlined: an operand of the inlined ``graph`` can be
-    simplified to a value that it was computed from, which has no tangent here.
+    The derivative is taken in a program of its own and then inlined: an operand of the inlined ``graph`` can
+    be simplified to a value that it was computed from, which has no tangent here.
     """
     moving = active(ts)
     operands = [*consts, *xs]

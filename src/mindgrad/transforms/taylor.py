@@ -21,13 +21,14 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any
 
+from mindgrad._base.trampoline import trampolined
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Equation, Graph, Variable, derivative_of, silent
 from mindgrad.rows.kinds import accumulate, zeros
 
 __all__ = ["taylor"]
 
-#: a rule: yields which coefficients of which atoms it needs, receives them, and returns its result
+#: a rule: yields which coefficients ``(atom, k)`` it needs, receives them, and returns its own
 Steps = Generator[tuple[Any, int], Any, Any]
 
 
@@ -107,23 +108,8 @@ class _Series:
         return values
 
     def coefficient(self, atom: Any, k: int) -> Any:
-        """Coefficient ``k`` of the series of ``atom``, ``None`` where it is zero.
-
-        Each rule is a generator that yields the coefficients that it needs, ``(atom, k)``, and receives them:
-        what one coefficient depends on can be as deep as the program, deeper than Python's calls may be.
-        """
-        running = [self._coefficient(atom, k)]
-        found: Any = None
-        while running:
-            try:
-                wanted = running[-1].send(found)
-            except StopIteration as end:
-                running.pop()
-                found = end.value
-            else:
-                running.append(self._coefficient(*wanted))
-                found = None
-        return found
+        """Coefficient ``k`` of the series of ``atom``, ``None`` where it is zero."""
+        return trampolined(self._coefficient(atom, k), lambda wanted: self._coefficient(*wanted))
 
     def _coefficient(self, atom: Any, k: int) -> Steps:
         if type(atom) is not Variable:
@@ -224,7 +210,7 @@ class _Series:
             self._known.update(((y, k), c) for k, c in enumerate(found))
 
     def _linear(self, equation: Equation, k: int) -> Steps:
-        """The operator on the coefficients; the value of an operand in which it is not linear is used as it is."""
+        """The operator on the coefficients; operands in which it is not linear keep their value."""
         coefficients = []
         for x in equation.inputs:
             coefficients.append((yield x, k) if self._varies(x) else None)
