@@ -308,15 +308,15 @@ def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
     return absorb(1 / b, da - absorb(y, db))
 
 
-def _quotient(equation: Any, coefficient: Any, k: int) -> Any:
+def _quotient(equation: Any, k: int) -> Any:
     """``y b = a``, solved for the last coefficient of y: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.
 
     At b = 0 both quotients absorb, as in the forward rule: a coefficient that is zero stays zero.
     """
     a, b = equation.inputs
-    top, terms = coefficient(a, k), []
+    top, terms = (yield a, k), []
     for j in range(k):
-        left, right = coefficient(equation.outputs[0], j), coefficient(b, k - j)
+        left, right = (yield equation.outputs[0], j), (yield b, k - j)
         if left is not None and right is not None:
             terms.append(absorb(left, right))
     if terms:
@@ -324,7 +324,7 @@ def _quotient(equation: Any, coefficient: Any, k: int) -> Any:
         top = -total if top is None else top - total
     if top is None:
         return None
-    below = coefficient(b, 0)
+    below = yield b, 0
     if type(below) is Constant and below.is_splat and not below.is_all(0):
         return top / below
     return absorb(1 / (zeros(b.type) if below is None else below), top)
