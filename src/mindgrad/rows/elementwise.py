@@ -213,12 +213,12 @@ def _sech_squared(array: Any, x: Any) -> Any:
     return 4 * small * inverse * inverse
 
 
-def _series_of_sech_squared(equation: Any, coefficient: Any, k: int) -> Any:
+def _series_of_sech_squared(equation: Any, k: int) -> Any:
     """Taylor coefficient k ≥ 1 of 1 − y², for y = tanh x: −Σ_j y_j y_{k−j}."""
     y = tanh(*equation.inputs)
     terms = []
     for j in range(k // 2 + 1):
-        left, right = coefficient(y, j), coefficient(y, k - j)
+        left, right = (yield y, j), (yield y, k - j)
         if left is not None and right is not None:
             terms.append(left * right * (1.0 if 2 * j == k else 2.0))
     return -accumulate(terms) if terms else None
