@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mindgrad import Tensor, ops
 from mindgrad.backend import custom_calls, disk, xla
 from mindgrad.backend.executable import GraphProgram
 from mindgrad.backend.graph_digest import digest
 from mindgrad.backend.jax_import import jax_module
+from mindgrad.execution.compiled import trace
 from mindgrad.ir.graph import Equation, Graph, Variable
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import tensor_type
@@ -200,6 +202,17 @@ def test_program_is_not_stored_if_no_equation_names_its_target(place, compiled, 
     assert stored(place) == []
 
 
+def test_program_is_not_stored_if_its_targets_cannot_be_read(place, compiled, monkeypatch):  # noqa: F811
+    def unreadable(lowered):
+        raise AttributeError("compiler_ir")
+
+    monkeypatch.setattr(custom_calls, "targets_of", unreadable)
+    run(graph_of("cholesky"))
+    run(graph_of("sin"))
+    assert len(compiled) == 2
+    assert stored(place) == []
+
+
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b"[[1], [99]]", b'[["a"], "b"]', b"\x80\x04"])
 def test_description_that_is_damaged_prepares_nothing(text, monkeypatch):
     monkeypatch.setattr(custom_calls, "_prepared", set())
@@ -224,6 +237,22 @@ def test_operator_of_the_user_with_a_callback_is_compiled_in_each_process(place,
         del REGISTRY["callback_of_user"]
     assert len(compiled) == 2
     assert stored(place) == []
+
+
+def test_custom_calls_of_loops_and_branches_are_prepared(monkeypatch):
+    def function(x):
+        while x.sum() < 100.0:
+            x = ops.cholesky(ops.matmul(x, x.T)) * 3.0 + x
+        if x[0, 0] > 0.0:
+            return ops.eigvalsh(x).sum()
+        return ops.inverse(x).sum()
+
+    graph = trace(function, Tensor(np.eye(3, dtype=np.float32)))
+    description = custom_calls.described(xla.lower_ahead(graph), graph)
+    monkeypatch.setattr(custom_calls, "_prepared", set())
+    assert custom_calls.is_prepared(description, graph, "cpu")
+    targets = {target for _, target in custom_calls._prepared}
+    assert targets >= {"lapack_spotrf_ffi", "lapack_ssyevd_ffi", "lapack_sgetrf_ffi"}
 
 
 def test_targets_are_read_from_inner_programs():

@@ -18,9 +18,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.backend.jax_import import jax_module
-from mindgrad.backend.xla import lower
-from mindgrad.ir.graph import Equation, Graph, all_equations
+from mindgrad.backend.xla import lower_ahead
+from mindgrad.ir.graph import Equation, Graph, Variable, all_equations
 
 __all__ = ["described", "is_prepared", "targets_of"]
 
@@ -50,10 +49,13 @@ def described(lowered: Any, graph: Graph | None) -> bytes | None:
         graph: the program; ``None`` if every process lowers it before it loads it.
 
     Returns:
-        The description; ``None``: no equation names one of the targets, so the program cannot be stored.
+        The description; ``None``: a target is named by no equation, so the program cannot be stored.
     """
     positions: list[int] = []
-    missing = set() if graph is None else targets_of(lowered)
+    try:
+        missing = set() if graph is None else targets_of(lowered)
+    except Exception:  # a later jax writes its programs in another way
+        return None
     targets = sorted(missing)
     if graph is not None and missing:
         equations = list(all_equations(graph.equations))
@@ -97,21 +99,25 @@ def _candidates(equations: Sequence[Equation]) -> list[int]:
     """The positions of one equation of each kind, first those that are likely to name a target."""
     kinds: dict[Any, int] = {}
     for position, equation in enumerate(equations):
+        kind: Any = (
+            position  # of a loop or branch, which is tried last: its graphs have equations of their own
+        )
         if not equation.graphs:
-            types = tuple([atom.type for atom in equation.inputs])
-            kinds.setdefault((equation.primitive, types, repr(equation.parameters)), position)
-    return sorted(kinds.values(), key=lambda position: equations[position].primitive.pointwise)
+            kind = equation.primitive, tuple([x.type for x in equation.inputs]), repr(equation.parameters)
+        kinds.setdefault(kind, position)
+
+    def order(position: int) -> tuple[bool, bool]:
+        return bool(equations[position].graphs), equations[position].primitive.pointwise
+
+    return sorted(kinds.values(), key=order)
 
 
 def _targets_of_equation(equation: Equation) -> set[str]:
     """The targets that an equation names when it is lowered by itself; none if that is impossible."""
-    jax = jax_module()
-
-    def run(*operands: Any) -> Any:
-        return lower(equation.primitive, *operands, **equation.parameters)
-
-    operands = [jax.ShapeDtypeStruct(x.shape, x.type.dtype.numpy) for x in equation.inputs]
+    inputs = [Variable(x.type) for x in equation.inputs]
+    outputs = tuple([Variable(y.type) for y in equation.outputs])
+    alone = Equation(equation.primitive, tuple(inputs), equation.parameters, outputs)
     try:
-        return targets_of(jax.jit(run).lower(*operands))
+        return targets_of(lower_ahead(Graph(inputs, [alone], outputs)))
     except Exception:  # jax raises what it likes: this equation does not prepare a target
         return set()

@@ -86,15 +86,15 @@ class _File:
 
 def _imports(module: ast.Module) -> list[ast.stmt]:
     """The imports that bind names of the module, in whatever blocks they are."""
-    found: list[ast.stmt] = []
+    imports: list[ast.stmt] = []
     waiting: list[ast.AST] = [module]
     while waiting:
         node = waiting.pop()
         if isinstance(node, (ast.Import, ast.ImportFrom)):
-            found.append(node)
+            imports.append(node)
         elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.expr)):
             waiting += ast.iter_child_nodes(node)
-    return found
+    return imports
 
 
 #: CPython counts the depth of syntax trees that it converts for all threads together, and gives SystemError
