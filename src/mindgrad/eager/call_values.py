@@ -248,7 +248,6 @@ class CallValues:
         alive = [p for p in pendings if sys.getrefcount(p) > _UNUSED]
         missing = [p for p in alive if p.value is None]
         numbers = {p.number for p in missing}
-        pairs = self.replaced(structure)
         if surviving:
             structure.obstacle = GIVES_BACK
         program = structure.current()
@@ -260,6 +259,7 @@ class CallValues:
             else:
                 structure.outputs |= numbers
                 structure.changed()
+        pairs = self.replaced(structure)
         structure.confirmed += 1
         structure.outputs |= numbers
         if structure.confirmed == 1:

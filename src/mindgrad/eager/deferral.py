@@ -163,6 +163,7 @@ class Deferral:
         outer_results: Sequence[Tensor],
         shortcut: Any = None,
         applied: Any = None,
+        *,
         is_last: bool = False,
     ) -> tuple[list[Tensor], list[Tensor]]:
         """The results of ``execution.record.finish`` for a recording of this call."""

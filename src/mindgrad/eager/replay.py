@@ -164,7 +164,7 @@ class Replay:
         chosen, further = operands[:count], iter(operands[count:])
         extras = [lifted(next(further)) if is_present else None for is_present in has_extra]
         outside, results = finish(
-            scope, inputs, transform, extras, chosen, list(further), shortcut, applied, is_last
+            scope, inputs, transform, extras, chosen, list(further), shortcut, applied, is_last=is_last
         )
         return [*outside, *results]
 

@@ -181,7 +181,7 @@ def transformed(
             else:
                 finisher = scope.deferral.finishes
         outside, results = finisher(
-            scope, inputs, transform, vectors, chosen, primals, shortcut, applied, is_last
+            scope, inputs, transform, vectors, chosen, primals, shortcut, applied, is_last=is_last
         )
     count = len(returned)
     if len(primals) == count and not targets:
@@ -207,6 +207,7 @@ def finish(
     primals: Sequence[Tensor],
     shortcut: Callable[..., list[Any] | None] | None = None,
     applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
+    *,
     is_last: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
     """``primals`` and what ``transform`` makes of the recording in ``scope``, one level further out.

@@ -212,7 +212,7 @@ class HostCosts(NamedTuple):
     #: seconds that calls of all kinds must have taken before jax is imported to compile one
     importing_seconds: float = 0.1
     #: a call waits for the program of its kind, while that is being compiled, as long as so many calls take
-    waiting_calls: float = 3.0
+    waiting_calls: float = 8.0
     #: calls of a kind that may differ from the recording before the kind is never compiled
     divergences: int = 6
     #: calls that ask for a value inside a recording before a program is compiled for it
