@@ -24,8 +24,8 @@ def tree_map(fn: Callable[..., Any], tree: Any, *trees: Any) -> Any:
     """Apply a function to every leaf of a tree, together with the same leaves of further trees.
 
     Args:
-        fn (Callable): called as ``fn(leaf, *leaves)`` with the same leaf of each of ``trees``, in the order of
-            the leaves.
+        fn (Callable): called as ``fn(leaf, *leaves)`` with the same leaf of each of ``trees``, in the order
+            of the leaves.
         tree (Any): tuples, named tuples, lists, dicts, and dataclasses, nested in one another. Everything
             else is a leaf, except ``None``, which stays ``None``.
         *trees (Any): trees of the same structure. A list may stand for a tuple, and the order of the keys of
