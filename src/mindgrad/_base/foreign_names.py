@@ -113,7 +113,7 @@ MODULES = {
     "make_jaxpr": "ms.explain(fn)(x)",
     "map": "ms.vmap(fn)(xs), or a Python loop",
     "no_grad": _NO_TAPE,
-    "onnx": "ms.export(net, x, file_name='net', file_format='MINDIR')",
+    "onnx": "ms.save_checkpoint(net, 'net.ckpt') keeps the Parameters; no program for other runtimes is made",
     "optim": "the optimizers are in nn: nn.Adam(net.trainable_params(), learning_rate=1e-3)",
     "pjit": "ms.jit(fn)",
     "pmap": "ms.vmap(fn): a program runs on one device",
