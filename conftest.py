@@ -1,19 +1,35 @@
-"""What tests and examples share: the options of XLA, NumPy in its place, a process that stays as it was."""
+"""Configuration of all tests and examples: as users run programs, but for the options of XLA.
+
+Calls of eager mode may be compiled, and compiled programs are kept in a cache on disk. A test that needs
+something else says so with a marker, ``eager`` or ``no_disk_cache``, which pyproject.toml explains.
+"""
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+from mindgrad.ir import settings
 from tests.numpy_programs import compile_ahead, evaluated_ahead, is_sample, select
 from tests.process_state import process_stays
 
 UNIT = Path(__file__).parent / "tests" / "unit"
 
-# Tests compile anew and leave the user's compile cache alone; tests of the cache have folders of their own.
-os.environ.setdefault("MINDGRAD_CACHE_DIR", "")
+#: how calls of eager mode run where no marker says it: "" as users have them, which compiles calls that take long;
+#: "numpy" operator by operator; "compiled" as programs from the second call on
+EAGER = os.environ.get("MINDGRAD_EAGER", "")
+
+# Compiled programs are kept in a folder of this run, which its worker processes inherit with the environment. The
+# process that has made it removes it. With MINDGRAD_CACHE_DIR in the environment that folder is used, and kept.
+_OWN_CACHE = "MINDGRAD_CACHE_DIR" not in os.environ
+if _OWN_CACHE:
+    os.environ["MINDGRAD_CACHE_DIR"] = tempfile.mkdtemp(prefix="mindgrad-tests-")
+_MADE_BY = os.getpid()
+CACHE = os.environ["MINDGRAD_CACHE_DIR"]
 
 #: XLA ends the process over an option that it does not know: those of one version are for that version only
 FAST_COMPILATION = ["--xla_backend_optimization_level=0"]
@@ -40,9 +56,25 @@ def examples_leave_no_trace(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+def pytest_unconfigure() -> None:
+    """Remove the folder of compiled programs that this process has made."""
+    if _OWN_CACHE and os.getpid() == _MADE_BY:
+        shutil.rmtree(CACHE, ignore_errors=True)
+
+
+def configure(item: pytest.Item) -> None:
+    """Let calls of eager mode and the cache on disk be as the markers of a test say, or as users have them."""
+    eager = item.get_closest_marker("eager")
+    switch = EAGER if eager is None else eager.args[0]
+    if settings.get("eager") != switch:
+        settings.store("eager", switch)
+    os.environ["MINDGRAD_CACHE_DIR"] = "" if item.get_closest_marker("no_disk_cache") else CACHE
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Choose who runs the compiled programs of a test and its fixtures (``tests/numpy_programs.py``)."""
+    configure(item)
     is_evaluated = IS_FAST and (item.path.is_relative_to(UNIT) or item.get_closest_marker("numpy"))
     if is_evaluated and not item.get_closest_marker("xla") and not is_sample(item.nodeid):
         select(evaluated_ahead)

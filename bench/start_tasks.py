@@ -5,7 +5,7 @@ from __future__ import annotations
 from start_problems import PROGRAMS
 from task import Goal, Task
 
-CONTENDERS = ("mindgrad:graph", "mindgrad:graph host", "mindgrad:graph second", "jax:jit", "jax:jit second")
+CONTENDERS = ("mindgrad:graph", "mindgrad:graph second", "jax:jit", "jax:jit second")
 
 TASKS = tuple(
     Task(
@@ -15,7 +15,6 @@ TASKS = tuple(
         CONTENDERS,
         (
             Goal("mindgrad:graph", 1.0, ("jax:jit",)),
-            Goal("mindgrad:graph host", 1.0, ("jax:jit",)),
             Goal("mindgrad:graph second", 1.0, ("jax:jit second",)),
         ),
         tolerance=1e-2,

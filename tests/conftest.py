@@ -12,7 +12,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import mindgrad as ms
-from mindgrad.ir import settings as options
 from mindgrad.ir import verify
 
 SMOKE = Path(__file__).parent / "smoke"
@@ -23,11 +22,6 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 # Objects of the collected tests, of jax and of scipy live until the end. The garbage collector does not run while
 # they are made, is told afterwards to leave them alone, and then looks at what tests leave less often than by default.
 gc.disable()
-
-# When calls of eager mode become hot is a matter of time, and results before and after differ in the last bits:
-# tests of tiers turn them on. With MINDGRAD_EAGER=compiled in the environment all tests run with them.
-if not os.environ.get("MINDGRAD_EAGER"):
-    options.store("eager", "numpy")
 
 # Whatever a transform or rewrite makes of a program is a graph that means something.
 verify.always(True)

@@ -21,7 +21,7 @@ def variables(variant: str, folder: str) -> dict[str, str]:
     """The variables that make a variant: "second" has programs of an earlier process on disk."""
     withheld = ("JAX_", "PYTHONDONTWRITEBYTECODE")
     chosen = {name: value for name, value in os.environ.items() if not name.startswith(withheld)}
-    chosen |= {"MINDGRAD_CACHE_DIR": "", "MINDGRAD_FIRST_CALL": "numpy" if "host" in variant else ""}
+    chosen |= {"MINDGRAD_CACHE_DIR": ""}
     if "second" in variant:
         chosen["MINDGRAD_CACHE_DIR"] = str(Path(folder) / "mindgrad")
         chosen["JAX_COMPILATION_CACHE_DIR"] = str(Path(folder) / "jax")

@@ -28,10 +28,24 @@ CHINESE_LINES = re.compile(
 LINK = re.compile(r"(\]\()(?!https?://|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
+def on_startup(**_: Any) -> None:
+    """Make the folder of signatures: mkdocstrings leaves out a folder that is missing when it is configured.
+
+    mkdocstrings is configured before :func:`on_config` runs. Without the folder, it would read the source of
+    the package instead, where it does not find names that tables and decorators define.
+    """
+    signatures().mkdir(parents=True, exist_ok=True)
+
+
+def signatures() -> Path:
+    """The folder of signatures, which mkdocs.yml names too."""
+    return ROOT / "build" / "reference"
+
+
 def on_config(config: Any) -> Any:
     """Write the package of signatures, and enter the reference into the navigation."""
     pages = reference.references()
-    reference.stubs(pages, ROOT / "build" / "reference")
+    reference.stubs(pages, signatures())
     enter_decisions(config.nav)
     for language in config.plugins["i18n"].config.languages:
         enter_decisions(language.nav or [])

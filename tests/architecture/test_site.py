@@ -3,10 +3,12 @@
 Nothing here needs mkdocs; ``scripts/docs`` builds the site and checks what was built.
 """
 
+import ast
 import importlib
 import importlib.util
 import json
 import re
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -151,6 +153,45 @@ def test_the_reference_has_every_public_name_once(reference, tmp_path):
         "| `mindgrad.ops.laplacian` | [`mindgrad.laplacian`][mindgrad.laplacian] |"
         in texts["ops-derivatives"]
     )
+
+
+def definitions(file):
+    """The names that a reader of the source of a module finds: definitions and plain assignments."""
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, ast.AnnAssign):
+            yield node.target.id
+
+
+def test_signatures_define_every_object_of_the_reference(reference, tmp_path):
+    pages = reference.references()
+    reference.stubs(pages, tmp_path)
+    named = [path for page in pages for path in re.findall(r"^::: (.*)$", reference.text_of(page), re.M)]
+    found = {
+        f"{module}.{name}"
+        for module in reference.MODULES
+        for name in definitions(tmp_path.joinpath(*module.split("."), "__init__.py"))
+    }
+    assert len(named) > 2000
+    assert set(named) - found == set()
+
+
+def test_hooks_make_the_folder_that_mkdocstrings_reads(reference, monkeypatch, tmp_path):
+    modules = {
+        name: ModuleType(name) for name in ("mkdocs.plugins", "mkdocs.structure.files", "pymdownx.slugs")
+    }
+    modules["mkdocs.plugins"].event_priority = lambda _: lambda function: function
+    modules["mkdocs.structure.files"].File = modules["pymdownx.slugs"].slugify = None
+    for name, module in {**modules, "reference": reference}.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(sys, "path", [str(DOCS / "site"), *sys.path])
+    hooks = program("hooks")
+    monkeypatch.setattr(hooks, "ROOT", tmp_path)
+    hooks.on_startup(command="build", dirty=False)
+    (named,) = re.findall(r"^ *paths: \[(.*)\]$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    assert (tmp_path / named).is_dir()
+    assert hooks.signatures() == tmp_path / named
 
 
 def modules_below(names):

@@ -27,7 +27,9 @@ assert primitives.__all__, "importing the rooms of the rows fills the registry"
 
 #: rows that stand for other programs and have no samples of their own; their tests are elsewhere
 WITHOUT_SAMPLES = {name for name, row in REGISTRY.items() if row.kind == "control"}
-ROWS = sorted(set(REGISTRY) - WITHOUT_SAMPLES)
+#: rows whose operands belong together (a matrix, its eigenvalues and eigenvectors) and are not moved one by one
+OF_MATRICES_WITH_EIGENVALUES = {"eigenvalue_tangent", "matrix_of_eigenvalues"}
+ROWS = sorted(set(REGISTRY) - WITHOUT_SAMPLES - OF_MATRICES_WITH_EIGENVALUES)
 
 
 class Call(NamedTuple):

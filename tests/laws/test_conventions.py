@@ -95,6 +95,8 @@ def nothing(n: int) -> list[list[float]]:
 
 CORNER = "0 between −1 and 1: the subgradient of least norm"
 POWER = "a power of a root is built without the root"
+INVERSE = "a function of its inverse is built without the two"
+SQUARE = "a square is not negative"
 LEFT = "the limit from inside the domain"
 STEP = "constant on both sides"
 
@@ -190,7 +192,18 @@ TABLE = [
     Convention("cos(norm(v))", lambda v: row.cos(row.norm(v, axes=(0,))), ([0.0, 0.0],), [0, 0], nothing(2), "not the limit, −1 on the diagonal: zero wins"),
     Convention("cos(abs(x))", lambda x: row.cos(row.abs(x)), (0.0,), 0, 0, "not the limit, −1: zero wins"),
     Convention("cos(sqrt(x))", lambda x: row.cos(row.sqrt(x)), (0.0,), 0, None, "not the limit, −0.5: zero wins"),
-    Convention("exp(log(x))", lambda x: row.exp(row.log(x)), (0.0,), 0, None, "not the limit, 1: zero wins"),
+    Convention("exp(log(x))", lambda x: row.exp(row.log(x)), (0.0,), 1, 0, INVERSE),
+    Convention("exp2(log2(x))", lambda x: row.exp2(row.log2(x)), (0.0,), 1, 0, INVERSE),
+    Convention("expm1(log1p(x))", lambda x: row.expm1(row.log1p(x)), (-1.0,), 1, 0, INVERSE),
+    Convention("cos(acos(x))", lambda x: row.cos(row.acos(x)), (1.0,), 1, 0, INVERSE),
+    Convention("sin(asin(x))", lambda x: row.sin(row.asin(x)), (-1.0,), 1, 0, INVERSE),
+    Convention("cosh(acosh(x))", lambda x: row.cosh(row.acosh(x)), (1.0,), 1, 0, INVERSE),
+    Convention("tanh(atanh(x))", lambda x: row.tanh(row.atanh(x)), (1.0,), 1, 0, INVERSE),
+    Convention("sqrt(x ** 4)", lambda x: row.sqrt(row.integer_power(x, n=4)), (0.0,), 0, 2, SQUARE),
+    Convention("sqrt(x ** 8)", lambda x: row.sqrt(row.integer_power(x, n=8)), (0.0,), 0, 0, SQUARE),
+    Convention("sqrt((x · x) · (x · x))", lambda x: row.sqrt((x * x) * (x * x)), (0.0,), 0, 2, SQUARE),
+    Convention("abs(−x · x)", lambda x: row.abs(-(x * x)), (0.0,), 0, 2, SQUARE),
+    Convention("abs(sum(v · v))", lambda v: row.abs(row.reduce_sum(v * v, axes=(0,))), ([0.0, 0.0],), [0, 0], [[2, 0], [0, 2]], SQUARE),
     # infinities
     Convention("logaddexp(x, y)", of("logaddexp"), (-inf, -inf), [0, 0], nothing(2), "nothing is added to nothing"),
     Convention("logaddexp(x, y)", of("logaddexp"), (inf, inf), [0.5, 0.5], nothing(2), "ties share equally"),
@@ -396,10 +409,19 @@ def document() -> str:
         "which nothing moves. Where a slope happens to be zero and meets an infinite one, the product has a limit",
         "that may be another number. Whole powers of roots, norms and absolute values have theirs, with factors",
         "and divisors around them, because they are built without the root: `norm(v) ** 2` is a sum of squares.",
-        "Other smooth functions of a root (`cos(sqrt(x))`, `cos(norm(v))`) are not recognised, and zero wins: at",
+        "A function of its inverse (`cos(acos(x))`, `exp(log(x))`) is built without the two, and a root or an",
+        "absolute value of a square is the number that was squared (`sqrt(x ** 4)` is `x ** 2`).",
+        "",
+        "Other smooth functions of a root (`cos(sqrt(x))`, `cos(norm(v))`) are not recognized, and zero wins: at",
         "such a point the derivative is 0, and so is the second derivative through a norm or an absolute value,",
         "which has none at 0 by itself. Write them as functions of the power. A NaN instead would also be met",
-        "where a mask is multiplied by a root, of which programs rely on that it contributes nothing.",
+        "where zero is right: if a mask is multiplied by a root, and in `exp(-1 / x)` at 0.",
+        "",
+        "Products that are summed (matrix products, convolutions, solutions of linear systems) have this rule for",
+        "what is discarded: an element of an operand that is infinite or NaN contributes nothing if the cotangents",
+        "of all elements of the result that it reaches are zero. So a sample of NaN that `where` discards after",
+        "a layer leaves the gradient of the weights as it is. `where` discards in every program; a slice or a",
+        "lookup does so if the program can know that the operand may be infinite.",
         "",
         "Infinite factors are known where the program makes them (`log(x)` at 0), where they are written as",
         "constants, and, eagerly, where they are values. Data that are infinite when they come into a compiled",
@@ -408,6 +430,10 @@ def document() -> str:
         "",
         "Vectors that belong to a repeated eigenvalue or singular value have no derivative: NaN, never a",
         "finite number that would be wrong. The values themselves, and vectors of the others, have theirs.",
+        "A function of the eigenvalues of a symmetric matrix that does not depend on their order, such as a sum of",
+        "functions of them, also has its second derivative where they are equal, if the first one is taken in",
+        "reverse mode: by `hessian`, `hvp`, or `grad` or `jvp` of `grad`. If the order counts, or the first",
+        "derivative is a `jvp`, the second is NaN, and so is the third.",
         "",
         "| expression | at | first derivative | second derivative | why |",
         "|---|---|---|---|---|",

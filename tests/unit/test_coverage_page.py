@@ -43,7 +43,7 @@ def test_names_are_covered_missing_or_importable():
     assert list(module.importable) == ["DynamicRNN"]
 
 
-@pytest.mark.parametrize("name", ["figures/draw.py", "figures/eager.py", "coverage/record.py"])
+@pytest.mark.parametrize("name", ["figures/draw.py", "coverage/record.py"])
 def test_a_program_of_the_documentation_finds_what_it_imports(name):
     if name.startswith("figures"):
         pytest.importorskip("matplotlib")

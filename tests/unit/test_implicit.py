@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
@@ -392,3 +393,77 @@ def test_a_shooting_method():
     slope = ms.grad(of_a_differential_equation)(double(0.6)).item()
     values = [of_a_differential_equation(double(a)).item() for a in (0.6 - 1e-5, 0.6 + 1e-5)]
     np.testing.assert_allclose(slope, (values[1] - values[0]) / 2e-5, rtol=1e-7)
+
+
+def logistic(dtype):
+    """The cost of a logistic regression, whose minimum rounding makes flat."""
+    rng = np.random.default_rng(0)
+    a = Tensor(rng.normal(size=(60, 3)), dtype)
+    y = Tensor((rng.random(60) < 1 / (1 + np.exp(-a.asnumpy() @ [1.0, -2.0, 0.5]))).astype(float), dtype)
+
+    def cost(w, shift=0.0):
+        z = a @ w
+        return -(y * z - ops.softplus(z)).sum() + 0.5 * 0.999 * (w * w).sum() + shift
+
+    return cost
+
+
+@pytest.mark.parametrize("shift", [0.0, -30.0, 1e6])
+@pytest.mark.parametrize("dtype", [ms.float64, ms.float32])
+def test_argmin_converges_where_decreases_are_below_rounding(dtype, shift):
+    cost = logistic(dtype)
+    run = lambda: ms.argmin(lambda w: cost(w, shift), ops.zeros(3, dtype), has_aux=True)
+    for found, info in (run(), ms.jit(run)()):
+        assert info.converged.item()
+        assert info.iterations.item() <= 12
+        bound = 1e-11 if dtype is ms.float64 else 1e-4
+        np.testing.assert_allclose(ms.grad(cost)(found).asnumpy(), 0.0, atol=bound)
+
+
+def bratu(u, strength):
+    wide = ops.pad(u, (1, 1))
+    return (wide[2:] - 2 * u + wide[:-2]) * 51**2 + strength * ops.exp(u)
+
+
+def sparse_newton(f, u):
+    for _ in range(8):
+        jacobian = ms.jacobian(f, sparse=True)(u)
+        u = u + Tensor(scipy.sparse.linalg.spsolve(jacobian.tocsc(), -f(u).asnumpy()))
+    return u
+
+
+def test_a_solver_of_the_user_makes_sparse_jacobians_under_derivatives():
+    def peak(strength):
+        start = ops.zeros(50, ms.float64)
+        return ms.custom_root(lambda u: bratu(u, strength), start, sparse_newton).max()
+
+    at, step = double(2.0), 1e-4
+    slope = (peak(at + step) - peak(at - step)).item() / (2 * step)
+    gradient = ms.grad(peak)
+    for _ in range(12):  # operator by operator, and as a program once it repeats
+        np.testing.assert_allclose(gradient(at).item(), slope, rtol=1e-6)
+    curvature = (gradient(at + step) - gradient(at - step)).item() / (2 * step)
+    np.testing.assert_allclose(ms.grad(gradient)(at).item(), curvature, rtol=1e-6)
+    np.testing.assert_allclose(ms.jvp(peak, at, double(1.0))[1].item(), slope, rtol=1e-6)
+    np.testing.assert_allclose(ms.derivative(peak, at, 2)[1].item(), curvature, rtol=1e-6)
+
+
+def test_a_solver_of_the_user_reads_weights_as_they_are_now():
+    weight = ms.Parameter(double(1.0), name="weight")
+
+    def root(x):
+        ops.assign(weight, weight * 4)
+        return ms.custom_root(lambda u: u * u - weight * x, x, lambda f, u: double(brent(f)))
+
+    def brent(f):
+        return scipy.optimize.brentq(lambda t: f(double(t)).item(), 0, 50)
+
+    assert ms.grad(root)(double(4.0)).item() == pytest.approx(0.5)  # sqrt(4 x)
+    assert weight.asnumpy() == 4
+
+
+def test_a_sparse_jacobian_under_a_derivative_is_still_refused():
+    with pytest.raises(RuntimeError, match="no Tensor: it cannot be made inside"):
+        ms.grad(lambda u: ms.jacobian(lambda v: bratu(v, 2.0), sparse=True)(u).sum())(
+            ops.zeros(50, ms.float64)
+        )

@@ -460,6 +460,7 @@ CASES = [
 
 #: NumPy's own names of what it calls otherwise
 THEIRS = {
+    "fix": np.trunc,  # NumPy 2.5 deprecates its own
     "cross": lambda a, b, axis=-1: np.cross(*[padded(x, axis) for x in (a, b)], axis=axis),
     "matrix_power": np.linalg.matrix_power,
     "in1d": lambda a, b, invert=False: np.isin(np.ravel(a), b, invert=invert),

@@ -33,7 +33,7 @@ NORMS: dict[str, tuple[Callable[[Tensor], Tensor], float]] = {
 
 
 @pytest.mark.parametrize("wrap", WRAPS)
-@pytest.mark.parametrize("scale, dtype", SCALES)
+@pytest.mark.parametrize(("scale", "dtype"), SCALES)
 @pytest.mark.parametrize("name", NORMS)
 def test_norm_at_extreme_scale_has_its_value_and_gradient(name, scale, dtype, wrap):
     function, p = NORMS[name]
@@ -47,7 +47,7 @@ def test_norm_at_extreme_scale_has_its_value_and_gradient(name, scale, dtype, wr
 
 
 @pytest.mark.parametrize("wrap", WRAPS)
-@pytest.mark.parametrize("scale, dtype", SCALES)
+@pytest.mark.parametrize(("scale", "dtype"), SCALES)
 @pytest.mark.parametrize("name", ["norm", "hypot"])
 def test_norm_at_extreme_scale_has_its_hessian(name, scale, dtype, wrap):
     x = Tensor(np.array([3.0, 4.0]) * scale, dtype)
@@ -56,7 +56,7 @@ def test_norm_at_extreme_scale_has_its_hessian(name, scale, dtype, wrap):
     np.testing.assert_allclose(found, (np.eye(2) - np.outer(u, u)) / 5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("scale, dtype", SCALES)
+@pytest.mark.parametrize(("scale", "dtype"), SCALES)
 def test_norm_of_a_batch_scales_each_vector(scale, dtype):
     x = Tensor(np.array([[3.0 * scale, 4.0 * scale], [0.6, 0.8], [0.0, 0.0]]), dtype)
     value, gradient = ms.value_and_grad(

@@ -199,7 +199,7 @@ def body(program):
 
 def test_a_derivative_has_the_names_of_the_program():
     text = str(ms.source(u, POINT, order=1))
-    assert "h = np.tanh(x * 2.0)" in text
+    assert "h = np.tanh(v1)" in text
     assert "du_dx = h * np.cos(x) + d_h * np.sin(x)" in text
     assert "h = ops.tanh(x * 2.0)\n" in text, "the user's line as a comment"
     assert "d2u_dx2 = " in str(ms.source(u, POINT, order=2))
@@ -379,7 +379,7 @@ class Block(nn.Cell):
         self.dense = nn.Dense(2, 2)
 
     def construct(self, h):
-        return h + ops.tanh(self.dense(h))
+        return h + ops.exp(self.dense(h))
 
 
 class Blocks(nn.Cell):
@@ -398,7 +398,7 @@ def test_layers_are_variables_and_comments_name_their_cells():
     lines = [line.strip() for line in str(program).splitlines()]
     line = Block.construct.__code__.co_firstlineno + 1
     for cell in ("blocks.0", "blocks.1"):
-        assert f"# line {line} in {cell}: return h + ops.tanh(self.dense(h))" in lines
+        assert f"# line {line} in {cell}: return h + ops.exp(self.dense(h))" in lines
     for name in ("blocks_0_dense", "blocks_1_dense", "d_blocks_0"):
         assert any(line.startswith(f"{name} = ") for line in lines), name
     assert not any("ms.source(" in line for line in lines)  # the line that asks is none of the program

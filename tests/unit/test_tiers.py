@@ -244,6 +244,22 @@ def test_both_branches_become_hot(derive):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5)
 
 
+def test_eager_call_that_leaves_a_compiled_branch_computes_the_other_one():
+    """The value that decides is computed by a part of the program of the branch that was expected."""
+
+    def f(x):
+        y = ops.exp(x) * x
+        if float(y.sum()) > 3:
+            return ops.sin(y) + 1
+        return ops.cos(y) * 2
+
+    signs = [1, 1, 1, -1, -1, -1, 1, -1, 1, 1, -1]
+    made = same_in_all_tiers(
+        lambda: Cell(f), [(vector(sign * (1 + 0.1 * k)),) for k, sign in enumerate(signs)]
+    )
+    assert is_hot(made)
+
+
 def test_eager_calls_that_always_differ_are_not_compiled():
     def f(x, orders):
         for _ in range(orders[0]):

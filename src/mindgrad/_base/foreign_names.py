@@ -242,7 +242,10 @@ REMEDIES = {
     "static_argnum": _STATIC,
     "static_argnums": _STATIC,
 }
-_UNEXPECTED = re.compile(r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'")
+#: from Python 3.13 on, the message may propose another argument
+_UNEXPECTED = re.compile(
+    r"([\w.]+)\(\) got an unexpected keyword argument '(\w+)'(?:\. Did you mean '\w+'\?)?"
+)
 
 
 def advice(names: dict[str, str], name: str) -> str:

@@ -25,7 +25,7 @@ from mindgrad.api.vjp_call import Call, Inputs, Run, further
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.record import transformed
 from mindgrad.ir.graph import Constant, Graph
-from mindgrad.ir.scope import GraphScope, innermost, open_scopes
+from mindgrad.ir.scope import GraphScope, has_values_only, innermost
 from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Tensor
 from mindgrad.sparse.decompression import Structure, compressed
@@ -146,7 +146,7 @@ class _Sparse:
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         request = self._request
-        if open_scopes():
+        if not has_values_only():
             raise RuntimeError(
                 f"For '{request.owner}', a sparse matrix is SciPy's and no Tensor: it cannot be made inside "
                 f"a compiled function or another derivative. Make it outside, or leave out sparse=True."

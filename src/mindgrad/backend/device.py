@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from mindgrad.backend.jax_import import is_jax_loaded, jax_module
 from mindgrad.backend.job import job_of
 from mindgrad.backend.processes import is_started
 from mindgrad.backend.xla import compile_kernel, use_device, use_device_later
-from mindgrad.ir.kernels import set_kernel_runner
+from mindgrad.ir.cost_model import HOST
+from mindgrad.ir.kernels import numpy_kernel, runs_functions, set_kernel_runner
 from mindgrad.ir.primitive import Primitive
 
 __all__ = [
@@ -112,10 +114,30 @@ def _report_missing(target: str) -> None:
         )
 
 
+#: seconds that operators of one signature have taken on the host
+_host_seconds: dict[Any, float] = {}
+#: largest number of signatures whose times are kept
+_SIGNATURES = 4096
+
+
 def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
-    """Run one operator on the selected device, compiled once per signature; device arrays."""
+    """Run one operator of eager mode on the selected device, or on the host while compiling does not pay.
+
+    XLA compiles an operator once per signature, which takes about a tenth of a second on a GPU. A training
+    step has hundreds of signatures, so small operators run on the host until compiling would have paid.
+    """
     if primitive.communicates or primitive.calls_back:
         return primitive.numpy(*arrays, **parameters)
+    if not runs_functions(primitive) and sum(map(np.size, arrays)) <= HOST.kernel_elements:
+        signature = (primitive, *parameters.items(), *[(a.dtype, a.shape) for a in arrays])
+        seconds = _host_seconds.get(signature, 0.0)
+        if seconds < HOST.kernel_seconds:
+            start = perf_counter()
+            result = numpy_kernel(primitive, list(map(np.asarray, arrays)), parameters)
+            if len(_host_seconds) >= _SIGNATURES:
+                _host_seconds.clear()
+            _host_seconds[signature] = seconds + perf_counter() - start
+            return result
     kernel = compile_kernel(primitive, tuple(parameters.items()))
     rank = max((np.ndim(a) for a in arrays), default=0)
     if primitive.pointwise and rank:

@@ -1,11 +1,15 @@
-"""Constants that XLA must not combine, because the result leaves the range of the element type.
+"""Constants that XLA's simplifier must not see, because a program would compute something else with them.
 
-    x * 1e-20 * 1e-20    is not    x * (1e-20 * 1e-20), which is x * 0 in float32
-    x / 1e20 / 1e20,  x + 3e38 + 3e38,  x + 1e30 - 1e30,  x / 3e38                  likewise
+    floor(x / c), ceil(x / c), trunc(x / c), round(x / c), (x / c) as an integer     a quotient is rounded
+    x * 1e-20 * 1e-20,  x / 1e20 / 1e20,  x + 3e38 + 3e38,  x + 1e30 - 1e30           constants are collected
+    x / 3e38                                                                          1 / 3e38 is subnormal
+    (a / b) / c, a / (b / c)                                                          b * c leaves the range
 
-XLA's simplifier collects the constant factors and terms of a value, and divides by a constant by multiplying
-by its reciprocal. Where that overflows, underflows or cancels, the second constant is hidden from it
-(``stepped_quotients.hidden``). Programs whose constants stay in range, which is nearly all, are not affected.
+XLA makes ``x * (1 / c)`` of ``x / c``, which is off by a rounding: 41 * (1 / 41) is below 1 in float32, so
+that its floor is 0. It also collects the constant factors and terms of a value, which may overflow, underflow
+or cancel: ``1e-20 * 1e-20`` is 0 in float32. It does not see a constant behind an optimization barrier. The
+barrier is gone before loops are fused, so that the program differs in nothing else. Programs whose constants
+stay in range, which is nearly all, are not affected.
 """
 
 from __future__ import annotations
@@ -16,14 +20,14 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from mindgrad.backend.stepped_quotients import unmoved
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.index_map import UNIFORM
 
-__all__ = ["kept_constants"]
+__all__ = ["hidden", "kept_constants"]
 
 
 class _Collected(NamedTuple):
-    """What XLA may have collected in a value.
+    """Constants that XLA may have collected in a value.
 
     Attributes:
         low, high: bounds of the binary logarithm of its constant factor.
@@ -41,41 +45,45 @@ _NOTHING = _Collected()
 
 def kept_constants(graph: Graph) -> set[tuple[Equation, int]]:
     """Return the equations of ``graph`` with a constant operand to hide, and the position of the operand."""
-    kept: set[tuple[Equation, int]] = set()
+    hidden_operands = {(equation, 1) for equation in _stepped_quotients(graph)} | _nested_quotients(graph)
     collected: dict[Any, _Collected] = {}
     for equation in graph.equations:
         if len(equation.outputs) != 1 or equation.outputs[0].type.dtype.kind not in ("float", "complex"):
             continue
-        found = [collected.get(x, _NOTHING) if type(x) is Variable else None for x in equation.inputs]
-        result = _passed(equation, found)
-        if equation.primitive.symbol in ("+", "-", "*", "/") and len(found) == 2:
+        operands = [collected.get(x, _NOTHING) if type(x) is Variable else None for x in equation.inputs]
+        result = _passed(equation, operands)
+        if equation.primitive.symbol in ("+", "-", "*", "/") and len(operands) == 2:
             for position in (1, 0):
-                constant = unmoved(equation.inputs[position])
-                if type(constant) is Constant and found[1 - position] is not None:
-                    result = _extended(equation, position, constant, found[1 - position] or _NOTHING)
+                constant = _unmoved(equation.inputs[position])
+                if type(constant) is Constant and operands[1 - position] is not None:
+                    result = _extended(equation, position, constant, operands[1 - position] or _NOTHING)
                     if result is None:
-                        kept.add((equation, position))
+                        hidden_operands.add((equation, position))
                     break
         if result is not None and result != _NOTHING:
             collected[equation.outputs[0]] = result
-    return kept
+    return hidden_operands
 
 
-def _passed(equation: Equation, found: list[_Collected | None]) -> _Collected | None:
-    """What an equation without constants leaves collected: moved elements, negation, sums of like terms."""
+def _passed(equation: Equation, operands: list[_Collected | None]) -> _Collected | None:
+    """Constants collected in the result of moved elements, a negation or a sum of like terms."""
     primitive, dtype = equation.primitive, equation.outputs[0].type.dtype
-    if not found or found[0] is None or any(x.type.dtype is not dtype for x in equation.inputs[:1]):
+    if not operands or operands[0] is None or any(x.type.dtype is not dtype for x in equation.inputs[:1]):
         return None
-    if len(found) == 1 and (primitive.moves or primitive.kind == "pointwise linear"):
-        return found[0] if primitive.moves else found[0]._replace(least=-found[0].most, most=-found[0].least)
-    if primitive.symbol in ("+", "-") and len(found) == 2 and found[1] is not None:
-        first, second = found[0], found[1]
+    if len(operands) == 1 and (primitive.moves or primitive.kind == "pointwise linear"):
+        return (
+            operands[0]
+            if primitive.moves
+            else operands[0]._replace(least=-operands[0].most, most=-operands[0].least)
+        )
+    if primitive.symbol in ("+", "-") and len(operands) == 2 and operands[1] is not None:
+        first, second = operands[0], operands[1]
         return _Collected(min(first.low, second.low), max(first.high, second.high) + 1)
     return None
 
 
 def _extended(equation: Equation, position: int, constant: Constant, other: _Collected) -> _Collected | None:
-    """What is collected with one constant more; ``None`` if it must not be."""
+    """Constants collected with ``constant``, an operand of ``equation``; ``None`` if they must stay apart."""
     symbol, info = equation.primitive.symbol, ml_dtypes.finfo(constant.type.dtype.numpy)
     values = np.asarray(constant.smallest())
     values = values.astype(np.complex128 if constant.type.dtype.kind == "complex" else np.float64)
@@ -104,3 +112,58 @@ def _extended(equation: Equation, position: int, constant: Constant, other: _Col
     cancels = before > 0 and smallest < max(before, float(sizes.max())) / 2
     is_inside = max(abs(least), abs(most)) <= float(info.max)
     return _Collected(0.0, 0.0, least, most) if is_inside and not cancels else None
+
+
+def hidden(jax: Any, operand: Any) -> Any:
+    """``operand``, of which XLA's rewrites do not see that it is a constant or a quotient."""
+    return jax.lax.optimization_barrier(operand)
+
+
+def _nested_quotients(graph: Graph) -> set[tuple[Equation, int]]:
+    """The quotients of ``graph`` with an operand that is a quotient, and the position of that operand."""
+    quotients = {e.outputs[0]: e for e in graph.equations if _is_quotient(e)}
+    return {
+        (equation, position)
+        for equation in quotients.values()
+        for position, x in enumerate(equation.inputs)
+        if _unmoved(x) in quotients
+    }
+
+
+def _stepped_quotients(graph: Graph) -> set[Equation]:
+    """The quotients of ``graph`` by constants whose results are rounded to whole numbers."""
+    divisions = {e.outputs[0]: e for e in graph.equations if _is_quotient(e) and _is_rounded(e.inputs[1])}
+    if not divisions:
+        return set()
+    steps = [_unmoved(x) for e in graph.equations for x in e.inputs if _is_step(e, x)]
+    return {divisions[x] for x in steps if x in divisions}
+
+
+def _is_quotient(equation: Equation) -> bool:
+    row = equation.primitive
+    return row.kind == "pointwise multilinear" and row.linear_in == (0,)
+
+
+def _is_step(equation: Equation, x: Any) -> bool:
+    if not equation.outputs:  # print, for example
+        return False
+    result = equation.outputs[0].type.dtype
+    if equation.primitive.kind == "pointwise constant":
+        return result is x.type.dtype
+    return equation.primitive.axes is UNIFORM and result.kind in ("int", "uint")
+
+
+def _unmoved(x: Any) -> Any:
+    """The value whose elements ``x`` has, in other places."""
+    while type(x) is Variable and x.made_by is not None and x.made_by.primitive.moves:
+        x = x.made_by.inputs[0]
+    return x
+
+
+def _is_rounded(divisor: Any) -> bool:
+    """Whether ``divisor`` is a constant of floats whose reciprocal is rounded: no power of two."""
+    constant = _unmoved(divisor)
+    if type(constant) is not Constant or constant.type.dtype.kind != "float":
+        return False
+    mantissas = np.frexp(np.asarray(constant.smallest(), np.float64))[0]
+    return not np.all(np.abs(mantissas) == 0.5)

@@ -19,10 +19,9 @@ from mindgrad._base.waiting import interruptible
 from mindgrad.backend.device_mesh import Placement, constants_of, is_joint, laid_out, lowering_for
 from mindgrad.backend.executable import Executable, GraphProgram, ahead, noting, to_end
 from mindgrad.backend.jax_import import jax_module
-from mindgrad.backend.kept_constants import kept_constants
+from mindgrad.backend.kept_constants import hidden, kept_constants
 from mindgrad.backend.options import kernel_options, options_of
 from mindgrad.backend.process_mesh import after, mesh_of, noted
-from mindgrad.backend.stepped_quotients import hidden, stepped_quotients
 from mindgrad.control.trip_counts import has_long_loops, is_short
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, calls_back, communicates, is_communication
@@ -105,15 +104,16 @@ def _run(graph: Graph, arguments: Sequence[Any], shared: _Shared, *, is_marked: 
             value = values[atom] = _constant(jax, atom) if value is None else value
         return value
 
-    order, kept = _CollectiveOrder(graph), kept_constants(graph)
-    kept.update([(equation, 1) for equation in stepped_quotients(graph)])
+    order, hidden_operands = _CollectiveOrder(graph), kept_constants(graph)
     for equation in graph.equations:
         primitive, parameters = equation.primitive, equation.parameters
         operands = order.operands(equation, [read(atom) for atom in equation.inputs], values)
         if primitive.kind == "control":
             parameters = {k: shared.function(v) if isinstance(v, Graph) else v for k, v in parameters.items()}
-        if kept:
-            operands = [hidden(jax, x) if (equation, k) in kept else x for k, x in enumerate(operands)]
+        if hidden_operands:
+            operands = [
+                hidden(jax, x) if (equation, k) in hidden_operands else x for k, x in enumerate(operands)
+            ]
         result = lower(primitive, *operands, **parameters)
         if primitive.multiple:
             values.update(zip(equation.outputs, result, strict=True))

@@ -21,16 +21,15 @@ from typing import Any
 import numpy as np
 
 from mindgrad.control.batches import Flags, batched_graph, fronted
-from mindgrad.control.subgraphs import forward_body
+from mindgrad.control.subgraphs import active, forward_body, marked, reach, split
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Equation, Graph, Variable, without_effects
+from mindgrad.ir.graph import Graph, Variable, without_effects
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import FREE
 from mindgrad.rows.kinds import zeros
-from mindgrad.transforms.forward import push_tangents
 from mindgrad.transforms.reverse import pull_back
 
 __all__ = ["System", "jacobian_system", "linear_solve", "linear_system", "root"]
@@ -157,40 +156,31 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
     return Graph([v for v in pullback.inputs if v not in xs], pullback.equations, pullback.outputs)
 
 
-def _between(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[Equation]:
-    """The equations that make ``outputs`` of ``inputs``, in order."""
-    boundary: set[Any] = set(inputs)
-    ordered: dict[Equation, None] = {}
-    stack = [y for y in outputs if type(y) is Variable]
-    while stack:
-        atom = stack[-1]
-        equation = atom.made_by
-        if atom in boundary or equation is None or equation in ordered:
-            stack.pop()
-            continue
-        needed = [
-            x
-            for x in equation.inputs
-            if type(x) is Variable
-            and x not in boundary
-            and x.made_by is not None
-            and x.made_by not in ordered
-        ]
-        if needed:
-            stack.extend(needed)
-        else:
-            ordered[equation] = None
-    return list(ordered)
-
-
 def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence[Any]) -> list[Any]:
-    """The tangents of ``graph`` at ``(*consts, *xs)`` for those of ``consts``, ``xs`` held fixed."""
-    tangents = {c: t for c, t in zip(consts, ts, strict=True) if t is not None}
-    if not tangents:
-        return [None] * len(graph.outputs)
-    outputs = current().inline(without_effects(graph), [*consts, *xs])
-    push_tangents(_between([*consts, *xs], outputs), tangents)
-    return [tangents.get(y) for y in outputs]
+    """The tangents of ``graph`` at ``(*consts, *xs)`` for those of ``consts``, ``xs`` held fixed.
+
+    The derivative is taken in a program of its own and then inlined: an operand of the inlined ``graph`` can
+    be simplified to a value that it was computed from, which has no tangent here.
+    """
+    moving = active(ts)
+    operands = [*consts, *xs]
+    graph = marked(without_effects(graph), operands)
+    reached = reach(graph, moving) if moving else ()
+    directions = [ts[k] for k in moving]
+    count, builder = len(graph.outputs), current()
+    tangents: list[Any] = [None] * count
+    if not reached:
+        return tangents
+    if any(t.linear for t in directions):
+        part = split(graph, moving, reached)
+        residuals = builder.inline(part.primal(part.residuals), operands)[count:]
+        linear = part.linear_graph([*part.inputs, *part.residuals])
+        found = builder.inline(linear, [*operands, *residuals, *directions])
+    else:
+        found = builder.inline(forward_body(graph, moving, reached), [*operands, *directions])[count:]
+    for k, t in zip(reached, found, strict=True):
+        tangents[k] = t
+    return tangents
 
 
 def _solved(system: System, consts: Sequence[Any], bs: Sequence[Any], types: Sequence[TensorType]) -> list:

@@ -10,9 +10,10 @@ all trips costs a fraction of an outer product per trip. The *leaves* are the va
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
+from mindgrad._base.trampoline import trampolined
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import float32
 from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
@@ -55,8 +56,7 @@ class Totals:
                 self._varying.update(equation.outputs)
         self._outputs = list(outputs)
         self.leaves: dict[Variable, None] = {}
-        for y in outputs:
-            self._plan(y)
+        self._plan()
 
     def is_fixed(self, x: Any) -> bool:
         return type(x) is not Variable or x not in self._varying
@@ -77,18 +77,21 @@ class Totals:
             return ()
         return tuple([operands[k] for k in together])
 
-    def _plan(self, x: Any) -> None:
-        if self.is_fixed(x):
-            return
-        parts = self._parts(x)
-        for part in parts:
-            self._plan(part)
-        if not parts:
-            equation = self._made_by.get(x)
-            if equation is None or x in self._stacked or not _is_contraction(equation.primitive):
-                self.leaves[x] = None
-            else:
-                self.leaves.update(dict.fromkeys(equation.inputs))
+    def _plan(self) -> None:
+        waiting, planned = [*reversed(self._outputs)], set()
+        while waiting:
+            x = waiting.pop()
+            if self.is_fixed(x) or x in planned:
+                continue
+            planned.add(x)
+            parts = self._parts(x)
+            waiting += reversed(parts)
+            if not parts:
+                equation = self._made_by.get(x)
+                if equation is None or x in self._stacked or not _is_contraction(equation.primitive):
+                    self.leaves[x] = None
+                else:
+                    self.leaves.update(dict.fromkeys(equation.inputs))
 
     def graph(self, inputs: Sequence[Variable], count: int) -> Graph:
         """``(*inputs, *leaves, stacked) ↦ sums``; ``inputs`` are those that do not vary."""
@@ -119,12 +122,12 @@ class Totals:
         def value(x: Any) -> Any:
             return fixed[x] if type(x) is Variable else x
 
-        def total(x: Any) -> Any:
+        def total(x: Any) -> Generator[Any, Any, Any]:
             if x not in sums:
-                sums[x] = make(x)
+                sums[x] = yield from make(x)
             return sums[x]
 
-        def make(x: Any) -> Any:
+        def make(x: Any) -> Generator[Any, Any, Any]:
             if self.is_fixed(x):
                 return value(x) * full(x.type, count)
             equation, parts = self._made_by.get(x), self._parts(x)
@@ -137,14 +140,15 @@ class Totals:
             is_leaf = len(parts) == 1 and parts[0] in self.leaves
             if is_leaf and weights is None and primitive.contracted is not None:
                 return _contracted(equation, stacks)
-            if _is_product(primitive):
-                operands = [value(operand) if self.is_fixed(operand) else total(operand) for operand in parts]
-            else:
-                together = primitive.linear_operands(len(equation.inputs))
-                operands = [total(x) if k in together else value(x) for k, x in enumerate(equation.inputs)]
+            is_product = _is_product(primitive)
+            together = primitive.linear_operands(len(equation.inputs))
+            operands = []
+            for k, operand in enumerate(equation.inputs):
+                is_summed = not self.is_fixed(operand) if is_product else k in together
+                operands.append((yield total(operand)) if is_summed else value(operand))
             return primitive(*operands, **equation.parameters)
 
-        return [total(y) for y in self._outputs]
+        return [trampolined(total(y)) for y in self._outputs]
 
 
 def _is_product(primitive: Primitive) -> bool:

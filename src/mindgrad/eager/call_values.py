@@ -138,6 +138,10 @@ class CallValues:
             self._program = structure.current() or ()
         return self._program
 
+    def change_program(self) -> None:
+        """Go on with the program of another structure: the segments that have run are not its own."""
+        self._program, self._segment = None, 0
+
     def given_by(self, structure: Structure) -> frozenset[int]:
         """The numbers of the values that the program of this call gives."""
         program = self._begun(structure)

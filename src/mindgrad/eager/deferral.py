@@ -163,10 +163,12 @@ class Deferral:
         outer_results: Sequence[Tensor],
         shortcut: Any = None,
         applied: Any = None,
+        is_last: bool = False,
     ) -> tuple[list[Tensor], list[Tensor]]:
         """The results of ``execution.record.finish`` for a recording of this call."""
         parameters = (
-            scope.index, transform, shortcut, applied, len(chosen), tuple([x is not None for x in extras])
+            scope.index, transform, shortcut, applied, is_last, len(chosen),
+            tuple([x is not None for x in extras]),
         )  # fmt: skip
         operands = [*chosen, *[x for x in extras if x is not None], *outer_results]
         results = self._step(FINISH, operands, parameters)
@@ -303,6 +305,7 @@ class Deferral:
         for other in following:
             if other.begins_like(before, position) and other.has_leaves_of(before, len(self._values.leaves)):
                 self.structure, self._expected = other, other.events
+                self._values.change_program()
                 return True
         self.run_one_by_one()
         return False

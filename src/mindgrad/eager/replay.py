@@ -38,8 +38,8 @@ class Event:
         primitive: the operator, or the kind of the event.
         operands: numbers of values; of leaves the inverse (~0 is the first).
         parameters: of an operator its parameters; of ``OPEN`` and ``CLOSE`` the number of the recording; of
-            ``FINISH`` ``(recording, transform, shortcut, applied, number of outputs, which extras are
-            given)``.
+            ``FINISH`` ``(recording, transform, shortcut, applied, whether it is the last transform of the
+            recording, number of outputs, which extras are given)``.
         first: the number of its first result.
         types: the types of its results.
         scopes: for each result the number of the recording that it belongs to, 0 for none.
@@ -159,11 +159,13 @@ class Replay:
             return (make_tensor(operand._array, operand.type),)
         if kind is LIFT:
             return [lifted(operands[0])]
-        recording, transform, shortcut, applied, count, has_extra = event.parameters
+        recording, transform, shortcut, applied, is_last, count, has_extra = event.parameters
         scope, inputs = self.recordings[recording]
         chosen, further = operands[:count], iter(operands[count:])
         extras = [lifted(next(further)) if is_present else None for is_present in has_extra]
-        outside, results = finish(scope, inputs, transform, extras, chosen, list(further), shortcut, applied)
+        outside, results = finish(
+            scope, inputs, transform, extras, chosen, list(further), shortcut, applied, is_last
+        )
         return [*outside, *results]
 
     def run(

@@ -25,7 +25,8 @@ _FUNCTIONS = {
         "exp", "exp2", "expm1", "floor", "floor_div", "fmod", "hypot", "imag", "inverse", "isfinite", "isinf",
         "isnan", "lgamma", "log", "log10", "log1p", "log2", "logaddexp", "logical_and", "logical_not",
         "logical_or", "logical_xor", "maximum", "minimum", "pow", "real", "reciprocal", "relu", "relu6",
-        "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "trunc", "xlogy",
+        "round", "rsqrt", "sigmoid", "sign", "sin", "sinh", "softsign", "sqrt", "tan", "tanh", "tanhshrink",
+        "trunc", "xlogy",
     )},
     "mod": "floor_mod", "select": "where",
 }  # fmt: skip

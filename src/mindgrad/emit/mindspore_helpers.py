@@ -30,6 +30,17 @@ def safe_quotient(ops: Any, x: Any, y: Any) -> Any:
     return ops.where(is_zero, ops.zeros_like(x), x / ops.where(is_zero, ops.ones_like(y), y))
 
 
+def sech_squared(ops: Any, x: Any) -> Any:
+    """1 / cosh² x, without overflow."""
+    small = ops.exp(-2 * ops.abs(x))
+    return 4 * small / ((1 + small) * (1 + small))
+
+
+def one_minus_square(ops: Any, x: Any) -> Any:
+    """(1 − x)(1 + x)."""
+    return (1 - x) * (1 + x)
+
+
 def dot(ops: Any, a: Any, b: Any, contract: Any, batch: Any) -> Any:
     """Σ over the contracted axes; axes (batch, free of a, free of b)."""
     free = [
@@ -230,7 +241,7 @@ def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any
 HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (
-        absorb, safe_reciprocal, safe_quotient, dot, pad, gather, scatter_add, scatter_set, dynamic_slice,
-        dynamic_update_slice, conv, argsort, solve, logcumsumexp, linear_recurrence,
+        absorb, safe_reciprocal, safe_quotient, sech_squared, one_minus_square, dot, pad, gather, scatter_add,
+        scatter_set, dynamic_slice, dynamic_update_slice, conv, argsort, solve, logcumsumexp, linear_recurrence,
     )
 }  # fmt: skip

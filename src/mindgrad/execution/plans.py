@@ -19,7 +19,7 @@ from mindgrad._base.location import Located
 from mindgrad.execution.placement import is_infinite
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.cost_model import HOST
-from mindgrad.ir.graph import Equation, Variable, silent
+from mindgrad.ir.graph import INFINITE, UNIFORM, Equation, Variable, silent
 from mindgrad.ir.kernels import (
     compacted,
     is_checking_kernels,
@@ -66,11 +66,11 @@ class Plan:
     )
 
     def __init__(
-        self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any, infinite: Any
+        self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any, marks: Mapping[int, int]
     ) -> None:
         builder = Builder()
         with building(builder):
-            atoms = _rebuild(builder, recorder, infinite)
+            atoms = _rebuild(builder, recorder, marks)
             recorded = set(builder.equations)
             vectors = [None if e is None else builder.input(e.type) for e in extras]
             # what the function returned without computing it has no derivative; its value is not used
@@ -247,14 +247,14 @@ class _Slots:
         self.steps.append((equation.primitive, operands, results, parameters))
 
 
-def _rebuild(builder: Builder, recorder: Recorder, infinite: Sequence[int]) -> list[Any]:
+def _rebuild(builder: Builder, recorder: Recorder, marks: Mapping[int, int]) -> list[Any]:
     """Emit a recording into ``builder``; the atom of every recorded value.
 
-    ``infinite`` are the numbers of the leaves that are infinite or NaN somewhere.
+    ``marks`` are those of the leaves, by their numbers.
     """
     atoms: list[Any] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
-        atoms[number] = builder.input(tensor.type, tainted=number in infinite)
+        atoms[number] = builder.input(tensor.type, tainted=marks.get(number, 0))
     for source, (primitive, operands, parameters, first, count) in zip_longest(
         recorder.sources, recorder.entries
     ):
@@ -294,21 +294,25 @@ def finish_recorder(
         else:
             structure.append(e._type or e.type)
             enclosed = enclosed or e.is_traced
-    infinite: list[int] = []
+    marks: dict[int, int] = {}
     for n, t in recorder.leaves:
         array = values[n]
         structure.append((n, t._type or t.type, array.ndim))
         enclosed = enclosed or (t._scope is not None and t.is_traced)
         # a constant of the derivative that is infinite absorbs, as it does where the graph knows who made it
-        if n not in xs and is_infinite(array):
-            infinite.append(n)
-            structure.append(n)
+        if n not in xs:
+            mark = INFINITE if is_infinite(array) else 0
+            if array.ndim == 0 and t.ndim and not t.is_traced:
+                mark |= UNIFORM
+            if mark:
+                marks[n] = mark
+                structure.append((n, mark))
     key = tuple(structure)
     plan = _PLANS.get(key)
     if plan is None:
         ys = [(t._atom, None) if t._scope is recorder else (None, t) for t in chosen]
         with only_young_garbage:
-            plan = Plan(recorder, transform, xs, ys, extras, infinite)
+            plan = Plan(recorder, transform, xs, ys, extras, marks)
         if len(_PLANS) >= _PLANS_KEPT:
             _PLANS.pop(next(iter(_PLANS)))
         _PLANS[key] = plan

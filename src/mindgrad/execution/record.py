@@ -180,7 +180,9 @@ def transformed(
                 scope, inputs, chosen, primals, vectors = _shadows(scope, chosen, primals, vectors)
             else:
                 finisher = scope.deferral.finishes
-        outside, results = finisher(scope, inputs, transform, vectors, chosen, primals, shortcut, applied)
+        outside, results = finisher(
+            scope, inputs, transform, vectors, chosen, primals, shortcut, applied, is_last
+        )
     count = len(returned)
     if len(primals) == count and not targets:
         return outside, results
@@ -205,13 +207,14 @@ def finish(
     primals: Sequence[Tensor],
     shortcut: Callable[..., list[Any] | None] | None = None,
     applied: Callable[[Graph, Sequence[Tensor]], list[Tensor]] | None = None,
+    is_last: bool = False,
 ) -> tuple[list[Tensor], list[Tensor]]:
     """``primals`` and what ``transform`` makes of the recording in ``scope``, one level further out.
 
     Args:
         scope: the scope, closed by now.
         inputs: its tensors that stand for the differentiated inputs.
-        transform, shortcut, applied: as :func:`transformed` takes them.
+        transform, shortcut, applied, is_last: as :func:`transformed` takes them.
         extras: cotangents or tangents; ``None`` is passed on as ``None``.
         chosen: the outputs to transform.
         primals: further tensors whose values are needed outside.
@@ -220,7 +223,7 @@ def finish(
         return _finish_graph(
             scope, inputs, transform, extras, chosen, list(primals), shortcut, applied or inline_here
         )
-    return finish_recorder(scope, inputs, transform, extras, chosen, primals)
+    return finish_recorder(scope, inputs, transform, extras, chosen, primals, is_last)
 
 
 def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindgrad.ir.graph import INFINITE, Constant, Equation, Graph, Variable, live_equations
+from mindgrad.ir.graph import INFINITE, INHERITED, Constant, Equation, Graph, Variable, live_equations
 from mindgrad.ir.types import TensorType
 
 if TYPE_CHECKING:
@@ -75,14 +75,14 @@ def is_tainted(
     if passed is None:
         passed = 0
         for atom in inputs:
-            passed |= atom.tainted
+            passed |= atom.tainted & INHERITED
     return passed | (INFINITE if taint == "starts" else 0 if taint == "passes" else taint)
 
 
 def _pass_taint(old: Any, new: Any) -> None:
     """Set the mark of ``old`` on ``new``, which has its value: one set later, of a masked cotangent, too."""
     if old.tainted and type(new) is Variable and not new.linear:
-        new.tainted |= old.tainted
+        new.tainted |= old.tainted & INHERITED
 
 
 def _is_equal(a: np.ndarray, b: np.ndarray) -> bool:
@@ -207,6 +207,7 @@ class Builder:
         found = self._table.get(key)
         if found is not None:
             return found
+        tainted &= INHERITED
         if primitive.taint != "passes":
             tainted = is_tainted(primitive, inputs, parameters, tainted)
         if counterparts is None:

@@ -16,7 +16,7 @@ from mindgrad.ops.math import exp, tanh
 from mindgrad.ops.operands import accepted, cast, choose, inexact, operand
 from mindgrad.ops.reduction import widened, with_reduced_axes
 from mindgrad.ops.registry import public
-from mindgrad.ops.special import erf
+from mindgrad.ops.special import erfc
 from mindgrad.rows import elementwise, piecewise, special
 from mindgrad.rows.reduction import logsumexp, reduce_max
 from mindgrad.rows.static_slices import slice
@@ -212,12 +212,11 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     """
     x = real_operand(input, "GeLU")
     if approximate == "none":
-        share = erf(mul(x, _math.sqrt(0.5)))
-    elif approximate == "tanh":
-        share = tanh(mul(mul(x, add(mul(mul(x, x), 0.044715), 1.0)), _math.sqrt(2 / _math.pi)))
-    else:
+        return mul(mul(x, 0.5), erfc(mul(x, -_math.sqrt(0.5))))  # 1 + erf would cancel for negative x
+    if approximate != "tanh":
         raise ValueError(f"For 'GeLU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}.")
-    return mul(mul(x, 0.5), add(share, 1.0))
+    # (1 + tanh z) / 2 is the logistic function of 2 z, which does not cancel
+    return mul(x, sigmoid(mul(mul(x, add(mul(mul(x, x), 0.044715), 1.0)), 2 * _math.sqrt(2 / _math.pi))))
 
 
 @public("FastGeLU FastGelu")
@@ -289,8 +288,7 @@ def softsign(x: Any) -> Tensor:
     >>> print(ops.softsign(Tensor([-1.0, 0.0, 3.0])))
     [-0.5   0.    0.75]
     """
-    x = real_operand(x, "Softsign")
-    return mul(x, apply(elementwise.safe_reciprocal, add(apply(piecewise.abs, x), 1.0)))
+    return apply(piecewise.softsign, real_operand(x, "Softsign"))
 
 
 @public()
@@ -306,8 +304,7 @@ def tanhshrink(input: Any) -> Tensor:
     >>> print(f"{ops.tanhshrink(Tensor(1.0)):.4f}")
     0.2384
     """
-    x = real_operand(input, "Tanhshrink")
-    return sub(x, tanh(x))
+    return apply(elementwise.tanhshrink, real_operand(input, "Tanhshrink"))
 
 
 @public("GLU(axis=-1)(x)", "mint.nn.functional.glu(input, dim=-1)")

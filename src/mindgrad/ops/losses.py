@@ -6,11 +6,8 @@ Targets are differentiated like any other input. Losses of classes are in ``ops.
 
 from __future__ import annotations
 
-import math as _math
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from mindgrad._base.location import warn_user
 from mindgrad.ir.scope import apply
@@ -18,17 +15,12 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, comparison, math, rectifiers, rounding, statistics
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.axes import normalize_axis
-from mindgrad.ops.comparison import greater, less, logical_and
-from mindgrad.ops.creation import ones_like
-from mindgrad.ops.extremes import amax
-from mindgrad.ops.flow import stop_gradient
-from mindgrad.ops.layout import squeeze
 from mindgrad.ops.operands import choose, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
 from mindgrad.ops.registry import public
-from mindgrad.ops.rounding import abs as absolute
+from mindgrad.ops.vectors import multiplied_in_range
 from mindgrad.rows import special
 
 __all__ = [
@@ -386,23 +378,12 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Ten
     axis = normalize_axis(dim, x.ndim, operator)
     least = number(eps, operator, "eps")
     if x.size:
-        x, of_x = _in_range(x, axis, least)
-        y, of_y = _in_range(y, axis, least)
+        x, of_x = multiplied_in_range(x, axis, least)
+        y, of_y = multiplied_in_range(y, axis, least)
         least = arithmetic.div(arithmetic.div(least, of_x), of_y)
     sizes = arithmetic.mul(statistics.vector_norm(x, 2, axis), statistics.vector_norm(y, 2, axis))
     along = sum_of(arithmetic.mul(x, y), axis)
     return arithmetic.div(along, clipping.maximum(sizes, least))
-
-
-def _in_range(x: Tensor, axis: int, least: float) -> tuple[Tensor, Tensor]:
-    """Vectors divided by a power of two, and it: 1 unless their products would overflow or vanish."""
-    information = np.finfo(np.float32 if x.dtype.is_half else x.dtype.numpy)
-    low, high = [2.0 ** round(_math.log2(float(x)) * 0.3) for x in (information.tiny, information.max)]
-    top = stop_gradient(amax(absolute(x), axis, keepdims=True))
-    unit = choose(greater(top, high), high * high, ones_like(top))
-    if not least:  # else a vanishing product is less than 'eps'
-        unit = choose(logical_and(greater(top, 0), less(top, low)), low * low, unit)
-    return arithmetic.div(x, unit), squeeze(unit, axis)
 
 
 @public("mint.nn.functional")

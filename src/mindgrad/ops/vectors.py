@@ -10,19 +10,23 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import (
     arithmetic,
     clipping,
+    comparison,
     complexes,
     contraction,
     creation,
+    extremes,
     indexing,
     joining,
     layout,
     math,
     movement,
     reduction,
+    rounding,
     statistics,
 )
 from mindgrad.ops.arguments import axis_in_range, whole_number
-from mindgrad.ops.operands import inexact, operand, promoted
+from mindgrad.ops.flow import stop_gradient
+from mindgrad.ops.operands import choose, inexact, operand, promoted
 from mindgrad.ops.registry import public
 
 __all__ = [
@@ -326,3 +330,15 @@ def corrcoef(input: Any) -> Tensor:
         return arithmetic.true_divide(covariance, covariance)
     spread = math.sqrt(complexes.real(covariance.diagonal()))  # type: ignore[attr-defined]
     return arithmetic.true_divide(arithmetic.true_divide(covariance, layout.expand_dims(spread, 1)), spread)
+
+
+def multiplied_in_range(x: Tensor, axis: int, least: float) -> tuple[Tensor, Tensor]:
+    """Vectors divided by a power of two, and it: 1 unless their products would overflow or vanish."""
+    information = np.finfo(np.float32 if x.dtype.is_half else x.dtype.numpy)
+    low, high = [2.0 ** round(float(np.log2(bound)) * 0.3) for bound in (information.tiny, information.max)]
+    top = stop_gradient(extremes.amax(rounding.abs(x), axis, keepdims=True))
+    unit = choose(comparison.greater(top, high), high * high, creation.ones_like(top))
+    if not least:  # else a vanishing product is less than the least divisor
+        is_low = comparison.logical_and(comparison.greater(top, 0), comparison.less(top, low))
+        unit = choose(is_low, low * low, unit)
+    return arithmetic.div(x, unit), layout.squeeze(unit, axis)

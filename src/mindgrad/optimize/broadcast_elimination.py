@@ -84,10 +84,17 @@ def seen_through(view: Equation, axes: Sequence[int | None]) -> tuple[int | None
 
 def repeated(x: Any) -> Repeated:
     """``x`` as a repetition of a smaller value, seen through views; emits at most a smaller constant."""
-    made_by: Equation | None = getattr(x, "made_by", None)
-    if made_by is not None and is_view(made_by):
-        inner = repeated(made_by.inputs[0])
-        return Repeated(inner.atom, seen_through(made_by, inner.axes))
+    views = []
+    while (made_by := getattr(x, "made_by", None)) is not None and is_view(made_by):
+        views.append(made_by)
+        x = made_by.inputs[0]
+    found = _repeated_constant(x)
+    for view in reversed(views):
+        found = Repeated(found.atom, seen_through(view, found.axes))
+    return found
+
+
+def _repeated_constant(x: Any) -> Repeated:
     if type(x) is Constant and not x.is_splat:
         steps = x.value.strides
         if any(step == 0 and size > 1 for step, size in zip(steps, x.shape, strict=True)):

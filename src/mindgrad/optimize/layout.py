@@ -277,13 +277,17 @@ def _reduced_chain(
 
 def _repeated_sides(x: Any, uses: Counter[Any]) -> list[Equation] | None:
     """The pointwise equations that make ``x`` of repeated values alone; ``None`` where it is none."""
-    if repeated(x).size < x.type.size or (type(x) is Constant and x.is_splat):
-        return []
-    made_by = getattr(x, "made_by", None)
-    if made_by is None or not made_by.primitive.pointwise or uses[x] > 1:
-        return None
-    sides = [_repeated_sides(each, uses) for each in made_by.inputs]
-    return None if None in sides else [made_by, *[e for side in sides for e in side or ()]]
+    found, waiting = [], [x]
+    while waiting:
+        x = waiting.pop()
+        if repeated(x).size < x.type.size or (type(x) is Constant and x.is_splat):
+            continue
+        made_by = getattr(x, "made_by", None)
+        if made_by is None or not made_by.primitive.pointwise or uses[x] > 1:
+            return None
+        found.append(made_by)
+        waiting += reversed(made_by.inputs)
+    return found
 
 
 # --- values in an order ------------------------------------------------------------------------------

@@ -21,9 +21,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple
 
+from mindgrad._base.trampoline import trampolined
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Equation, Graph
 from mindgrad.ir.rewriting import Rewrite
@@ -47,6 +48,7 @@ _ALL, _MOST = 6, 24
 #: a leaf's number, or the trees on both sides of a product
 Tree = int | tuple["Tree", "Tree"]
 Labels = tuple[int, ...]
+Steps = Generator[Any, Any, Tree]
 
 
 class _Leaf(NamedTuple):
@@ -67,7 +69,7 @@ class _Network:
         #: equations that are only this product's
         self.inner: list[Equation] = []
         self.output = self._new(root.outputs[0].shape)
-        self.tree = self._product(root, self.output)
+        self.tree = trampolined(self._product(root, self.output))
         self._whole = (1 << len(self.leaves)) - 1
         self._masks = [0] * len(self.sizes)
         for k, leaf in enumerate(self.leaves):
@@ -82,7 +84,7 @@ class _Network:
 
     # -- what the leaves are ------------------------------------------------------------------------
 
-    def _product(self, equation: Equation, labels: Labels) -> Tree:
+    def _product(self, equation: Equation, labels: Labels) -> Steps:
         contract, batch = equation.parameters["contract"], equation.parameters["batch"]
         a, b = equation.inputs
         summed = self._new(tuple([a.shape[axis] for axis in contract[0]]))
@@ -95,17 +97,19 @@ class _Network:
                 names[k][axis] = labels[at]
                 at += 1
         sides = [tuple([names[k][axis] for axis in range(len(x.shape))]) for k, x in enumerate((a, b))]
-        return self._tree(a, sides[0]), self._tree(b, sides[1])
+        return (yield self._tree(a, sides[0])), (yield self._tree(b, sides[1]))
 
-    def _tree(self, atom: Any, labels: Labels) -> Tree:
+    def _tree(self, atom: Any, labels: Labels) -> Steps:
         equation = _inner(atom, self._uses)
         if equation is not None:
             self.inner.append(equation)
             if equation.primitive is dot:
-                return self._product(equation, labels)
+                return (yield self._product(equation, labels))
             if equation.primitive is transpose:
                 moved = dict(zip(equation.parameters["permutation"], labels, strict=True))
-                return self._tree(equation.inputs[0], tuple([moved[axis] for axis in range(len(moved))]))
+                return (
+                    yield self._tree(equation.inputs[0], tuple([moved[axis] for axis in range(len(moved))]))
+                )
             factors = [repeated(x) for x in equation.inputs]
             parts = [
                 {axis for axis, place in enumerate(x.axes) if place is not None or atom.shape[axis] == 1}
@@ -113,11 +117,11 @@ class _Network:
             ]
             all_labels = set(range(len(labels)))
             if parts[0] | parts[1] == all_labels and parts != [all_labels, all_labels]:
-                left, right = [
-                    self._tree(x, labels) if part == all_labels else self._leaf(seen, labels)
-                    for x, seen, part in zip(equation.inputs, factors, parts, strict=True)
-                ]
-                return left, right
+                sides = []
+                for x, seen, part in zip(equation.inputs, factors, parts, strict=True):
+                    is_whole = part == all_labels
+                    sides.append((yield self._tree(x, labels)) if is_whole else self._leaf(seen, labels))
+                return tuple(sides)
             self.inner.pop()
         self.leaves.append(_Leaf(atom, labels))
         return len(self.leaves) - 1

@@ -18,6 +18,7 @@ from mindgrad.rows import (
     general_eig,
     incomplete,
     indexing,
+    inverse_pairs,
     linalg,
     logic,
     lu,
@@ -26,6 +27,7 @@ from mindgrad.rows import (
     random,
     recurrence,
     reduction,
+    scaled_erfc,
     sharding,
     slicing,
     sorting,
@@ -38,6 +40,7 @@ from mindgrad.rows import (
 __all__ = [
     "arithmetic", "assignment", "bessel", "bessel_second", "collectives", "complexes", "contraction",
     "convolution", "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "fourier", "general_eig",
-    "incomplete", "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "random", "recurrence",
-    "reduction", "sharding", "slicing", "sorting", "special", "static_slices", "structural", "unstacking",
+    "incomplete", "indexing", "inverse_pairs", "linalg", "logic", "lu", "neighbours", "piecewise", "random",
+    "recurrence", "reduction", "scaled_erfc", "sharding", "slicing", "sorting", "special", "static_slices",
+    "structural", "unstacking",
 ]  # fmt: skip

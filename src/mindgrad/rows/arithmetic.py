@@ -282,7 +282,7 @@ def _divide(a: Any, b: Any) -> Any:
     if np.result_type(a).kind in "iub":
         b_safe = np.where(np.equal(b, 0), 1, b)
         quotient = np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b_safe))
-        return np.where(np.equal(b, 0), -1, quotient).astype(np.result_type(a))
+        return np.where(np.equal(b, 0), ~np.zeros_like(quotient), quotient).astype(np.result_type(a))
     return np.true_divide(a, b)
 
 
@@ -293,24 +293,30 @@ def _div_transpose(ct: Any, a: Any, b: Any) -> list[Any]:
 
 
 def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """d(a / b) = da / b − (y / b) db; both quotients are infinite at b = 0."""
+    """d(a / b) = (da − y db) / b, of which each product is absorbing: 1 / b is infinite at b = 0.
+
+    y / b is not formed: it leaves the range of the type (1 / b²) where its product with db does not.
+    """
     b = xs[1]
     da, db = ts
-    known = type(b) is Constant and b.is_splat and not _is(b, 0)
-    first = None if da is None else (da / b if known else absorb(1 / b, da))
-    second = None if db is None else absorb(y / b, db)
-    return _sub_jvp(None, None, (first, second))
+    if type(b) is Constant and b.is_splat and not _is(b, 0):
+        return None if da is None else da / b
+    if db is None:
+        return None if da is None else absorb(1 / b, da)
+    if da is None:
+        return -absorb(y, absorb(1 / b, db))
+    return absorb(1 / b, da - absorb(y, db))
 
 
-def _quotient(equation: Any, coefficient: Any, k: int) -> Any:
+def _quotient(equation: Any, k: int) -> Any:
     """``y b = a``, solved for the last coefficient of y: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.
 
     At b = 0 both quotients absorb, as in the forward rule: a coefficient that is zero stays zero.
     """
     a, b = equation.inputs
-    top, terms = coefficient(a, k), []
+    top, terms = (yield a, k), []
     for j in range(k):
-        left, right = coefficient(equation.outputs[0], j), coefficient(b, k - j)
+        left, right = (yield equation.outputs[0], j), (yield b, k - j)
         if left is not None and right is not None:
             terms.append(absorb(left, right))
     if terms:
@@ -318,7 +324,7 @@ def _quotient(equation: Any, coefficient: Any, k: int) -> Any:
         top = -total if top is None else top - total
     if top is None:
         return None
-    below = coefficient(b, 0)
+    below = yield b, 0
     if type(below) is Constant and below.is_splat and not below.is_all(0):
         return top / below
     return absorb(1 / (zeros(b.type) if below is None else below), top)

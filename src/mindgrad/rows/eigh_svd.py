@@ -41,14 +41,14 @@ from mindgrad.rows.linalg_rules import (
     off_diagonal,
     on_failure_nan,
     real_part_type,
-    rows,
     separated,
     well_conditioned,
 )
 from mindgrad.rows.piecewise import abs
-from mindgrad.rows.reduction import reduce_max, reduce_sum
+from mindgrad.rows.reduction import reduce_sum
 from mindgrad.rows.samples import case, reals
-from mindgrad.rows.structural import broadcast_in_dim, stop_gradient
+from mindgrad.rows.spectra import eigenvalue_tangent, gaps, noise
+from mindgrad.rows.structural import broadcast_in_dim
 
 __all__ = ["column_pivots", "eigh", "eigvalsh", "phases", "svd", "svdvals"]
 
@@ -58,15 +58,6 @@ _LARGE = 0.37
 
 
 # --- reciprocals of gaps ---------------------------------------------------------------------------
-
-
-def _noise(values: Any, size: int) -> Any:
-    """The threshold below which eigenvalues of a matrix of this size count as zero; it has no derivative."""
-    axis = len(values.shape) - 1
-    if not values.shape[axis]:
-        return zeros(values.type.with_shape(values.shape[:axis]))
-    epsilon = float(np.finfo(values.dtype.numpy).eps)
-    return reduce_max(abs(stop_gradient(values)), axes=(axis,)) * (size * epsilon)
 
 
 def _above(x: Any, level: Any) -> Any:
@@ -81,16 +72,9 @@ def _reciprocal(x: Any, level: Any) -> Any:
     return select(above, safe_reciprocal(masked(x, above)), full(x.type, np.nan))
 
 
-def _between(gaps: Any, level: Any) -> Any:
+def _between(differences: Any, level: Any) -> Any:
     """1 / (λ_j − λ_i), and 0 on the diagonal."""
-    return masked(_reciprocal(gaps, level), off_diagonal(gaps.shape))
-
-
-def _gaps(values: Any, like: Any) -> tuple[Any, Any]:
-    """The matrices of ``values[j] − values[i]`` and ``values[j] + values[i]``, of the shape of ``like``."""
-    shape = like.type.with_dtype(values.dtype)
-    across, down = columns(values, zeros(shape)), rows(values, zeros(shape))
-    return across - down, across + down
+    return masked(_reciprocal(differences, level), off_diagonal(differences.shape))
 
 
 def _times(factors: Any, x: Any) -> Any:
@@ -228,11 +212,11 @@ def _eigh_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
     """With M = Vᴴ Ȧ V:  λ̇ = diag M and V̇ = V (F ∘ M), F_ij = 1 / (λ_j − λ_i), F_ii = 0."""
     values, v = y
     m = matmul(matmul(adjoint(v), hermitian(ts[0])), v)
-    factors = _between(_gaps(values, m)[0], _noise(values, m.shape[-1]))
+    factors = _between(gaps(values, m)[0], noise(values, m.shape[-1]))
     dv = matmul(v, _times(factors, m))
     if m.dtype.kind == "complex":
-        return real(diagonal(m)), dv - columns(_turn(v, dv), v) * v
-    return diagonal(m), dv
+        dv = dv - columns(_turn(v, dv), v) * v
+    return eigenvalue_tangent(ts[0], xs[0], v, values), dv
 
 
 #: ``eigh(a)``: the eigenvalues of the symmetric (Hermitian) part of ``a`` in ascending order, and the
@@ -258,9 +242,7 @@ eigh = general(
 def _eigvalsh_jvp(y: Any, xs: Any, ts: Any) -> Any:
     """λ̇_j = v_jᴴ Ȧ v_j."""
     _, v = eigh(xs[0])
-    pushed = matmul(adjoint(v), matmul(hermitian(ts[0]), v))
-    found = diagonal(pushed)
-    return real(found) if found.dtype.kind == "complex" else found
+    return eigenvalue_tangent(ts[0], xs[0], v, y)
 
 
 #: ``eigvalsh(a)``: the eigenvalues of ``eigh`` alone
@@ -314,10 +296,10 @@ def _svd_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any, Any]:
     v, uh = adjoint(vh), adjoint(u)
     av = matmul(da, v)
     e = matmul(uh, av)
-    level = _noise(s, max(m, n))
-    gaps, sums = _gaps(s, e)
+    level = noise(s, max(m, n))
+    differences, sums = gaps(s, e)
     eh = adjoint(e)
-    between = _times(_between(gaps, level), (e + eh) * 0.5)
+    between = _times(_between(differences, level), (e + eh) * 0.5)
     across = _times(_reciprocal(sums, level), (e - eh) * 0.5)
     du, dv = matmul(u, between + across), matmul(v, between - across)
     scale = _reciprocal(s, level)
@@ -353,7 +335,7 @@ svd = general(
 def _svdvals_jvp(y: Any, xs: Any, ts: Any) -> Any:
     u, s, vh = svd(xs[0])
     e = matmul(matmul(adjoint(u), ts[0]), adjoint(vh))
-    return _values_tangent(s, e, _noise(s, max(xs[0].shape[-2:])))
+    return _values_tangent(s, e, noise(s, max(xs[0].shape[-2:])))
 
 
 #: ``svdvals(a)``: the singular values of ``svd`` alone

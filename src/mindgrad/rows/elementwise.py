@@ -17,8 +17,9 @@ from mindgrad.ir.dtype import complex128, float64
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import ARITHMETIC, ROOT, SHARED_FUNCTION
-from mindgrad.rows.arithmetic import absorb, equal, greater_equal, less_equal, select
-from mindgrad.rows.kinds import elementwise, full, ones, same_type, zeros
+from mindgrad.rows.accumulation_type import in_single, in_single_xla
+from mindgrad.rows.arithmetic import absorb, equal, greater_equal, less, less_equal, select
+from mindgrad.rows.kinds import accumulate, elementwise, full, ones, same_type, zeros
 from mindgrad.rows.logic import logical_and
 from mindgrad.rows.roots import ROOTS, Root, power_of_root
 from mindgrad.rows.samples import case, reals
@@ -43,17 +44,20 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
+    "one_minus_square",
     "pow",
     "real_power",
     "reciprocal",
     "rsqrt",
     "safe_quotient",
     "safe_reciprocal",
+    "sech_squared",
     "sin",
     "sinh",
     "sqrt",
     "tan",
     "tanh",
+    "tanhshrink",
     "xlogy",
 ]  # fmt: skip
 
@@ -66,9 +70,10 @@ exp = elementwise(
     samples=reals(-2, 2), singular=True,
 )  # fmt: skip
 
+# the slope is finite up to x = 1024.5 in float64, where y is infinite
 exp2 = elementwise(
-    "exp2", numpy=np.exp2, xla="exp2", partials=lambda y, x: [y * math.log(2)], samples=reals(-2, 2),
-    singular=True,
+    "exp2", numpy=np.exp2, xla="exp2", partials=lambda y, x: [(2 * math.log(2)) * exp2(x - 1)],
+    samples=reals(-2, 2), singular=True,
 )  # fmt: skip
 
 # exp(x) and not y + 1, which cancels for very negative x
@@ -102,6 +107,12 @@ def _xlogy_numpy(x: Any, y: Any) -> Any:
     return np.where((x == 0) & ~np.isnan(y), np.zeros((), x.dtype), x * np.log(y))
 
 
+def _quotient_or_zero(x: Any, y: Any) -> Any:
+    """x / y, and 0 where x is 0; there 1 / y is the factor of x, elsewhere it could overflow."""
+    is_zero = equal(x, zeros(x.type))
+    return select(is_zero, absorb(x, 1 / y), x / select(is_zero, ones(y.type), y))
+
+
 #: ``x · log y``, zero where ``x`` is zero
 xlogy = elementwise(
     "xlogy",
@@ -109,7 +120,7 @@ xlogy = elementwise(
     xla=lambda jax, x, y: jax.numpy.where(
         (x == 0) & ~jax.numpy.isnan(y), jax.numpy.zeros((), x.dtype), x * jax.lax.log(y)
     ),
-    partials=lambda p, x, y: [log(y), absorb(x, 1 / y)],
+    partials=lambda p, x, y: [log(y), _quotient_or_zero(x, y)],
     samples=reals(0.2, 3),
     accepts="float",
     singular=True,
@@ -122,33 +133,43 @@ sin = elementwise("sin", numpy=np.sin, xla="sin", partials=lambda y, x: [cos(x)]
 cos = elementwise("cos", numpy=np.cos, xla="cos", partials=lambda y, x: [-sin(x)], samples=reals(-3, 3))
 tan = elementwise("tan", numpy=np.tan, xla="tan", partials=lambda y, x: [1 + y * y], samples=reals(-1.2, 1.2))
 
-# (1 − x)(1 + x) and not 1 − x², which cancels next to ±1
+#: 1 − x² as (1 − x)(1 + x), which does not cancel next to ±1, with the derivative −2 x, exact next to 0
+one_minus_square = elementwise(
+    "one_minus_square",
+    work=ARITHMETIC,
+    numpy=lambda x: (1 - x) * (1 + x),
+    xla=lambda jax, x: (1 - x) * (1 + x),
+    partials=lambda y, x: [-2 * x],
+    samples=reals(-0.9, 0.9),
+)
+
 asin = elementwise(
-    "asin", numpy=np.arcsin, xla="asin", partials=lambda y, x: [rsqrt((1 - x) * (1 + x))],
+    "asin", numpy=np.arcsin, xla="asin", partials=lambda y, x: [rsqrt(one_minus_square(x))],
     samples=reals(-0.9, 0.9), singular=True,
 )  # fmt: skip
 
 acos = elementwise(
-    "acos", numpy=np.arccos, xla="acos", partials=lambda y, x: [-rsqrt((1 - x) * (1 + x))],
+    "acos", numpy=np.arccos, xla="acos", partials=lambda y, x: [-rsqrt(one_minus_square(x))],
     samples=reals(-0.9, 0.9), singular=True,
 )  # fmt: skip
 
+
+def _atan_partials(y: Any, x: Any) -> list[Any]:
+    if x.dtype.kind == "complex":  # its poles are ±i
+        return [1 / (1 + x * x)]
+    inverse = safe_reciprocal(hypot(x, ones(x.type)))  # x² would overflow
+    return [(inverse, inverse)]
+
+
 atan = elementwise(
-    "atan", numpy=np.arctan, xla="atan", partials=lambda y, x: [_inverse_of_one_plus_square(x)],
-    samples=reals(-0.9, 0.9),
+    "atan", numpy=np.arctan, xla="atan", partials=_atan_partials, samples=reals(-0.9, 0.9)
 )  # fmt: skip
-
-
-def _inverse_of_one_plus_square(x: Any) -> Any:
-    # for real x the denominator is at least 1; for complex x it vanishes at ±i
-    square_plus_one = 1 + x * x
-    return 1 / square_plus_one if x.dtype.kind == "complex" else safe_reciprocal(square_plus_one)
 
 
 def _atan2_partials(angle: Any, y: Any, x: Any) -> list[Any]:
     # x / r² and −y / r², both zero at the origin; r² itself would overflow or vanish too early
     inverse = safe_reciprocal(hypot(x, y))
-    return [x * inverse * inverse, -(y * inverse * inverse)]
+    return [(inverse, x * inverse), (inverse, -(y * inverse))]
 
 
 #: ``atan2(y, x)``: the angle of the point (x, y)
@@ -181,7 +202,60 @@ tanh = elementwise(
     work=SHARED_FUNCTION,
     numpy=np.tanh,
     xla="tanh",
-    partials=lambda y, x: [1 - y * y],
+    partials=lambda y, x: [1 - y * y if x.dtype.kind == "complex" else sech_squared(x)],
+    samples=reals(-3, 3),
+)
+
+
+def _sech_squared(array: Any, x: Any) -> Any:
+    small = array.exp(-2 * array.abs(x))
+    inverse = 1 / (1 + small)
+    return 4 * small * inverse * inverse
+
+
+def _series_of_sech_squared(equation: Any, k: int) -> Any:
+    """Taylor coefficient k ≥ 1 of 1 − y², for y = tanh x: −Σ_j y_j y_{k−j}."""
+    y = tanh(*equation.inputs)
+    terms = []
+    for j in range(k // 2 + 1):
+        left, right = (yield y, j), (yield y, k - j)
+        if left is not None and right is not None:
+            terms.append(left * right * (1.0 if 2 * j == k else 2.0))
+    return -accumulate(terms) if terms else None
+
+
+#: 1 / cosh² x, the derivative of ``tanh``: 1 − y² would cancel where y is next to ±1
+sech_squared = elementwise(
+    "sech_squared",
+    work=SHARED_FUNCTION,
+    numpy=in_single(partial(_sech_squared, np)),
+    xla=in_single_xla(lambda jax, x: _sech_squared(jax.numpy, x)),
+    partials=lambda y, x: [-2 * tanh(x) * y],
+    recurrence=_series_of_sech_squared,
+    accepts="float",
+    samples=reals(-3, 3),
+)
+
+
+def _tanhshrink(array: Any, x: Any) -> Any:
+    """x − tanh x, next to 0 by the continued fraction of tanh (DLMF 4.39.1), whose terms are positive."""
+    square = array.where(array.abs(x) < 1, x, 0) ** 2
+    rest = square * 0
+    for denominator in range(_TERMS_OF_TANH, 1, -2):
+        rest = square / (denominator + rest)
+    return array.where(array.abs(x) < 1, x * (rest / (1 + rest)), x - array.tanh(x)).astype(x.dtype)
+
+
+#: the last denominator of the continued fraction: enough for float64 up to |x| = 1
+_TERMS_OF_TANH = 19
+
+#: x − tanh x, without cancellation for small x
+tanhshrink = elementwise(
+    "tanhshrink",
+    numpy=in_single(partial(_tanhshrink, np)),
+    xla=in_single_xla(lambda jax, x: _tanhshrink(jax.numpy, x)),
+    partials=lambda y, x: [(slope := tanh(x)) * slope],
+    accepts="float",
     samples=reals(-3, 3),
 )
 
@@ -203,7 +277,7 @@ acosh = elementwise(
 
 atanh = elementwise(
     "atanh", numpy=np.arctanh, xla="atanh",
-    partials=lambda y, x: [1 / ((1 - x) * (1 + x))], samples=reals(-0.8, 0.8), singular=True,
+    partials=lambda y, x: [1 / one_minus_square(x)], samples=reals(-0.8, 0.8), singular=True,
 )  # fmt: skip
 
 
@@ -216,7 +290,7 @@ sqrt = elementwise(
 
 rsqrt = elementwise(
     "rsqrt", work=ROOT, numpy=lambda x: np.reciprocal(np.sqrt(x)), xla="rsqrt",
-    partials=lambda y, x: [-0.5 * (y / x)], samples=reals(0.2, 3), singular=True,
+    partials=lambda y, x: [(-0.5 * y, 1 / x)], samples=reals(0.2, 3), singular=True,
 )  # fmt: skip
 
 cbrt = elementwise(
@@ -225,7 +299,7 @@ cbrt = elementwise(
 )  # fmt: skip
 
 reciprocal = elementwise(
-    "reciprocal", work=ROOT, numpy=np.reciprocal, xla="reciprocal", partials=lambda y, x: [-(y * y)],
+    "reciprocal", work=ROOT, numpy=np.reciprocal, xla="reciprocal", partials=lambda y, x: [(-y, y)],
     samples=reals(0.3, 2), singular=True,
 )  # fmt: skip
 
@@ -255,7 +329,7 @@ def _safe_reciprocal_xla(jax: Any, x: Any) -> Any:
 #: ``1 / x``, and zero where ``x`` is zero; there all its derivatives are zero too
 safe_reciprocal = elementwise(
     "safe_reciprocal", work=ROOT, numpy=_safe_reciprocal_numpy, xla=_safe_reciprocal_xla,
-    partials=lambda y, x: [-(y * y)], samples=reals(0.3, 2),
+    partials=lambda y, x: [(-y, y)], samples=reals(0.3, 2),
 )  # fmt: skip
 
 
@@ -279,6 +353,15 @@ safe_quotient = elementwise(
 
 
 # --- powers -----------------------------------------------------------------------------------------
+
+
+#: from this exponent on, xⁿ⁻¹ overflows where xⁿ is far from it; below, one power is cheaper than a product
+_LEAST_SPLIT = -4
+
+
+def _slope_of_power(power: Any, y: Any, x: Any, n: float) -> Any:
+    """n xⁿ⁻¹; for a negative n the factors n xⁿ and 1 / x, as xⁿ⁻¹ alone overflows next to 0."""
+    return (n * y, 1 / x) if _LEAST_SPLIT < n < 0 else n * power(x, n=n - 1)
 
 
 def _integer_power_type(x: TensorType, *, n: int) -> TensorType:
@@ -327,7 +410,7 @@ integer_power = elementwise(
     type_rule=_integer_power_type,
     numpy=_integer_power_numpy,
     xla=lambda jax, x, *, n: jax.lax.integer_pow(x, n),
-    partials=lambda y, x, *, n: [n * integer_power(x, n=n - 1)],
+    partials=lambda y, x, *, n: [_slope_of_power(integer_power, y, x, n)],
     simplify=_integer_power_simplify,
     accepts="number",
     singular=lambda *, n: n < 0,
@@ -360,9 +443,13 @@ def _pow_partials(y: Any, x: Any, n: Any) -> list[Any]:
 
     At base 0 the second is 0 for n > 0 by continuity, and by convention for n ≤ 0.
     """
-    slope = absorb(n, pow(x, n - 1))
     if isinstance(n, Constant) or not x.dtype.is_inexact:
-        return [slope, None]
+        return [absorb(n, pow(x, n - 1)), None]
+    slope: Any = absorb(n, pow(x, n - 1))
+    if x.dtype.kind != "complex":  # for n < 0 the factors n xⁿ and 1 / x, as xⁿ⁻¹ overflows next to 0
+        one, is_negative = ones(n.type), less(n, zeros(n.type))
+        exponent = n - select(is_negative, zeros(n.type), one)
+        slope = (absorb(n, pow(x, exponent)), select(is_negative, 1 / x, one))
     at_zero = equal(x, zeros(x.type))
     if x.dtype.kind != "complex":
         at_zero = logical_and(at_zero, less_equal(n, zeros(n.type)))
@@ -413,7 +500,7 @@ real_power = elementwise(
     type_rule=_real_power_type,
     numpy=lambda x, *, n: np.power(x, np.asarray(n, x.dtype)),
     xla=lambda jax, x, *, n: jax.lax.pow(x, jax.numpy.full_like(x, n)),
-    partials=lambda y, x, *, n: [n * real_power(x, n=n - 1)],
+    partials=lambda y, x, *, n: [_slope_of_power(real_power, y, x, n)],
     simplify=_real_power_simplify,
     singular=True,
     samples=[

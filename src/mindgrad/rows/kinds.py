@@ -100,6 +100,13 @@ def cut(cotangent: Any) -> Any:
     return cotangent
 
 
+def _applied(slope: Any, tangent: Any, singular: bool) -> Any:
+    """The product of a tangent and a partial derivative, one factor after the other."""
+    for factor in reversed(slope) if isinstance(slope, tuple) else (slope,):
+        tangent = product(factor, tangent, singular)
+    return tangent
+
+
 def same_type(name: str, accepts: str) -> Callable[..., TensorType]:
     """A type rule: all operands, and the result, have one type of the kinds that ``accepts`` names."""
     kinds = ACCEPTS[accepts]
@@ -141,7 +148,9 @@ def elementwise(
         numpy: the NumPy kernel.
         xla: the name of the ``jax.lax`` function, or ``xla(jax, *arrays)``.
         partials: ``partials(y, *xs, **parameters)`` gives one partial derivative per operand, built
-            from rows; ``None`` for an operand without derivative.
+            from rows; ``None`` for an operand without derivative. A tuple ``(a, b)`` is the partial a · b,
+            applied as a · (b · t): for factors whose product leaves the range of the type (1 / x²) although
+            its product with the tangent does not.
         samples: one domain per operand (see ``rows.samples``), or one for all; a list of
             cases for a row with parameters.
         accepts: the element types that the row takes.
@@ -154,7 +163,7 @@ def elementwise(
         absorbs = singular(**parameters) if callable(singular) else singular
         return accumulate(
             [
-                None if slope is None else product(slope, t, absorbs)
+                None if slope is None else _applied(slope, t, absorbs)
                 for slope, t in zip(slopes, ts, strict=True)
             ]
         )

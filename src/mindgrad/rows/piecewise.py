@@ -24,7 +24,7 @@ from mindgrad.rows.arithmetic import (
     neg,
 )
 from mindgrad.rows.complexes import imag, real
-from mindgrad.rows.elementwise import safe_quotient
+from mindgrad.rows.elementwise import reciprocal, safe_quotient
 from mindgrad.rows.kinds import (
     accumulate,
     elementwise,
@@ -40,7 +40,7 @@ from mindgrad.rows.structural import convert
 
 __all__ = [
     "abs", "ceil", "clip", "floor", "floor_div", "fmod", "maximum", "minimum", "mod", "relu", "relu6",
-    "round", "sign", "trunc",
+    "round", "sign", "softsign", "trunc",
 ]  # fmt: skip
 
 
@@ -97,6 +97,23 @@ abs = Primitive(
     samples=((reals(0.3, 2),), 1, "number"),
 )
 ROOTS[abs] = lambda x: Root(2, parts=(real(x), imag(x)) if x.dtype.kind == "complex" else (x,))
+
+
+def _softsign_partials(y: Any, x: Any) -> list[Any]:
+    inverse = reciprocal(1 + abs(x))
+    return [(inverse, inverse)]
+
+
+#: x / (1 + |x|); by the quotient rule its slope 1 / (1 + |x|)² would be a difference that cancels
+softsign = elementwise(
+    "softsign",
+    work=ARITHMETIC,
+    numpy=lambda x: x / (1 + np.abs(x)),
+    xla=lambda jax, x: x / (1 + jax.numpy.abs(x)),
+    partials=_softsign_partials,
+    accepts="float",
+    samples=reals(0.3, 2),
+)
 
 
 # --- the greater and the smaller --------------------------------------------------------------------

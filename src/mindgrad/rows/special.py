@@ -14,7 +14,7 @@ from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import SHARED_FUNCTION
 from mindgrad.rows.accumulation_type import in_single
 from mindgrad.rows.arithmetic import equal, neg, select
-from mindgrad.rows.elementwise import exp
+from mindgrad.rows.elementwise import exp, sech_squared
 from mindgrad.rows.kinds import elementwise, full, same_type, zeros
 from mindgrad.rows.logic import isinf, logical_and
 from mindgrad.rows.samples import case, reals
@@ -151,7 +151,7 @@ sigmoid = elementwise(
     work=SHARED_FUNCTION,
     numpy=in_single(_sigmoid_numpy),
     xla="logistic",
-    partials=lambda y, x: [y * (1 - y)],
+    partials=lambda y, x: [0.25 * sech_squared(0.5 * x)],  # y (1 − y) would cancel where y is next to 1
     accepts="float",
     samples=reals(-3, 3),
 )

@@ -17,7 +17,7 @@ from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.control.implicit import jacobian_system, linear_solve, linear_system, root
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph
-from mindgrad.ir.scope import apply
+from mindgrad.ir.scope import apply, known_value, values_only
 from mindgrad.ir.tensor import Tensor
 from mindgrad.rows.kinds import ones
 from mindgrad.solvers.convergence import warn_unless_converged
@@ -388,7 +388,6 @@ def _user_solution(
     """The tensors of the solution that the user's ``solve`` returns, and ``aux``."""
     if not callable(solve):
         raise TypeError(f"For '{owner}', the 'solve' must be a function (f, initial_guess) -> x.")
-    first = unflatten(structure, [held(x) for x in start])
     if state.is_compiling():
         # a program of its own, of constants for every derivative: nothing in it is ever linearized
         traced = Function(
@@ -397,7 +396,9 @@ def _user_solution(
         returned: Any = traced([held(x) for x in traced.outside], [held(x) for x in start])
         returned = unflatten(traced.structure, returned)
     else:
-        returned = user_calls.run(solve, f, first)
+        with values_only():
+            first = unflatten(structure, [known_value(x) for x in start])
+            returned = user_calls.run(solve, f, first)
     aux = None
     if has_aux:
         if not isinstance(returned, tuple) or len(returned) != 2:

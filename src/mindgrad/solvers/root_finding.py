@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from mindgrad.control.implicit import jacobian_system
 from mindgrad.execution.record import inline_here
 from mindgrad.ir.scope import apply
@@ -17,6 +19,8 @@ __all__ = ["SolverInfo", "iterated", "minimised", "newton"]
 
 _HALVINGS = 2.0**-20  # the shortest step of a line search
 _DECREASE = 1e-4  # the fraction of the predicted decrease that a step must give: Armijo's condition
+_ROUNDINGS = 8  # an objective may grow by this many roundings of its value, which are no increase
+_FLATTER = 0.25  # the part of its squared length that a gradient keeps at most after a short Newton step
 
 
 class SolverInfo(NamedTuple):
@@ -61,7 +65,7 @@ def newton(
     def descent(xs: list[Value]) -> Any:
         values, square = residual(xs)
         step = towards(xs, values)
-        return step, lambda x: residual(x)[1], lambda t: square
+        return step, lambda x: (residual(x)[1],), lambda t, after: after <= square
 
     return _descended(descent, start, tol, maxiter)
 
@@ -80,13 +84,27 @@ def minimised(
     def value(xs: Sequence[Value]) -> Value:
         return objective(outside, xs)[0].reshape(())
 
+    def merit(xs: list[Value]) -> tuple[Value, Value]:
+        slopes = function(outside, xs)
+        return value(xs), dot(slopes, slopes)
+
+    precision = float(np.finfo(start[0].dtype.numpy).eps)
+
     def descent(xs: list[Value]) -> Any:
         slopes = function(outside, xs)
         step = inline_here(solution, [*outside, *xs, *slopes])
         is_down = dot(slopes, step) > 0
         step = [chosen(is_down, a, b) for a, b in zip(step, slopes, strict=True)]
-        now, slope = value(xs), dot(slopes, step)
-        return step, value, lambda t: now - _DECREASE * t * slope
+        now, slope, square = value(xs), dot(slopes, step), dot(slopes, slopes)
+        rounding = _ROUNDINGS * precision * now.abs()
+        is_local = is_down & _is_small(_largest(step), xs, precision ** (1 / 3))
+
+        def is_enough(t: Value, after: Value, square_after: Value) -> Value:
+            # a short step decreases the objective by less than its rounding: there the gradient decides
+            is_flatter = is_local & (square_after <= _FLATTER * square)
+            return (after <= now - _DECREASE * t * slope + rounding) | is_flatter
+
+        return step, merit, is_enough
 
     return _descended(descent, start, tol, maxiter)
 
@@ -96,8 +114,8 @@ def _descended(
 ) -> tuple[list[Value], SolverInfo]:
     """The end of the damped iteration from ``start``, which stops when its steps are small.
 
-    ``descent(xs)`` gives a step, to be subtracted; a merit function of ``xs``; and the largest merit that is
-    accepted after a fraction ``t`` of the step.
+    ``descent(xs)`` gives a step, to be subtracted; a function from ``xs`` to a tuple of merits; and a function
+    ``(t, *merits)`` that says whether a fraction ``t`` of the step is accepted.
     """
     xs = [held(x) for x in start]
     full_step = Tensor(1.0, xs[0].dtype)
@@ -106,20 +124,20 @@ def _descended(
         return going & (trips < maxiter)
 
     def trip(trips: Value, _: Value, __: Value, *xs: Value) -> tuple:
-        step, value, most = descent(list(xs))
+        step, merit, is_enough = descent(list(xs))
         change = _largest(step)
         is_done = _is_small(change, xs, tol)
 
         def moved(t: Value) -> list[Value]:
             return [x - t * s for x, s in zip(xs, step, strict=True)]
 
-        def is_too_long(t: Value, after: Value) -> Value:
-            return ~(after <= most(t)) & ~is_done & (t > _HALVINGS)
+        def is_too_long(t: Value, *merits: Value) -> Value:
+            return ~is_enough(t, *merits) & ~is_done & (t > _HALVINGS)
 
-        def halved(t: Value, _: Value) -> tuple[Value, Value]:
-            return t / 2, value(moved(t / 2))
+        def halved(t: Value, *_: Value) -> tuple[Value, ...]:
+            return (t / 2, *merit(moved(t / 2)))
 
-        t, _after = repeat(is_too_long, halved, full_step, value(moved(full_step)))
+        t, *_ = repeat(is_too_long, halved, full_step, *merit(moved(full_step)))
         is_moved = is_done | (t > _HALVINGS)
         after = [chosen(is_moved, a, x) for a, x in zip(moved(t), xs, strict=True)]
         return (trips + 1, change, ~is_done & is_moved, *after)

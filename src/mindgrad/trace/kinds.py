@@ -192,10 +192,14 @@ def _read_iterator(iterator: Any) -> Any:
 
 
 def _write_iterator(iterator: Any, state: Any) -> None:
-    """Put an iterator of a list, tuple, range or text back to where it was, if it has not ended."""
+    """Put an iterator of a list, tuple or text back to where it was, if it has not ended.
+
+    Iterators of ranges go back in Python 3.11 only: they have no place in later versions.
+    """
     if hasattr(iterator, "__length_hint__") and state[1]:
         ((_, place),) = state[1]
-        iterator.__setstate__(place)
+        if place is not None:
+            iterator.__setstate__(place)
 
 
 def _local_values(generator: Any) -> Any:

@@ -18,14 +18,18 @@ mode. Limits: those of the forward rules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
+from mindgrad._base.trampoline import trampolined
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Equation, Graph, Variable, derivative_of, silent
 from mindgrad.rows.kinds import accumulate, zeros
 
 __all__ = ["taylor"]
+
+#: a rule: yields which coefficients ``(atom, k)`` it needs, receives them, and returns its own
+Steps = Generator[tuple[Any, int], Any, Any]
 
 
 def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None = None) -> Graph:
@@ -80,6 +84,7 @@ class _Series:
         #: the variable x of each rate ẋ, and the rate of each nonlinear value
         self._rate_of: dict[Variable, Variable] = {}
         self._rates: dict[Variable, Any] = {}
+        #: whether a value varies, and whether it is an expression of rates, as far as they are known
         self._depends: dict[Any, bool] = {}
         self._of_rates: dict[Any, bool] = {}
 
@@ -104,92 +109,81 @@ class _Series:
 
     def coefficient(self, atom: Any, k: int) -> Any:
         """Coefficient ``k`` of the series of ``atom``, ``None`` where it is zero."""
+        return trampolined(self._coefficient(atom, k), lambda wanted: self._coefficient(*wanted))
+
+    def _coefficient(self, atom: Any, k: int) -> Steps:
         if type(atom) is not Variable:
             return atom if k == 0 else None
         base = self._rate_of.get(atom)
         if base is not None:
-            coefficient = self.coefficient(base, k + 1)
+            coefficient = yield base, k + 1
             return None if coefficient is None else (k + 1) * coefficient if k else coefficient
         if k == 0 and not self._has_rate(atom):
             return atom
         key = (atom, k)
         if key not in self._known:
-            self._known[key] = self._located(atom, k) if self._varies(atom) else None
+            self._known[key] = (yield from self._located(atom, k)) if self._varies(atom) else None
         return self._known[key]
 
-    def _located(self, atom: Variable, k: int) -> Any:
+    def _located(self, atom: Variable, k: int) -> Steps:
         """A coefficient, computed by equations of the line of the user's that ``atom`` is of."""
         builder, equation = self._builder, atom.made_by
         outer = builder.source
         if equation is not None and equation.source is not None:
             builder.source = derivative_of(equation.source) if k else equation.source
-        coefficient = self._make(atom, k)
+        coefficient = yield from self._make(atom, k)
         builder.source = outer
         return coefficient
 
     def _varies(self, atom: Any) -> bool:
         """Whether the series of ``atom`` has more than its first coefficient."""
-        if type(atom) is not Variable:
-            return False
-        varies = self._depends.get(atom)
-        if varies is None:
-            made_by = atom.made_by
-            varies = atom in self._rate_of or (
-                made_by is not None
-                and not made_by.primitive.stops
-                and (made_by.primitive.jvp is not None or made_by.primitive.series is not None)
-                and any(self._varies(x) for x in made_by.inputs)
-            )
-            self._depends[atom] = varies
-        return varies
+        return _depends_on(atom, self._depends, _differentiated)
 
     def _has_rate(self, atom: Any) -> bool:
         """Whether ``atom`` is an expression of rates: then its coefficient 0 has to be computed too."""
-        if type(atom) is not Variable or not self._rate_of:
-            return False
-        depends = self._of_rates.get(atom)
-        if depends is None:
-            made_by = atom.made_by
-            depends = atom in self._rate_of or (
-                made_by is not None and any(self._has_rate(x) for x in made_by.inputs)
-            )
-            self._of_rates[atom] = depends
-        return depends
+        return bool(self._rate_of) and _depends_on(atom, self._of_rates, _operands)
 
-    def _make(self, atom: Variable, k: int) -> Any:
+    def _make(self, atom: Variable, k: int) -> Steps:
         equation = atom.made_by
         if equation is None:
             return None
         primitive: Any = equation.primitive
-        if primitive.series is not None:
-            self._whole(equation)
-            return self._known[atom, k]
         if k == 0:
-            starts = [self.coefficient(x, 0) for x in equation.inputs]
-            operands = [
-                zeros(x.type) if start is None else start
-                for x, start in zip(equation.inputs, starts, strict=True)
-            ]
-            results = primitive(*operands, **equation.parameters)
-            return results[equation.outputs.index(atom)] if primitive.multiple else results
+            operands = yield from self._starts(equation.inputs)
+            results = primitive(*operands, **silent(equation.parameters))
+            found = results if primitive.multiple else [results]
+            self._known.update(((y, 0), value) for y, value in zip(equation.outputs, found, strict=True))
+            return self._known[atom, 0]
+        if primitive.series is not None:
+            yield from self._whole(equation, k)
+            return self._known[atom, k]
         if primitive.jvp is None:
             return None
         if primitive.is_linear:
-            return self._linear(equation, k)
+            return (yield from self._linear(equation, k))
         if primitive.recurrence is not None:
-            return primitive.recurrence(equation, self.coefficient, k)
+            return (yield from primitive.recurrence(equation, k))
         if primitive.is_product:
-            return self._product(equation, k)
+            return (yield from self._product(equation, k))
         rate = self._rate(equation, atom)
-        coefficient = None if rate is None else self.coefficient(rate, k - 1)
+        coefficient = None if rate is None else (yield rate, k - 1)
         return None if coefficient is None else coefficient * (1 / k) if k > 1 else coefficient
+
+    def _starts(self, atoms: Sequence[Any]) -> Steps:
+        """The first coefficient of each of ``atoms``: its value, without variables that stand for rates."""
+        starts = []
+        for x in atoms:
+            start = yield x, 0
+            starts.append(zeros(x.type) if start is None else start)
+        return starts
 
     def _replaced(self, equation: Equation) -> list[Any]:
         """The values of a branch or loop, computed together with their coefficients by another one."""
         builder = self._builder
         operands = tuple([builder.value(x) for x in equation.inputs])
         outer, builder.source = builder.source, equation.source
-        series = self._series(equation, operands, equation.parameters)
+        coefficients = [[self.coefficient(x, k) for k in range(self._order + 1)] for x in operands]
+        series = _series(equation, operands, equation.parameters, coefficients)
         builder.source = outer
         values = [coefficients[0] for coefficients in series]
         builder.rebind(equation.outputs, values)
@@ -199,48 +193,54 @@ class _Series:
                 self._known.setdefault((value, k), c)
         return values
 
-    def _whole(self, equation: Equation) -> None:
-        """Compute every coefficient of a branch or loop in the derivative of another row."""
-        series = self._series(equation, equation.inputs, silent(equation.parameters))
-        for y, coefficients in zip(equation.outputs, series, strict=True):
-            self._known.update(((y, k), c) for k, c in enumerate(coefficients))
+    def _whole(self, equation: Equation, order: int) -> Steps:
+        """Compute the coefficients up to ``order`` of a branch or loop in the derivative of another row.
 
-    def _series(self, equation: Equation, operands: tuple[Any, ...], parameters: dict[str, Any]) -> Any:
-        rule: Any = equation.primitive.series
-        orders = range(self._order + 1)
-        coefficients = [[self.coefficient(x, k) for k in orders] for x in operands]
-        applied = Equation(equation.primitive, operands, parameters, equation.outputs, equation.source)
-        return rule(applied, coefficients, self._order)
+        Not all that will be needed at once: those of its operands may depend on lower ones of its results, as
+        the derivative of a linear system whose product is a loop does.
+        """
+        coefficients = []
+        for x in equation.inputs:
+            of_operand = []
+            for k in range(order + 1):
+                of_operand.append((yield x, k))
+            coefficients.append(of_operand)
+        series = _series(equation, equation.inputs, silent(equation.parameters), coefficients)
+        for y, found in zip(equation.outputs, series, strict=True):
+            self._known.update(((y, k), c) for k, c in enumerate(found))
 
-    def _linear(self, equation: Equation, k: int) -> Any:
-        """The operator on the coefficients; operands in which it is not linear do not vary."""
-        coefficients = [self.coefficient(x, k) if self._varies(x) else None for x in equation.inputs]
+    def _linear(self, equation: Equation, k: int) -> Steps:
+        """The operator on the coefficients; operands in which it is not linear keep their value."""
+        coefficients = []
+        for x in equation.inputs:
+            coefficients.append((yield x, k) if self._varies(x) else None)
+        operands = yield from self._starts(equation.inputs)
         # by the forward rule, which treats zeros
         jvp: Any = equation.primitive.jvp
-        return jvp(equation.outputs[0], equation.inputs, coefficients, **equation.parameters)
+        return jvp(equation.outputs[0], operands, coefficients, **equation.parameters)
 
-    def _product(self, equation: Equation, k: int) -> Any:
+    def _product(self, equation: Equation, k: int) -> Steps:
         """The Cauchy product Σ_j B(a_j, b_{k−j})."""
         a, b = equation.inputs
         if a is b and equation.primitive.commutative:
-            return self._square(equation, a, k)
+            return (yield from self._square(equation, a, k))
         terms = []
         for j in range(k + 1):
-            left, right = self.coefficient(a, j), self.coefficient(b, k - j)
+            left, right = (yield a, j), (yield b, k - j)
             if left is not None and right is not None:
                 terms.append(_term(equation, left, right))
         return accumulate(terms)
 
-    def _square(self, equation: Equation, a: Any, k: int) -> Any:
+    def _square(self, equation: Equation, a: Any, k: int) -> Steps:
         """The Cauchy product of a series with itself, each pair of coefficients once."""
         terms = []
         for j in range((k + 1) // 2):
-            left, right = self.coefficient(a, j), self.coefficient(a, k - j)
+            left, right = (yield a, j), (yield a, k - j)
             if left is not None and right is not None:
                 terms.append(_term(equation, left, right))
         total = accumulate(terms)
         total = None if total is None else 2 * total
-        middle = None if k % 2 else self.coefficient(a, k // 2)
+        middle = None if k % 2 else (yield a, k // 2)
         if middle is None:
             return total
         return accumulate([total, _term(equation, middle, middle)])
@@ -254,7 +254,7 @@ class _Series:
                     rates.append(None)
                     continue
                 (rate,) = self._builder.inputs_like([x])
-                self._rate_of[rate] = x
+                self._rate_of[rate], self._depends[rate], self._of_rates[rate] = x, True, True
                 rates.append(rate)
             y = equation.outputs if equation.primitive.multiple else equation.outputs[0]
             jvp: Any = equation.primitive.jvp
@@ -262,6 +262,47 @@ class _Series:
             by_output = tangents if equation.primitive.multiple else (tangents,)
             self._rates.update(zip(equation.outputs, by_output, strict=True))
         return self._rates[atom]
+
+
+def _operands(equation: Equation) -> Sequence[Any]:
+    return equation.inputs
+
+
+def _differentiated(equation: Equation) -> Sequence[Any]:
+    """The operands of ``equation``, or none if its results have no derivative with respect to them."""
+    primitive = equation.primitive
+    has_rule = primitive.jvp is not None or primitive.series is not None
+    return equation.inputs if has_rule and not primitive.stops else ()
+
+
+def _depends_on(atom: Any, known: dict[Any, bool], operands_of: Callable[[Equation], Sequence[Any]]) -> bool:
+    """Whether ``atom`` depends on a variable for which ``known`` is true; extends ``known``."""
+    if type(atom) is not Variable:
+        return False
+    waiting = [atom]
+    while waiting:
+        x = waiting[-1]
+        if x in known:
+            waiting.pop()
+            continue
+        operands = [] if x.made_by is None else [y for y in operands_of(x.made_by) if type(y) is Variable]
+        unknown = [y for y in operands if y not in known]
+        waiting += unknown
+        if not unknown:
+            known[x] = any(known[y] for y in operands)
+    return known[atom]
+
+
+def _series(
+    equation: Equation,
+    operands: tuple[Any, ...],
+    parameters: dict[str, Any],
+    coefficients: Sequence[Sequence[Any]],
+) -> Any:
+    """The coefficients of a branch or loop on ``operands``, by the rule of its primitive."""
+    rule: Any = equation.primitive.series
+    applied = Equation(equation.primitive, operands, parameters, equation.outputs, equation.source)
+    return rule(applied, coefficients, len(coefficients[0]) - 1)
 
 
 def _term(equation: Equation, left: Any, right: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindgrad import ops
 from mindgrad.nn.probability.bijector.bijector import Bijector
+from mindgrad.nn.probability.distribution.tails import log1mexp, softplus
 
 __all__ = ["Exp", "GumbelCDF", "PowerTransform", "ScalarAffine", "Softplus"]
 
@@ -136,17 +137,17 @@ class Softplus(Bijector):
         return self._sharpness
 
     def _forward(self, value: Any) -> Any:
-        return ops.softplus(self._sharpness * value) / self._sharpness
+        return softplus(self._sharpness * value) / self._sharpness
 
     def _inverse(self, value: Any) -> Any:
         scaled = self._sharpness * value
-        return (scaled + ops.log(-ops.expm1(-scaled))) / self._sharpness
+        return (scaled + log1mexp(scaled)) / self._sharpness
 
     def _forward_log_jacobian(self, value: Any) -> Any:
-        return -ops.softplus(-self._sharpness * value)
+        return -softplus(-self._sharpness * value)
 
     def _inverse_log_jacobian(self, value: Any) -> Any:
-        return -ops.log(-ops.expm1(-self._sharpness * value))
+        return -log1mexp(self._sharpness * value)
 
 
 class GumbelCDF(Bijector):

@@ -14,6 +14,7 @@ from mindgrad import ops
 from mindgrad.ir.dtype import float32, int32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.probability.distribution.distribution import Distribution, above_zero, in_unit_interval
+from mindgrad.nn.probability.distribution.tails import log1mexp, xlog1py
 
 __all__ = ["Bernoulli", "Categorical", "Geometric", "Poisson"]
 
@@ -22,7 +23,7 @@ _NONE = float("-inf")
 
 def _log_chances(p: Any) -> Any:
     """p log p + (1 − p) log(1 − p)."""
-    return ops.xlogy(p, p) + ops.xlogy(1.0 - p, 1.0 - p)
+    return ops.xlogy(p, p) + xlog1py(1.0 - p, -p)
 
 
 class _Chance(Distribution):
@@ -52,10 +53,16 @@ class Bernoulli(_Chance):
         super().__init__(seed, dtype, name, {"probs": probs})
 
     def _log_prob(self, value: Any, p: Any) -> Any:
-        return ops.xlogy(value, p) + ops.xlogy(1.0 - value, 1.0 - p)
+        return ops.xlogy(value, p) + xlog1py(1.0 - value, -p)
 
     def _cdf(self, value: Any, p: Any) -> Any:
         return ops.where(value < 0.0, 0.0, ops.where(value < 1.0, 1.0 - p, 1.0))
+
+    def _log_cdf(self, value: Any, p: Any) -> Any:
+        return ops.where(value < 0.0, _NONE, ops.where(value < 1.0, ops.log1p(-p), 0.0))
+
+    def _survival(self, value: Any, p: Any) -> Any:
+        return ops.where(value < 0.0, 1.0, ops.where(value < 1.0, p, 0.0))
 
     def _mean(self, p: Any) -> Any:
         return p
@@ -71,7 +78,7 @@ class Bernoulli(_Chance):
 
     def _kl(self, second: Any, first: Any) -> Any:
         p_b, p = second[0], first[0]
-        return _log_chances(p) - ops.xlogy(p, p_b) - ops.xlogy(1.0 - p, 1.0 - p_b)
+        return _log_chances(p) - ops.xlogy(p, p_b) - xlog1py(1.0 - p, -p_b)
 
     def _sample(self, shape: tuple[int, ...], p: Any) -> Any:
         return self._fractions(shape) <= p
@@ -97,13 +104,19 @@ class Geometric(_Chance):
 
     def _log_prob(self, value: Any, p: Any) -> Any:
         count = ops.floor(value)
-        return ops.where(value >= 0.0, ops.xlogy(count, 1.0 - p) + ops.log(p), _NONE)
+        return ops.where(value >= 0.0, xlog1py(count, -p) + ops.log(p), _NONE)
 
     def _survival(self, value: Any, p: Any) -> Any:
-        return ops.pow(1.0 - p, ops.relu(ops.floor(value) + 1.0))
+        return ops.exp(self._log_survival(value, p))
+
+    def _log_survival(self, value: Any, p: Any) -> Any:
+        return xlog1py(ops.relu(ops.floor(value) + 1.0), -p)
 
     def _cdf(self, value: Any, p: Any) -> Any:
-        return 1.0 - self._survival(value, p)
+        return -ops.expm1(self._log_survival(value, p))
+
+    def _log_cdf(self, value: Any, p: Any) -> Any:
+        return log1mexp(-self._log_survival(value, p))
 
     def _mean(self, p: Any) -> Any:
         return (1.0 - p) / p
@@ -119,7 +132,7 @@ class Geometric(_Chance):
 
     def _kl(self, second: Any, first: Any) -> Any:
         p_b, p = second[0], first[0]
-        return (_log_chances(p) - ops.xlogy(p, p_b) - ops.xlogy(1.0 - p, 1.0 - p_b)) / p
+        return (_log_chances(p) - ops.xlogy(p, p_b) - xlog1py(1.0 - p, -p_b)) / p
 
     def _sample(self, shape: tuple[int, ...], p: Any) -> Any:
         return ops.floor(ops.log(self._fractions(shape)) / ops.log1p(-p))
@@ -227,6 +240,10 @@ class Categorical(Distribution):
     def _cdf(self, value: Any, p: Any) -> Any:
         is_below = self._numbers(p) <= ops.expand_dims(value, -1)
         return ops.sum(ops.where(is_below, p, 0.0), -1)
+
+    def _survival(self, value: Any, p: Any) -> Any:
+        is_above = self._numbers(p) > ops.expand_dims(value, -1)
+        return ops.sum(ops.where(is_above, p, 0.0), -1)
 
     def _mean(self, p: Any) -> Any:
         return ops.sum(p * self._numbers(p), -1)

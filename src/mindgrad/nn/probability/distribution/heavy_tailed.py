@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from mindgrad import ops
 from mindgrad.ir.dtype import float32
 from mindgrad.nn.probability.distribution.distribution import Distribution, above_zero
+from mindgrad.nn.probability.distribution.tails import log1p_of_square, log_cauchy_survival
 
 __all__ = ["Cauchy", "HalfNormal", "Laplace", "StudentT"]
 
@@ -38,10 +39,21 @@ class Cauchy(Distribution):
         super().__init__(seed, dtype, name, {"loc": loc, "scale": scale})
 
     def _log_prob(self, value: Any, loc: Any, scale: Any) -> Any:
-        return -ops.log1p(ops.square((value - loc) / scale)) - ops.log(scale) - math.log(math.pi)
+        return -log1p_of_square((value - loc) / scale) - ops.log(scale) - math.log(math.pi)
 
     def _cdf(self, value: Any, loc: Any, scale: Any) -> Any:
-        return 0.5 + ops.atan((value - loc) / scale) * (1.0 / math.pi)
+        z = (loc - value) / scale
+        return ops.atan2(ops.ones_like(z), z) * (1.0 / math.pi)
+
+    def _survival(self, value: Any, loc: Any, scale: Any) -> Any:
+        z = (value - loc) / scale
+        return ops.atan2(ops.ones_like(z), z) * (1.0 / math.pi)
+
+    def _log_cdf(self, value: Any, loc: Any, scale: Any) -> Any:
+        return log_cauchy_survival((loc - value) / scale)
+
+    def _log_survival(self, value: Any, loc: Any, scale: Any) -> Any:
+        return log_cauchy_survival((value - loc) / scale)
 
     def _undefined(self, *parameters: Any) -> NoReturn:
         raise ValueError("For 'Cauchy', mean, variance and standard deviation are not defined.")
@@ -149,4 +161,4 @@ class StudentT(_Centred):
     def _log_prob(self, value: Any, df: Any, mean: Any, sd: Any) -> Any:
         half = 0.5 * (df + 1.0)
         constant = ops.lgamma(half) - ops.lgamma(0.5 * df) - 0.5 * ops.log(math.pi * df) - ops.log(sd)
-        return constant - half * ops.log1p(ops.square((value - mean) / sd) / df)
+        return constant - half * log1p_of_square((value - mean) / sd / ops.sqrt(df))

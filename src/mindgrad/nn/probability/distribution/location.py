@@ -8,6 +8,7 @@ from typing import Any
 from mindgrad import ops
 from mindgrad.ir.dtype import float32
 from mindgrad.nn.probability.distribution.distribution import Distribution, above_zero
+from mindgrad.nn.probability.distribution.tails import log_normal_cdf, log_of_gumbel_survival, softplus
 
 __all__ = ["Gumbel", "LogNormal", "Logistic", "Normal", "Uniform"]
 
@@ -50,6 +51,12 @@ class Normal(Distribution):
 
     def _survival(self, value: Any, mean: Any, sd: Any) -> Any:
         return 0.5 * ops.erfc((value - mean) / sd * math.sqrt(0.5))
+
+    def _log_cdf(self, value: Any, mean: Any, sd: Any) -> Any:
+        return log_normal_cdf((value - mean) / sd)
+
+    def _log_survival(self, value: Any, mean: Any, sd: Any) -> Any:
+        return log_normal_cdf((mean - value) / sd)
 
     def _mean(self, mean: Any, sd: Any) -> Any:
         return mean + ops.zeros_like(sd)
@@ -101,13 +108,23 @@ class LogNormal(Normal):
         return ops.where(is_positive, super()._log_prob(log, loc, scale) - log, float("-inf"))
 
     def _cdf(self, value: Any, loc: Any, scale: Any) -> Any:
-        is_positive = value > 0.0
-        return ops.where(
-            is_positive, super()._cdf(ops.log(ops.where(is_positive, value, 1.0)), loc, scale), 0.0
-        )
+        return self._of_logarithm(super()._cdf, 0.0, value, loc, scale)
 
     def _survival(self, value: Any, loc: Any, scale: Any) -> Any:
-        return 1.0 - self._cdf(value, loc, scale)
+        return self._of_logarithm(super()._survival, 1.0, value, loc, scale)
+
+    def _log_cdf(self, value: Any, loc: Any, scale: Any) -> Any:
+        return self._of_logarithm(super()._log_cdf, float("-inf"), value, loc, scale)
+
+    def _log_survival(self, value: Any, loc: Any, scale: Any) -> Any:
+        return self._of_logarithm(super()._log_survival, 0.0, value, loc, scale)
+
+    def _of_logarithm(self, of_normal: Any, elsewhere: float, value: Any, loc: Any, scale: Any) -> Any:
+        """``of_normal`` of the logarithm of positive values, and ``elsewhere``."""
+        is_positive = value > 0.0
+        return ops.where(
+            is_positive, of_normal(ops.log(ops.where(is_positive, value, 1.0)), loc, scale), elsewhere
+        )
 
     def _mean(self, loc: Any, scale: Any) -> Any:
         return ops.exp(loc + 0.5 * ops.square(scale))
@@ -157,6 +174,9 @@ class Uniform(Distribution):
 
     def _cdf(self, value: Any, low: Any, high: Any) -> Any:
         return ops.clamp((value - low) / (high - low), 0.0, 1.0)
+
+    def _survival(self, value: Any, low: Any, high: Any) -> Any:
+        return ops.clamp((high - value) / (high - low), 0.0, 1.0)
 
     def _mean(self, low: Any, high: Any) -> Any:
         return 0.5 * (low + high)
@@ -212,19 +232,19 @@ class Logistic(_LocationScale):
 
     def _log_prob(self, value: Any, loc: Any, scale: Any) -> Any:
         z = (value - loc) / scale
-        return -z - 2.0 * ops.softplus(-z) - ops.log(scale)
+        return -z - 2.0 * softplus(-z) - ops.log(scale)
 
     def _cdf(self, value: Any, loc: Any, scale: Any) -> Any:
         return ops.sigmoid((value - loc) / scale)
 
     def _log_cdf(self, value: Any, loc: Any, scale: Any) -> Any:
-        return -ops.softplus((loc - value) / scale)
+        return -softplus((loc - value) / scale)
 
     def _survival(self, value: Any, loc: Any, scale: Any) -> Any:
         return ops.sigmoid((loc - value) / scale)
 
     def _log_survival(self, value: Any, loc: Any, scale: Any) -> Any:
-        return -ops.softplus((value - loc) / scale)
+        return -softplus((value - loc) / scale)
 
     def _mean(self, loc: Any, scale: Any) -> Any:
         return self._mode(loc, scale)
@@ -274,6 +294,9 @@ class Gumbel(_LocationScale):
 
     def _survival(self, value: Any, loc: Any, scale: Any) -> Any:
         return -ops.expm1(-ops.exp((loc - value) / scale))
+
+    def _log_survival(self, value: Any, loc: Any, scale: Any) -> Any:
+        return log_of_gumbel_survival((value - loc) / scale)
 
     def _mean(self, loc: Any, scale: Any) -> Any:
         return loc + _EULER * scale

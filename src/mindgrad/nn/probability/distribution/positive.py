@@ -7,6 +7,7 @@ from typing import Any
 from mindgrad import ops
 from mindgrad.ir.dtype import float32
 from mindgrad.nn.probability.distribution.distribution import Distribution, above_zero
+from mindgrad.nn.probability.distribution.tails import log1mexp, xlog1py
 
 __all__ = ["Beta", "Exponential", "Gamma"]
 
@@ -44,6 +45,9 @@ class Exponential(Distribution):
 
     def _survival(self, value: Any, rate: Any) -> Any:
         return ops.exp(-rate * ops.relu(value))
+
+    def _log_cdf(self, value: Any, rate: Any) -> Any:
+        return log1mexp(rate * ops.relu(value))
 
     def _log_survival(self, value: Any, rate: Any) -> Any:
         return -rate * ops.relu(value)
@@ -152,7 +156,7 @@ class Beta(Distribution):
         super().__init__(seed, dtype, name, param)
 
     def _log_prob(self, value: Any, a: Any, b: Any) -> Any:
-        return ops.xlogy(a - 1.0, value) + ops.xlogy(b - 1.0, 1.0 - value) - _log_beta(a, b)
+        return ops.xlogy(a - 1.0, value) + xlog1py(b - 1.0, -value) - _log_beta(a, b)
 
     def _cdf(self, value: Any, a: Any, b: Any) -> Any:
         return ops.betainc(a, b, ops.clamp(value, 0.0, 1.0))

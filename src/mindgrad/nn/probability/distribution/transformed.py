@@ -71,6 +71,12 @@ class TransformedDistribution(Distribution):
     def _survival(self, value: Any, *parameters: Any) -> Any:
         return self._distribution._survival(self._bijector.inverse(value), *parameters)
 
+    def _log_cdf(self, value: Any, *parameters: Any) -> Any:
+        return self._distribution._log_cdf(self._bijector.inverse(value), *parameters)
+
+    def _log_survival(self, value: Any, *parameters: Any) -> Any:
+        return self._distribution._log_survival(self._bijector.inverse(value), *parameters)
+
     def _mean(self, *parameters: Any) -> Any:
         if not self._bijector.is_constant_jacobian:
             self._refuse("mean")

@@ -1,0 +1,87 @@
+"""Logarithms of probabilities in tails of distributions, exact where probabilities vanish or are next to 1.
+
+Each is a choice between formulas. The one that is not chosen gets a harmless argument, so that derivatives of
+every order are exact too.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindgrad import ops
+from mindgrad.ir.scope import apply
+from mindgrad.rows.arithmetic import absorb
+from mindgrad.rows.scaled_erfc import scaled_erfc
+
+__all__ = [
+    "log1mexp", "log1p_of_square", "log_cauchy_survival", "log_normal_cdf", "log_of_gumbel_survival", "softplus",
+    "xlog1py",
+]  # fmt: skip
+
+
+def log_normal_cdf(z: Any) -> Any:
+    """log Φ(z), for the distribution function Φ of standard normal numbers.
+
+    For z < 0 it is log(exp(t²) erfc(t) / 2) − t² with t = −z / √2, where nothing underflows.
+    """
+    is_below = z < 0.0
+    t = ops.where(is_below, z, 0.0) * -math.sqrt(0.5)
+    below = ops.log(0.5 * apply(scaled_erfc, t, n=0)) - ops.square(t)
+    above = ops.log1p(-0.5 * ops.erfc(ops.where(is_below, 0.0, z) * math.sqrt(0.5)))
+    return ops.where(is_below, below, above)
+
+
+def log1mexp(a: Any) -> Any:
+    """log(1 − exp(−a)) for a ≥ 0, −∞ at 0."""
+    is_small = a < math.log(2.0)
+    small = ops.log(-ops.expm1(-ops.where(is_small, a, 0.5)))
+    return ops.where(is_small, small, ops.log1p(-ops.exp(-ops.where(is_small, 1.0, a))))
+
+
+#: of log((1 − exp(−a)) / a) in powers a, a², a⁴, …: Bernoulli numbers, B_k / (k k!), exact for a < 1/2
+_SERIES = {
+    1: -1 / 2, 2: 1 / 24, 4: -1 / 2880, 6: 1 / 181440, 8: -1 / 9676800, 10: 1 / 479001600,
+    12: -691 / 15692092416000, 14: 1 / 1046139494400, 16: -3617 / 170729965486080000,
+}  # fmt: skip
+
+
+def log_of_gumbel_survival(z: Any) -> Any:
+    """log(1 − exp(−exp(−z))): −z + log((1 − exp(−a)) / a) with a = exp(−z), by its series for a < 1/2."""
+    is_above = z > math.log(2.0)
+    a = ops.exp(-ops.where(is_above, z, 0.0))
+    square = ops.square(a)
+    series: Any = 0.0
+    for power in range(16, 0, -2):
+        series = (series + _SERIES[power]) * square
+    above = series + _SERIES[1] * a - z
+    return ops.where(is_above, above, ops.log1p(-ops.exp(-ops.exp(-ops.where(is_above, 0.0, z)))))
+
+
+def log_cauchy_survival(z: Any) -> Any:
+    """log(atan2(1, z) / π): for z > 1 it is −log(π z) + log(atan(w) / w) with w = 1 / z."""
+    is_above = z > 1.0
+    large = ops.where(is_above, z, 2.0)
+    inverse = 1.0 / large
+    above = ops.log(ops.atan(inverse) / inverse) - ops.log(math.pi * large)
+    angle = ops.atan2(ops.ones_like(z), -ops.where(is_above, 1.0, z))
+    return ops.where(is_above, above, ops.log1p(angle * (-1.0 / math.pi)))
+
+
+def log1p_of_square(z: Any) -> Any:
+    """log(1 + z²), also where z² overflows."""
+    is_large = ops.abs(z) > 1.0
+    large = ops.abs(ops.where(is_large, z, 1.0))
+    rest = ops.log1p(ops.square(ops.where(is_large, 1.0 / large, z)))
+    return rest + ops.where(is_large, 2.0 * ops.log(large), 0.0)
+
+
+def softplus(x: Any) -> Any:
+    """log(1 + exp(x)), which :func:`mindgrad.ops.softplus` rounds to x above 20."""
+    return ops.softplus(x, threshold=math.inf)
+
+
+def xlog1py(x: Any, y: Any) -> Any:
+    """x log(1 + y), and 0 where x is 0."""
+    one = ops.ones_like(x + y)
+    return apply(absorb, x * one, ops.log1p(y) * one)

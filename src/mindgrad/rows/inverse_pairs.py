@@ -1,0 +1,128 @@
+"""A function of its inverse, and a root of a square, are simplified when an equation is built.
+
+    cos(acos x) = x      exp(log x) = x      √(a²) = a and |a| = a, |−a| = a of an a that is not negative
+
+The inner function has an infinite slope at the edge of its domain (or the outer one a corner), and the outer
+one a slope of zero that meets it: the chain rule would multiply the two, and the product has a limit that it
+does not know. Without the pair nothing is infinite. Values change by rounding at most, and stay NaN outside
+of the domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindgrad.ir.graph import Constant
+from mindgrad.ir.primitive import Primitive
+from mindgrad.rows.arithmetic import add, greater_equal, mul, neg, select
+from mindgrad.rows.elementwise import (
+    acos,
+    acosh,
+    asin,
+    asinh,
+    atan,
+    atanh,
+    cos,
+    cosh,
+    exp,
+    exp2,
+    expm1,
+    hypot,
+    integer_power,
+    log,
+    log1p,
+    log2,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
+)
+from mindgrad.rows.kinds import full, ones
+from mindgrad.rows.logic import logical_and
+from mindgrad.rows.piecewise import abs
+from mindgrad.rows.reduction import norm, reduce_sum
+from mindgrad.rows.structural import broadcast_in_dim, convert, reshape
+
+__all__ = ["is_nonnegative"]
+
+#: operators whose result is the operand of :func:`is_nonnegative`'s question once more
+_DEPTH = 6
+
+
+def is_nonnegative(atom: Any, depth: int = _DEPTH) -> bool:
+    """Whether no element of a real ``atom`` is below zero, by the equations that computed it."""
+    if type(atom) is Constant:
+        return bool(np.all(atom.value >= 0))
+    equation = atom.made_by
+    if equation is None or not depth:
+        return False
+    primitive, inputs = equation.primitive, equation.inputs
+    if primitive in (exp, exp2, sqrt, hypot, norm, abs):
+        return True
+    if primitive is mul and inputs[0] is inputs[1]:
+        return True
+    if primitive is integer_power and equation.parameters["n"] % 2 == 0:
+        return True
+    if primitive in (add, mul, reduce_sum, broadcast_in_dim, reshape, convert, integer_power):
+        return all(is_nonnegative(x, depth - 1) for x in inputs)
+    return False
+
+
+def _inside(x: Any, low: float | None, high: float | None) -> Any:
+    """Real ``x``, and NaN outside of the domain of the inner function."""
+    if x.dtype.kind == "complex" or low is None:
+        return x
+    within = greater_equal(x, full(x.type, low))
+    if high is not None:
+        within = logical_and(within, greater_equal(full(x.type, high), x))
+    return x * select(within, ones(x.type), full(x.type, np.nan))
+
+
+def _pair(inner: Primitive, low: float | None, high: float | None) -> Callable[[Any], Any]:
+    def simplify(x: Any) -> Any:
+        made_by = getattr(x, "made_by", None)
+        if made_by is None or made_by.primitive is not inner:
+            return None
+        return _inside(made_by.inputs[0], low, high)
+
+    return simplify
+
+
+for _outer, _inner, _low, _high in (
+    (cos, acos, -1.0, 1.0), (sin, asin, -1.0, 1.0), (tan, atan, None, None), (exp, log, 0.0, None),
+    (cosh, acosh, 1.0, None), (sinh, asinh, None, None), (tanh, atanh, -1.0, 1.0), (exp2, log2, 0.0, None),
+    (expm1, log1p, -1.0, None),
+):  # fmt: skip
+    _outer.simplify = _pair(_inner, _low, _high)
+
+
+def _root_of_square(x: Any) -> Any:
+    """√(a²) = a for an ``a`` that is not negative; half precision keeps the range of the square."""
+    equation = getattr(x, "made_by", None)
+    if equation is None or not x.dtype.is_float:
+        return None
+    base = equation.inputs[0] if equation.inputs else None
+    if equation.primitive is mul and base is equation.inputs[1] and is_nonnegative(base):
+        return base
+    if equation.primitive is integer_power:
+        half, odd = divmod(equation.parameters["n"], 2)
+        if not odd and half > 0 and (half % 2 == 0 or is_nonnegative(base)):
+            return integer_power(base, n=half)
+    return None
+
+
+def _size(x: Any) -> Any:
+    """|a| = a and |−a| = a for an ``a`` that is not negative."""
+    if not x.dtype.is_float:
+        return None
+    equation = getattr(x, "made_by", None)
+    inner = equation.inputs[0] if equation is not None and equation.primitive is neg else x
+    return inner if is_nonnegative(inner) else None
+
+
+sqrt.simplify = _root_of_square
+abs.simplify = _size

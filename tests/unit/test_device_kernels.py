@@ -1,0 +1,89 @@
+"""Operators of eager mode on a device that is not the host: here the CPU, as XLA runs it."""
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Tensor, nn, ops
+from mindgrad.backend import device
+from mindgrad.backend.device import run_on_device
+from mindgrad.ir.cost_model import HOST
+from mindgrad.ir.kernels import set_kernel_runner
+from tests.tiers import eager, is_hot
+
+pytestmark = pytest.mark.xla
+
+
+@pytest.fixture(autouse=True)
+def on_a_device(monkeypatch):
+    monkeypatch.setattr(device, "_host_seconds", {})
+    set_kernel_runner(run_on_device)
+    yield
+    set_kernel_runner(None)
+
+
+@pytest.fixture
+def compiled_kernels(monkeypatch):
+    """The names of the operators that are compiled."""
+    names = []
+    compile_kernel = device.compile_kernel
+    monkeypatch.setattr(
+        device,
+        "compile_kernel",
+        lambda row, parameters: names.append(row.name) or compile_kernel(row, parameters),
+    )
+    return names
+
+
+def test_device_operators_run_on_the_host_at_first(compiled_kernels):
+    x = Tensor(np.linspace(0, 1, 10, dtype=np.float32))
+    np.testing.assert_allclose((ops.sin(x) * x).asnumpy(), np.sin(x.asnumpy()) * x.asnumpy(), rtol=1e-6)
+    assert compiled_kernels == []
+
+
+def test_device_operators_are_compiled_once_that_would_have_paid(compiled_kernels, monkeypatch):
+    monkeypatch.setattr(device, "HOST", HOST._replace(kernel_seconds=1e-9))
+    x = Tensor(np.linspace(0, 1, 10, dtype=np.float32))
+    first, second = ops.sin(x), ops.sin(x)
+    assert compiled_kernels == ["sin"]
+    np.testing.assert_allclose(first.asnumpy(), second.asnumpy(), rtol=1e-6)
+
+
+def test_device_operators_of_large_operands_are_compiled_immediately(compiled_kernels, monkeypatch):
+    monkeypatch.setattr(device, "HOST", HOST._replace(kernel_elements=100))
+    ops.sin(Tensor(np.ones(101, np.float32)))
+    assert compiled_kernels == ["sin"]
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 1e-4, 0.1])
+def test_device_training_agrees_with_the_host(seconds, monkeypatch):
+    def losses():
+        ms.set_seed(1)
+        net = nn.SequentialCell(
+            nn.Dense(4, 8, weight_init="ones"), nn.Tanh(), nn.Dense(8, 2, weight_init="ones")
+        )
+        optimizer = nn.Adam(net.trainable_params(), 0.01)
+        gradient = ms.value_and_grad(
+            lambda x, y: nn.CrossEntropyLoss()(net(x), y), None, optimizer.parameters
+        )
+        found = []
+        for k in range(6):
+            x = Tensor(np.linspace(0, 1 + k, 12, dtype=np.float32).reshape(3, 4))
+            value, slopes = gradient(x, Tensor(np.array([0, 1, 1], np.int32)))
+            optimizer(slopes)
+            found.append(float(value))
+        assert is_hot(gradient) or switch == "numpy"
+        return found
+
+    monkeypatch.setattr(device, "HOST", HOST._replace(kernel_seconds=seconds))
+    results = {}
+    for switch in ("numpy", "compiled"):
+        with eager(switch):
+            ms.clear_cache()
+            results[switch] = losses()
+    set_kernel_runner(None)
+    switch = "numpy"
+    with eager(switch):
+        expected = losses()
+    for values in results.values():
+        np.testing.assert_allclose(values, expected, rtol=1e-4)

@@ -1,0 +1,137 @@
+"""Logarithms of probabilities far out in the tails of distributions, and their derivatives, against mpmath."""
+
+import mpmath
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Tensor, ops
+from mindgrad.nn.probability import bijector
+from mindgrad.nn.probability import distribution as dist
+from tests.laws import series
+
+mp = mpmath.mp
+
+
+def below(z):
+    """Φ(z)."""
+    return series.erfc(-z / mp.sqrt(2)) / 2
+
+
+def softplus(x):
+    return series.log1p(series.exp(x))
+
+
+def atan2_of_one(x):
+    """The angle of the point (x, 1)."""
+    return series.solved(mp.atan2(1, x.value), lambda y: -1 / (1 + x * x), x)
+
+
+F64 = {"dtype": ms.float64}
+#: (distribution, exact function of the value, method, values)
+CASES = {
+    "normal_log_cdf": (
+        dist.Normal(1.0, 2.0, **F64), lambda x: series.log(below((x - 1) / 2)), "log_cdf",
+        [-1e4, -400.0, -75.0, -9.0, 0.5, 1.5, 9.0, 30.0],
+    ),
+    "normal_log_survival": (
+        dist.Normal(1.0, 2.0, **F64), lambda x: series.log(below((1 - x) / 2)), "log_survival",
+        [-30.0, 0.5, 1.5, 9.0, 75.0, 400.0, 1e4],
+    ),
+    "log_normal_log_cdf": (
+        dist.LogNormal(0.0, 0.5, **F64), lambda x: series.log(below(2 * series.log(x))), "log_cdf", [1e-30, 1e-5, 1.0, 9.0],
+    ),
+    "log_normal_log_survival": (
+        dist.LogNormal(0.0, 0.5, **F64), lambda x: series.log(below(-2 * series.log(x))), "log_survival", [0.1, 2.0, 1e9],
+    ),
+    "logistic_log_cdf": (
+        dist.Logistic(0.0, 1.0, **F64), lambda x: -softplus(-x), "log_cdf", [-900.0, -40.0, 0.5, 40.0],
+    ),
+    "exponential_log_cdf": (
+        dist.Exponential(2.0, **F64), lambda x: series.log(1 - series.exp(-2 * x)), "log_cdf", [1e-90, 1e-9, 0.3, 0.4, 60.0],
+    ),
+    "gumbel_log_survival": (
+        dist.Gumbel(0.0, 1.0, **F64), lambda x: series.log(1 - series.exp(-series.exp(-x))), "log_survival",
+        [-6.0, -2.0, 0.5, 0.7, 3.0, 36.0, 90.0],
+    ),
+    "cauchy_log_cdf": (
+        dist.Cauchy(0.0, 1.0, **F64), lambda x: series.log(atan2_of_one(-x) / mp.pi), "log_cdf", [-1e200, -1e9, -2.0, 2.0, 1e9],
+    ),
+    "cauchy_log_survival": (
+        dist.Cauchy(0.0, 1.0, **F64), lambda x: series.log(atan2_of_one(x) / mp.pi), "log_survival", [-1e9, -2.0, 2.0, 1e200],
+    ),
+    "cauchy_log_prob": (
+        dist.Cauchy(0.0, 1.0, **F64), lambda x: -series.log(mp.pi * (1 + x * x)), "log_prob", [-1e200, 1e-9, 0.5, 3.0, 1e200],
+    ),
+    "student_log_prob": (
+        dist.StudentT(3.0, 0.0, 1.0, **F64),
+        lambda x: mp.log(2 / (mp.pi * mp.sqrt(3))) - 2 * series.log(1 + x * x / 3), "log_prob", [-1e90, 0.5, 2.5],
+    ),
+    "uniform_log_survival": (
+        dist.Uniform(0.0, 1.0, **F64), lambda x: series.log(1 - x), "log_survival", [0.25, 0.5, 1 - 2.0**-50],
+    ),
+    "transformed_log_cdf": (
+        dist.TransformedDistribution(bijector.Exp(), dist.Normal(0.0, 1.0, **F64)), lambda x: series.log(below(series.log(x))),
+        "log_cdf", [1e-30, 0.5, 2.0],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("compile", [lambda f: f, ms.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("case", CASES)
+def test_log_probability_in_tails_equals_mpmath(case, compile):
+    """Value and derivatives of orders 1 to 3."""
+    distribution, exact, method, values = CASES[case]
+    x = Tensor(np.array(values))
+
+    def derivative(order):
+        function = getattr(distribution, method)
+        for _ in range(order):
+            function = (lambda inner: lambda x: ms.grad(lambda x: inner(x).sum())(x))(function)
+        return function
+
+    found = compile(lambda x: [derivative(k)(x) for k in range(4)])(x)
+    for k, at in enumerate(values):
+        with mp.workdps(900):  # probabilities next to 1 differ from it by very little
+            right = exact(series.variable(at)).derivatives()
+        for order, y in enumerate(found):
+            value = y.asnumpy()[k]
+            within = (1e-11 if order < 3 else 1e-8) * abs(right[order]) + mp.mpf(10) ** -300
+            assert abs(float(value) - right[order]) <= within, (
+                f"order {order} at {at}: {value}, right {mp.nstr(right[order], 17)}"
+            )
+
+
+@pytest.mark.parametrize("z", [-1e4, -100.0, -15.0, -5.0, 5.0])
+def test_normal_log_cdf_in_float32_has_a_slope_at_any_distance(z):
+    normal = dist.Normal(0.0, 1.0)
+    slope = ms.grad(lambda x: normal.log_cdf(x).sum())(Tensor([z])).item()
+    with mp.workdps(60):
+        right = -z if z < -1000 else series.log(below(series.variable(z))).derivatives()[1]
+    assert abs(slope / float(right) - 1) < 2e-6
+
+
+def test_small_probabilities_of_failure_are_not_rounded_to_zero():
+    p = Tensor([1e-12])
+    assert abs(dist.Bernoulli().log_prob(Tensor([0.0]), p).item() / -1e-12 - 1) < 1e-6
+    assert abs(dist.Geometric().log_prob(Tensor([1e6]), p).item() / (np.log(1e-12) - 1e-6) - 1) < 1e-6
+    assert abs(dist.Geometric().cdf(Tensor([0.0]), p).item() / 1e-12 - 1) < 1e-6
+    assert abs(dist.Geometric().log_survival(Tensor([9.0]), p).item() / -1e-11 - 1) < 1e-6
+
+
+def test_softplus_bijector_inverts_large_and_small_values():
+    softplus = bijector.Softplus()
+    y = Tensor([1e-20, 1.0, 60.0])
+    x = softplus.inverse(y).asnumpy()
+    np.testing.assert_allclose(x, [np.log(1e-20), np.log(np.expm1(1.0)), 60.0], rtol=1e-6)
+    slope = ms.grad(lambda y: softplus.inverse_log_jacobian(y).sum())(Tensor([60.0]))
+    np.testing.assert_allclose(slope.asnumpy(), [-np.exp(-60.0)], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "function", [ops.softsign, ops.tanh, ops.sigmoid, ops.atan, ops.tanhshrink, ops.exp2]
+)
+def test_activations_keep_slopes_at_infinity_finite(function):
+    slope = ms.grad(lambda x: function(x).sum())(Tensor([-np.inf, np.inf])).asnumpy()
+    expected = {"exp2": [0.0, np.inf], "tanhshrink": [1.0, 1.0]}.get(function.__name__, [0.0, 0.0])
+    np.testing.assert_array_equal(slope, expected)
