@@ -364,6 +364,13 @@ def test_custom_checks_its_arguments():
         ops.Custom(np.sin, lambda x: x, lambda x: x, func_type="pyfunc", bprop=3)
 
 
+def test_source_raises_for_programs_with_callbacks():
+    with pytest.raises(
+        NotImplementedError, match=r"'callback' .* it calls a Python function of this process"
+    ):
+        ms.source(log_gamma, Tensor(X))
+
+
 # --- the cache on disk --------------------------------------------------------------------------
 
 

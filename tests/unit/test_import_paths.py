@@ -145,7 +145,7 @@ def test_absent_classes_can_be_derived_from_and_not_called():
             refused(1)
 
 
-@pytest.mark.parametrize("name", ["DynamicRNN", "Custom", "PyFunc", "DynamicGRUV2"])
+@pytest.mark.parametrize("name", ["DynamicRNN", "CustomOpBuilder", "PyFunc", "DynamicGRUV2"])
 def test_operators_without_a_compiled_form_are_refused_when_they_are_made(name):
     with pytest.raises(NotImplementedError, match=rf"'{name}'.* (Use|Write) "):
         getattr(ops, name)()

@@ -32,7 +32,7 @@ _SCHEDULE = "give the learning rate as a schedule, nn.Adam(params, nn.CosineDeca
 _STEP = "optimizer(gradients) updates the Parameters, with the gradients that ms.value_and_grad returned"
 _ZERO = "gradients are results and are not accumulated, so there is nothing to clear: leave it out"
 _RANDOM = "ms.set_seed(0), then ops.standard_normal(shape), ops.uniform(...): there are no keys"
-_TREE = "ms.tree_map(fn, tree, *rest), ms.tree_leaves(tree), and ms.ravel_pytree(tree) for one vector"
+_TREE = "ms.tree_map(fn, tree, *trees), ms.tree_leaves(tree), and ms.ravel_pytree(tree) for one vector"
 _FUNCTIONS = "ms.functional_call(net, params, args); ms.grad, ms.vmap and ms.jacrev take functions"
 _HALF = "net.to_float(ms.float16), or ms.amp.auto_mixed_precision(net, 'O2'), before training"
 _WAIT = "x.asnumpy() waits for the value"
@@ -113,7 +113,7 @@ MODULES = {
     "make_jaxpr": "ms.explain(fn)(x)",
     "map": "ms.vmap(fn)(xs), or a Python loop",
     "no_grad": _NO_TAPE,
-    "onnx": "ms.export(net, x, file_name='net', file_format='MINDIR')",
+    "onnx": "ms.save_checkpoint(net, 'net.ckpt') keeps the Parameters; no program for other runtimes is made",
     "optim": "the optimizers are in nn: nn.Adam(net.trainable_params(), learning_rate=1e-3)",
     "pjit": "ms.jit(fn)",
     "pmap": "ms.vmap(fn): a program runs on one device",

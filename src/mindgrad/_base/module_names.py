@@ -46,7 +46,7 @@ _PARTS: dict[str, tuple[str, str]] = {
         "nn_func other_func parameter_func random_func spectral_func vmap_func",
     ),
     "ops.operations": (
-        "ops.operations", "custom_ops debug_ops image_ops inner_ops manually_defined spectral_ops",
+        "ops.operations", "debug_ops image_ops inner_ops manually_defined spectral_ops",
     ),
     "parallel": ("parallel", "algo_parameter_config shard"),
     "parallel.nn": ("parallel.nn", "parallel_cell_wrapper parallel_grad_reducer"),

@@ -20,22 +20,23 @@ from mindgrad.trace import state, user_calls
 __all__ = ["ravel_pytree", "tree_leaves", "tree_map"]
 
 
-def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
-    """Apply a function to every leaf of a tree, and to the leaves of further trees beside it.
+def tree_map(fn: Callable[..., Any], tree: Any, *trees: Any) -> Any:
+    """Apply a function to every leaf of a tree, together with the same leaves of further trees.
 
     Args:
-        fn (Callable): called as ``fn(leaf, *leaves_of_rest)``, in the order of the leaves.
+        fn (Callable): called as ``fn(leaf, *leaves)`` with the same leaf of each of ``trees``, in the order
+            of the leaves.
         tree (Any): tuples, named tuples, lists, dicts, and dataclasses, nested in one another. Everything
             else is a leaf, except ``None``, which stays ``None``.
-        *rest (Any): trees of the same structure. A list may stand for a tuple, and the order of the keys of a
-            dict does not matter.
+        *trees (Any): trees of the same structure. A list may stand for a tuple, and the order of the keys of
+            a dict does not matter.
 
     Returns:
         A tree of the structure of ``tree``, with the results of ``fn`` as leaves.
 
     Raises:
         TypeError: If ``fn`` is not callable.
-        ValueError: If the structure of one of ``rest`` differs.
+        ValueError: If the structure of one of ``trees`` differs.
 
     >>> import mindgrad as ms
     >>> weights = {"w": ms.Tensor([1.0, 2.0]), "b": [ms.Tensor(3.0)]}
@@ -50,7 +51,7 @@ def tree_map(fn: Callable[..., Any], tree: Any, *rest: Any) -> Any:
     if not callable(fn):
         raise TypeError(f"For 'tree_map', 'fn' must be callable, but got {type(fn).__name__}.")
     leaves, structure = flatten(tree)
-    others = [_leaves_like(tree, other, number) for number, other in enumerate(rest, 1)]
+    others = [_leaves_like(tree, other, number) for number, other in enumerate(trees, 1)]
     results = [
         None if leaf is None else user_calls.run(fn, leaf, *beside)
         for leaf, *beside in zip(leaves, *others, strict=True)
@@ -125,15 +126,16 @@ def ravel_pytree(tree: Any) -> tuple[Tensor, Callable[[Any], Any]]:
                 f"For 'unravel' of 'ravel_pytree', the vector must have shape ({size},), but its shape is "
                 f"{vector.shape}."
             )
-        found, start = [], 0
-        for each in types:
-            if each is None:
-                found.append(None)
+        pieces: list[Any] = []
+        start = 0
+        for type_ in types:
+            if type_ is None:
+                pieces.append(None)
                 continue
-            piece = apply(part_of, vector, start=(start,), limit=(start + each.size,), strides=(1,))
-            found.append(_as_dtype(apply(reshape, piece, shape=each.shape), each.dtype))
-            start += each.size
-        return unflatten(structure, found)
+            piece = apply(part_of, vector, start=(start,), limit=(start + type_.size,), strides=(1,))
+            pieces.append(_as_dtype(apply(reshape, piece, shape=type_.shape), type_.dtype))
+            start += type_.size
+        return unflatten(structure, pieces)
 
     if not parts:
         return Tensor(np.zeros(0, np.float32)), unravel

@@ -436,8 +436,8 @@ def _check_dataset(value: Any, method: str) -> None:
         raise TypeError(f"For '{method}', a Dataset is expected, but got {type(value).__name__}.")
 
 
-def _only_known(method: str, given: dict[str, Any]) -> None:
-    for name in given:
+def _only_known(method: str, options: dict[str, Any]) -> None:
+    for name in options:
         if name not in _ACCEPTED:
             raise TypeError(f"{method}() got an unexpected keyword argument '{name}'")
-    note_workers(given.get("num_parallel_workers"))
+    note_workers(options.get("num_parallel_workers"))

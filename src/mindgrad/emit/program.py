@@ -239,6 +239,8 @@ class _Run:
             results = control(self.writer, equation, operands, names)
             self.values.update(zip(equation.outputs, results, strict=True))
             return
+        if row.calls_back:
+            target.refuse(equation, "it calls a Python function of this process.")
         if row.kind == "control":
             target.refuse(equation, "it exists while a derivative is built, or in eager programs only")
         if row.communicates:

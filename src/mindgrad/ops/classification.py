@@ -260,16 +260,22 @@ def sparse_softmax_cross_entropy(
             f"shapes are {x.shape} and {t.shape}."
         )
     logs, classes = log_softmax(x, 1), x.shape[1]
-    t = class_labels(t, classes, operator)
+    refuse_labels(t, 0, classes, operator)
+    # a product with marks of the class, whose derivative takes half the time of one of 'chosen'
+    marks = cast(one_hot(t, classes, 1.0, 0.0), x.dtype)
+    loss = arithmetic.neg(sum_of(arithmetic.mul_no_nan(logs, marks), 1))
+    is_outside = None
+    if known(t) is None:
+        is_outside = comparison.logical_or(comparison.less(t, 0), comparison.greater_equal(t, classes))
+        loss = choose(is_outside, float("nan"), loss)
 
     def derivative() -> Tensor:
-        slopes = arithmetic.sub(math.exp(logs), cast(one_hot(t, classes, 1.0, 0.0), x.dtype))
-        if known(t) is not None:
+        slopes = arithmetic.sub(math.exp(logs), marks)
+        if is_outside is None:
             return slopes
-        is_outside = broadcast_to(layout.expand_dims(comparison.greater_equal(t, classes), 1), x.shape)
-        return choose(is_outside, float("nan"), slopes)
+        return choose(broadcast_to(layout.expand_dims(is_outside, 1), x.shape), float("nan"), slopes)
 
-    return arithmetic.neg(chosen(logs, t, 1)), derivative
+    return loss, derivative
 
 
 @public("MultiMarginLoss(p=1, margin=1.0, reduction='mean')(inputs, target, weight=None)")
