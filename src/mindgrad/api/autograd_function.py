@@ -182,22 +182,22 @@ class _Call:
         )
 
     def _fitted_one(self, index: int, argument: Any, gradient: Any) -> Any:
-        what = f"For 'backward' of {self.kind.__name__}, the gradient of argument {index}"
+        subject = f"For 'backward' of {self.kind.__name__}, the gradient of argument {index}"
         if gradient is None:
             return None
         if not _tensors(argument):
             raise RuntimeError(
-                f"{what} must be None, because the argument is not a Tensor but {type(argument).__name__}; got "
+                f"{subject} must be None, because the argument is not a Tensor but {type(argument).__name__}; got "
                 f"{type(gradient).__name__}."
             )
         if not isinstance(argument, Tensor):
             return gradient
         if not isinstance(gradient, Tensor):
-            raise RuntimeError(f"{what} must be a Tensor or None, but got {type(gradient).__name__}.")
+            raise RuntimeError(f"{subject} must be a Tensor or None, but got {type(gradient).__name__}.")
         fitted = summed_to(gradient, argument.shape)
         if fitted.shape != argument.shape:
             raise RuntimeError(
-                f"{what} must have the shape {argument.shape}, or one to which this shape broadcasts, but its "
+                f"{subject} must have the shape {argument.shape}, or one to which this shape broadcasts, but its "
                 f"shape is {gradient.shape}."
             )
         return fitted if fitted.dtype is argument.dtype else apply(convert, fitted, dtype=argument.dtype)

@@ -64,7 +64,7 @@ _SCOPE = _Scope()
 
 
 class Selection:
-    """What ``mask`` selects of the parts of ``values`` along the first axis.
+    """Parts of ``values`` along the first axis, those that ``mask`` selects.
 
     Args:
         values: a tensor of shape (n, …).
@@ -137,14 +137,15 @@ class Selection:
         dtype = self.dtype
         if row not in _NEUTRAL or (row in _EXTREMES and not dtype.is_float):
             unknown_mask_error()
-        whole = reduce(self._with(_NEUTRAL[row]))
+        reduction_of_selected = reduce(self._with(_NEUTRAL[row]))
         if row not in _EXTREMES:
-            return whole
+            return reduction_of_selected
         # of no elements there is no extreme
         is_any = apply(reduction.reduce_any, self.mask, axes=(0,))
-        if whole.shape:
-            is_any = apply(broadcast_in_dim, is_any, shape=whole.shape, dims=())
-        return apply(arithmetic.select, is_any, whole, scalar_tensor(math.nan, whole.type))
+        like = reduction_of_selected.type
+        if like.shape:
+            is_any = apply(broadcast_in_dim, is_any, shape=like.shape, dims=())
+        return apply(arithmetic.select, is_any, reduction_of_selected, scalar_tensor(math.nan, like))
 
     def count(self, axes: tuple[int, ...]) -> Any:
         """The number of selected elements over ``axes``, as a scalar tensor of the element type."""
