@@ -1,13 +1,13 @@
 """Selections: ``x[mask]`` in a compiled function whose mask is not known until the program runs.
 
-The number of selected elements decides the shape of ``x[mask]``, and a program needs every shape. Often only a
-reduction of the selection is used, whose shape is known:
+The number of selected elements decides the shape of ``x[mask]``, and a program needs every shape. Often only
+a reduction of the selection is used, whose shape is known:
 
     exp(x[mask]).sum()  =  where(mask, exp(x), 0).sum()
 
-A selection stands for ``x[mask]``. It has an element type and no shape. Pointwise operators are applied to all
-elements of ``x``, with 1 in place of those that are not selected; reductions leave these out. Everything else
-that reads a shape, and every other operator, raises ``CompileError`` where it is used.
+A selection stands for ``x[mask]``. It has an element type and no shape. Pointwise operators are applied to
+all elements of ``x``, with 1 in place of those that are not selected; reductions leave these out. Code that
+reads the shape, and every other operator, raises ``CompileError`` where it is used.
 """
 
 from __future__ import annotations
@@ -100,11 +100,15 @@ class Selection:
             raise AttributeError(name)
         unknown_mask_error()
 
-    def __len__(self) -> int:
+    def refuse(self) -> NoReturn:
+        """Raise ``CompileError``: the shape is needed."""
         unknown_mask_error()
 
+    def __len__(self) -> int:
+        return self.refuse()
+
     def __bool__(self) -> bool:
-        unknown_mask_error()
+        return self.refuse()
 
     def __repr__(self) -> str:
         return f"<x[mask] of {self.dtype}, being compiled: its shape is not known>"
@@ -170,7 +174,7 @@ def _chosen(mask: Tensor, values: Tensor, number: float) -> Tensor:
     return apply(arithmetic.select, mask, values, scalar_tensor(number, values.type))
 
 
-def selected(x: Tensor, mask: Tensor) -> Selection:
+def selected(x: Tensor, mask: Tensor) -> Any:
     """``x[mask]``, where the mask has the shape of the first axes of ``x`` and values that are not known."""
     rest = x.shape[mask.ndim :]
     flat = apply(reshape, mask, shape=(mask.size,))

@@ -45,8 +45,8 @@ if _TYPE_CHECKING:
 __all__ = ["Operation"]
 # modules write out the classes that compute more than one function does, and declare forms of functions
 for _module in (
-    alignment_ops, array_ops, box_ops, collective_ops, later_ops, layer_ops, linalg_ops, loop_ops, loss_ops, math_ops,
-    nn_ops, other_ops, part_ops, primitive, random_ops, rl_ops, sparse_ops, special_ops, status_ops,
+    alignment_ops, array_ops, box_ops, collective_ops, later_ops, layer_ops, linalg_ops, loop_ops, loss_ops,
+    math_ops, nn_ops, other_ops, part_ops, primitive, random_ops, rl_ops, sparse_ops, special_ops, status_ops,
     uneven_collective_ops, update_ops,
 ):  # fmt: skip
     __all__ += _module.__all__
