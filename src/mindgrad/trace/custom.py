@@ -9,6 +9,7 @@ from typing import Any
 
 from mindgrad._base.foreign_names import refuse_attributes
 from mindgrad._base.location import pullback_lines
+from mindgrad._base.refusal import refuse_selections
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.custom import custom
 from mindgrad.ir import settings
@@ -48,6 +49,7 @@ class CustomDerivative:
 
     def __call__(self, *args: Any) -> Any:
         leaves, structure = flatten(args)
+        refuse_selections(leaves)
         leaves = [state.read(x) if isinstance(x, Tensor) else x for x in leaves]
         held = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
         results, result_structure = flatten(user_calls.run(self.function, *unflatten(structure, held)))
