@@ -19,12 +19,12 @@ from tests.process_state import process_stays
 
 UNIT = Path(__file__).parent / "tests" / "unit"
 
-#: how calls of eager mode run where no marker says it: "" as users have them, which compiles calls that take long;
-#: "numpy" operator by operator; "compiled" as programs from the second call on
+#: how calls of eager mode run where no marker says it: "" as users have them, which compiles calls that take
+#: long; "numpy" operator by operator; "compiled" as programs from the second call on
 EAGER = os.environ.get("MINDGRAD_EAGER", "")
 
-# Compiled programs are kept in a folder of this run, which its worker processes inherit with the environment. The
-# process that has made it removes it. With MINDGRAD_CACHE_DIR in the environment that folder is used, and kept.
+# Compiled programs are kept in a folder of this run, which its worker processes inherit with the environment.
+# The process that made it removes it. A folder that MINDGRAD_CACHE_DIR names is used instead, and kept.
 _OWN_CACHE = "MINDGRAD_CACHE_DIR" not in os.environ
 if _OWN_CACHE:
     os.environ["MINDGRAD_CACHE_DIR"] = tempfile.mkdtemp(prefix="mindgrad-tests-")
@@ -63,7 +63,7 @@ def pytest_unconfigure() -> None:
 
 
 def configure(item: pytest.Item) -> None:
-    """Let calls of eager mode and the cache on disk be as the markers of a test say, or as users have them."""
+    """Set eager mode and the cache on disk as the markers of a test say, or as users have them."""
     eager = item.get_closest_marker("eager")
     switch = EAGER if eager is None else eager.args[0]
     if settings.get("eager") != switch:

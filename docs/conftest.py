@@ -1,11 +1,10 @@
-"""Pages that need it have the tiers of eager mode, which tests run without, and give back what they add."""
+"""Pages of the documentation that need a setting of their own, or that add an operator."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
 
 import pytest
 
-from mindgrad.ir import settings
 from tests.public_names import restored
 
 # Programs that write what the pages show have no examples (tests/unit/test_coverage_page.py imports them).
@@ -20,11 +19,8 @@ def names(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(autouse=True)
-def tiers(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Turn them on where the page is ``eager.md``."""
-    before = settings.get("eager")
-    if request.path.name == "eager.md":
-        settings.store("eager", "")
-    yield
-    settings.store("eager", before)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the examples of ``eager.md`` in the default mode of eager calls, whatever MINDGRAD_EAGER says."""
+    for item in items:
+        if item.path.name == "eager.md":
+            item.add_marker(pytest.mark.eager(""))

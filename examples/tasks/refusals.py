@@ -26,7 +26,7 @@ net = nn.SequentialCell(nn.Dense(3, 4, activation="tanh"), nn.Dense(4, 1))
 x = ops.ones((2, 3), ms.float32)
 remedies = {
     "save_checkpoint": lambda: ms.export(net, x, file_name="net", file_format="MINDIR"),
-    "a Callback of your own": lambda: ms.SummaryRecord("summary"),
+    "a grid of parameter values": lambda: ms.train.SummaryLandscape("summary"),
     "put the files there": lambda: ms.dataset.MnistDataset("nowhere"),
     "leave it out": lambda: ms.jit(net.construct, static_argnum=1),
 }

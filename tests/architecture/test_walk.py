@@ -43,6 +43,7 @@ def entered(mode, folder):
     return done.stdout.split()
 
 
+@pytest.mark.no_disk_cache  # the page shows how a gradient is computed, not how its program is found again
 @pytest.mark.parametrize(("title", "mode"), [("Eager", "PYNATIVE_MODE"), ("Compiled", "GRAPH_MODE")])
 def test_the_walk_enters_the_files_that_the_page_names(title, mode, tmp_path):
     section = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE, re.S | re.M)[1]

@@ -366,3 +366,60 @@ def test_an_endless_iterator_ends_where_it_is_decided():
         return x * (any(numbers()) + n)
 
     assert ms.jit(f)(Tensor([1.0])).asnumpy() == 5
+
+
+class Slotted:
+    __slots__ = ("held",)
+
+    @property
+    def twice(self):
+        return 2 * self.held
+
+    @twice.setter
+    def twice(self, value):
+        self.held = value / 2
+
+
+OUTSIDE = Slotted()
+
+
+def assign_to_tensor(x):
+    x.requires_grad = False
+    return x
+
+
+def assign_other_to_tensor(x):
+    x.note = 1
+    return x
+
+
+def assign_no_slot(x):
+    OUTSIDE.other = x
+    return x
+
+
+@pytest.mark.parametrize("function", [assign_to_tensor, assign_other_to_tensor, assign_no_slot])
+def test_attribute_that_an_object_cannot_have_raises_as_in_python(function):
+    errors = []
+    for run in (function, ms.jit(function)):
+        with pytest.raises(AttributeError, match="object has no attribute") as caught:
+            run(Tensor([1.0]))
+        errors.append(str(caught.value))
+    assert errors[0] == errors[1]
+
+
+def test_attributes_and_properties_of_slots_are_assigned_in_compiled_code():
+    def held(x):
+        OUTSIDE.held = 2 * x
+        return x
+
+    def by_property(x):
+        OUTSIDE.twice = x
+        return x
+
+    ms.jit(held)(Tensor([1.0]))
+    assert OUTSIDE.held.asnumpy() == [2.0]
+    run = ms.jit(by_property)
+    for value in (1.0, 3.0):
+        run(Tensor([value]))
+        assert OUTSIDE.held.asnumpy() == [value / 2]

@@ -192,10 +192,9 @@ def test_summary_collector_in_a_run_warns_once_and_does_nothing(tmp_path, no_sum
 
 
 def test_summary_record_as_a_context_accepts_values_and_writes_nothing(tmp_path, no_summary_has_warned):
-    with (
-        pytest.warns(UserWarning, match="'SummaryRecord' does nothing"),
-        summary.SummaryRecord(str(tmp_path / "s"), network=nn.ReLU()) as record,
-    ):
+    with pytest.warns(UserWarning, match="'SummaryRecord' does nothing"):
+        opened = summary.SummaryRecord(str(tmp_path / "s"), network=nn.ReLU())
+    with opened as record:
         record.set_mode("eval")
         record.add_value("scalar", "loss", Tensor(1.0))
         assert record.record(1)

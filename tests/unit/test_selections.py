@@ -4,13 +4,36 @@ import numpy as np
 import pytest
 
 import mindgrad as ms
-from mindgrad import Tensor, mint, ops
+from mindgrad import Tensor, mint, nn, ops
 
 RNG = np.random.default_rng(0)
 X, Y = (RNG.uniform(0.5, 2, (6, 3)).astype(np.float32) for _ in range(2))
 ROWS = np.array([True, False, True, True, False, False])
 ELEMENTS = RNG.random((6, 3)) > 0.5
 ARGUMENTS = tuple(map(Tensor, (X, Y, ROWS, ELEMENTS)))
+RELU = nn.ReLU()
+
+
+class Doubled(nn.Cell):
+    def construct(self, x):
+        return 2 * x
+
+    def bprop(self, x, out, dout):
+        return (2 * dout,)
+
+
+class Tripled(ms._Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 3 * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return 3 * gradient
+
+
+DOUBLED = Doubled()
+KEEPER = nn.Cell()
 
 COMPILED = {
     "sum of exp": lambda x, y, m, e: ops.exp(x[m]).sum(),
@@ -35,7 +58,17 @@ COMPILED = {
     "mask made inside": lambda x, y, m, e: (x[x > 1] ** 2).sum(),
     "tuple index": lambda x, y, m, e: ops.tanh(x[(m,)]).sum(),
     "mint": lambda x, y, m, e: mint.sum(mint.exp(x[m])),
+    "stop_gradient": lambda x, y, m, e: (ops.stop_gradient(x[m]) * x[m]).sum(),
+    "recompute": lambda x, y, m, e: ms.recompute(lambda s: (s * s).sum(), x[m]),
+    "cell": lambda x, y, m, e: RELU(x[m] - 1).sum(),
+    "equal": lambda x, y, m, e: (x[m] == x[m]).sum() + (x[m] != 1.0).sum() + (x[m] < 2.0).sum(),
+    "in-place operator": lambda x, y, m, e: increased(x[m]).sum(),
 }
+
+
+def increased(x):
+    x += 1.0
+    return x
 
 
 @pytest.mark.parametrize("name", COMPILED)
@@ -69,6 +102,13 @@ REFUSED = {
     "softmax": lambda x, y, m: ops.softmax(x[m], 0).sum(),
     "std": lambda x, y, m: x[m].std(),
     "condition": lambda x, y, m: x.sum() if x[m] else y.sum(),
+    "bprop": lambda x, y, m: DOUBLED(x[m]).sum(),
+    "_Function": lambda x, y, m: Tripled.apply(x[m]).sum(),
+    "hook": lambda x, y, m: ops.InsertGradientOf(lambda g: 2 * g)(x[m]).sum(),
+    "vmap": lambda x, y, m: ms.vmap(lambda a, b: (a * b).sum())(y, x[m]).sum(),
+    "all gradients": lambda x, y, m: ops.GradOperation(get_all=True)(lambda a, b: a * b.sum())(y, x[m])[0],
+    "gradient": lambda x, y, m: ms.grad(lambda s: (s * s).sum())(x[m]),
+    "attribute": lambda x, y, m: setattr(KEEPER, "kept", x[m]) or x.sum(),
     "max of integers": lambda x, y, m: x.astype(ms.int32)[m].max(),
 }
 
@@ -79,7 +119,7 @@ def test_masked_read_whose_shape_is_needed_raises_when_compiled(name):
         ms.jit(REFUSED[name])(*ARGUMENTS[:3])
 
 
-@pytest.mark.parametrize("use", [lambda s: ops.matmul(s, s), lambda s: ms.grad(lambda s: (s * s).sum())(s)])
+@pytest.mark.parametrize("use", [lambda s: ops.matmul(s, s), lambda s: Tensor(s), lambda s: ms.numpy.sum(s)])
 def test_masked_read_that_an_operator_does_not_take_raises_when_compiled(use):
     with pytest.raises(TypeError, match="Selection"):
         ms.jit(lambda x, m: use(x[m]))(Tensor(X), Tensor(ROWS))

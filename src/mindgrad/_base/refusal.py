@@ -20,13 +20,14 @@ import re
 import sys
 import types
 import unicodedata
+from collections.abc import Iterable
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from mindgrad._base.location import PACKAGE, user_frame
 
 __all__ = [
     "HELPER", "CompileError", "SourceLocation", "keeps_own_frames", "located_text", "location_of", "refuse",
-    "without_own_frames",
+    "refuse_selections",    "without_own_frames",
 ]  # fmt: skip
 
 #: the end of ``co_qualname`` of a helper that the front end made of a part of a user's function
@@ -82,6 +83,13 @@ def _characters(text: str, column: int | None) -> int | None:
     if column is None or text.isascii():
         return column
     return len(text.encode()[:column].decode(errors="replace"))
+
+
+def refuse_selections(values: Iterable[Any]) -> None:
+    """Refuse ``x[mask]`` of a mask that is not known (``ops.selection``), which is not a tensor."""
+    for value in values:
+        if getattr(type(value), "is_selection", False):
+            value.refuse()
 
 
 def refuse(

@@ -14,7 +14,8 @@ import numpy as np
 
 from mindgrad._base.foreign_names import accepted_names, check_keywords
 from mindgrad._base.location import warn_user
-from mindgrad._base.tree import is_record
+from mindgrad._base.refusal import refuse_selections
+from mindgrad._base.tree import flatten, is_record
 from mindgrad.api.callables import Arity, describe
 from mindgrad.ir.array_conversion import is_other_array
 from mindgrad.ir.dtype import DType
@@ -193,7 +194,11 @@ class Weights:
 
 
 def check_inputs(owner: str, args: Sequence[Any]) -> None:
-    """Raises: TypeError: an argument is a NumPy array, whose gradient would be lost."""
+    """Raises: TypeError: an argument is a NumPy array, whose gradient would be lost.
+
+    So would that of ``x[mask]`` of a mask that is not known, which raises ``CompileError``.
+    """
+    refuse_selections(flatten(tuple(args))[0])
     for index, x in enumerate(args):
         if type(x) is not Tensor and isinstance(x, np.ndarray):
             raise TypeError(

@@ -119,9 +119,9 @@ class AutogradFunction:
 
         Raises:
             NotImplementedError: the subclass lacks ``forward`` or, for a derivative, ``backward``.
-            RuntimeError: If ``backward`` returns another number of gradients than ``forward`` has arguments, a
-                gradient for an argument that is not a tensor, a gradient that is not a Tensor, or one of a shape
-                to which its argument does not broadcast.
+            RuntimeError: If ``backward`` returns another number of gradients than ``forward`` has arguments,
+                a gradient for an argument that is not a tensor, a gradient that is not a Tensor, or one of a
+                shape to which its argument does not broadcast.
         """
         call = _Call(cls, args)
         passed = CustomDerivative(call.forward, call.backward, cls.__name__)(*args)
@@ -154,8 +154,8 @@ class _Call:
         returned = {id(x) for x in self.outputs}
         if not all(id(x) in returned for x in self.context._dirty):
             raise RuntimeError(
-                f"For 'mark_dirty' of {self.kind.__name__}, an input that was changed in place is not among the "
-                f"outputs of 'forward'. Return it."
+                f"For 'mark_dirty' of {self.kind.__name__}, an input that was changed in place is not among "
+                f"the outputs of 'forward'. Return it."
             )
         return result
 
@@ -173,32 +173,32 @@ class _Call:
         name = self.kind.__name__
         if len(gradients) < len(args) or any(g is not None for g in gradients[len(args) :]):
             raise RuntimeError(
-                f"For 'backward' of {name}, the number of gradients must be the number of arguments of 'forward', "
-                f"{len(args)}, but {len(gradients)} {'was' if len(gradients) == 1 else 'were'} returned. Return "
-                f"None for an argument without a gradient."
+                f"For 'backward' of {name}, the number of gradients must be the number of arguments of "
+                f"'forward', {len(args)}, but {len(gradients)} {'was' if len(gradients) == 1 else 'were'} "
+                f"returned. Return None for an argument without a gradient."
             )
         return tuple(
             [self._fitted_one(k, x, g) for k, (x, g) in enumerate(zip(args, gradients, strict=False))]
         )
 
     def _fitted_one(self, index: int, argument: Any, gradient: Any) -> Any:
-        what = f"For 'backward' of {self.kind.__name__}, the gradient of argument {index}"
+        subject = f"For 'backward' of {self.kind.__name__}, the gradient of argument {index}"
         if gradient is None:
             return None
         if not _tensors(argument):
             raise RuntimeError(
-                f"{what} must be None, because the argument is not a Tensor but {type(argument).__name__}; got "
-                f"{type(gradient).__name__}."
+                f"{subject} must be None, because the argument is not a Tensor but "
+                f"{type(argument).__name__}; got {type(gradient).__name__}."
             )
         if not isinstance(argument, Tensor):
             return gradient
         if not isinstance(gradient, Tensor):
-            raise RuntimeError(f"{what} must be a Tensor or None, but got {type(gradient).__name__}.")
+            raise RuntimeError(f"{subject} must be a Tensor or None, but got {type(gradient).__name__}.")
         fitted = summed_to(gradient, argument.shape)
         if fitted.shape != argument.shape:
             raise RuntimeError(
-                f"{what} must have the shape {argument.shape}, or one to which this shape broadcasts, but its "
-                f"shape is {gradient.shape}."
+                f"{subject} must have the shape {argument.shape}, or one to which this shape broadcasts, but "
+                f"its shape is {gradient.shape}."
             )
         return fitted if fitted.dtype is argument.dtype else apply(convert, fitted, dtype=argument.dtype)
 

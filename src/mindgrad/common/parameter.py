@@ -20,7 +20,7 @@ from mindgrad.ir.types import TensorType
 from mindgrad.trace import state
 from mindgrad.trace.guards import clock
 
-__all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple", "name_apart"]
+__all__ = ["DEFAULT_NAME", "Parameter", "ParameterTuple"]
 
 #: the name of a Parameter that was given none; the Cell that gets it names it after the attribute
 DEFAULT_NAME = "Parameter"

@@ -56,8 +56,8 @@ class GeneratorDataset(Dataset):
     Args:
         source: a function without arguments that gives an iterator (a generator function), an iterable, or an
             object with ``__getitem__`` and ``__len__``, which can be read at any place. Each item is one row:
-            a tuple, list or iterator of one value (array, number, text, Tensor) for each column; of one column
-            also the value itself. An iterator that can be read once only is kept in memory.
+            a tuple, list or iterator of one value (array, number, text, Tensor) for each column; of one
+            column also the value itself. An iterator that can be read once only is kept in memory.
         column_names: the name of each column, or of the only one.
         column_types: the element types, only to check those of the rows against.
         schema: not supported; name the columns instead.

@@ -20,6 +20,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.cell_path import name_path_in_errors
 from mindgrad.nn.compatibility import Compatible
 from mindgrad.nn.hooks import HookHandle
+from mindgrad.ops.operands import is_selection
 from mindgrad.ops.sharded_function import Sharded, shard
 from mindgrad.trace import mutation_policy, replayed_forward, state, user_calls
 from mindgrad.trace.cell_guards import follow_reads, note_all
@@ -420,6 +421,6 @@ def _equal(a: Any, b: Any) -> bool:
 
 def _as_float(x: Any, dtype: DType) -> Any:
     """``x``; a floating-point tensor converted to the type ``dtype``."""
-    if isinstance(x, Tensor) and x.dtype.is_float:
-        return x.astype(dtype)  # type: ignore[attr-defined]
+    if (isinstance(x, Tensor) or is_selection(x)) and x.dtype.is_float:
+        return x.astype(dtype)
     return x

@@ -38,7 +38,7 @@ def normalize_axis(axis: Any, rank: int, operator: str) -> int:
 
 
 def normalize_axes(axis: Any, rank: int, operator: str) -> tuple[int, ...]:
-    """One axis, several, or all of them (``None`` or ``()``), as axes counted from the front in ascending order.
+    """One axis, several, or all of them (``None`` or ``()``), counted from the front, in ascending order.
 
     A scalar has no axes to reduce: after the check that ``axis`` is 0 or -1, the result is ``()``.
     """

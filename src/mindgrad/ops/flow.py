@@ -9,7 +9,7 @@ from mindgrad._base.tree import map_leaves
 from mindgrad.ir.scope import apply, current_deferral
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ops import arithmetic
-from mindgrad.ops.operands import cast, operand
+from mindgrad.ops.operands import cast, is_selection, operand
 from mindgrad.ops.registry import public
 from mindgrad.rows.structural import stop_gradient as row
 from mindgrad.trace import aliases, state
@@ -36,6 +36,8 @@ def stop_gradient(value: Any) -> Any:
 
 
 def _stopped(leaf: Any) -> Any:
+    if is_selection(leaf):
+        return leaf.mapped(_stopped)
     if not isinstance(leaf, Tensor):
         return leaf
     x = operand(leaf, "StopGradient")

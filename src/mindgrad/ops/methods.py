@@ -116,7 +116,8 @@ for _method in (hooks, register_hook):
 surface("Tensor", _install)
 for _name, _function in OPERATORS.items():
     setattr(Tensor, _name, _function)
-    setattr(Selection, _name, _function)
+    if not _name.startswith(("__array", "__dlpack")):  # a selection is no array
+        setattr(Selection, _name, _function)
 for _name, _function in PROPERTIES.items():
     setattr(Tensor, _name, property(_function))
 refuse_attributes(Tensor, TENSORS)

@@ -56,9 +56,7 @@ def with_reduced_axes(y: Tensor, shape: tuple[int, ...], axes: tuple[int, ...], 
     return apply(reshape, y, shape=_with_ones(shape, axes))
 
 
-def reduced(
-    row: Primitive, operator: str, x: Tensor, axis: Any, keep: Any, name: str = "keep_dims"
-) -> Tensor:
+def reduced(row: Primitive, operator: str, x: Any, axis: Any, keep: Any, name: str = "keep_dims") -> Tensor:
     """Apply a row that reduces the axes in its parameter ``axes``."""
     if type(x) is not Tensor and is_selection(x):
         axes = normalize_axes(axis, x.values.ndim, operator)
@@ -193,7 +191,7 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     [2. 3.]
     """
     x = inexact(operand(x, "ReduceMean"))
-    wide = widened(x)
+    wide: Any = widened(x)
     total = reduced(rows.reduce_sum, "ReduceMean", wide, axis, keep_dims)
     if is_selection(wide):
         size = wide.count(normalize_axes(axis, wide.values.ndim, "ReduceMean"))

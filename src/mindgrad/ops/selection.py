@@ -1,13 +1,13 @@
 """Selections: ``x[mask]`` in a compiled function whose mask is not known until the program runs.
 
-The number of selected elements decides the shape of ``x[mask]``, and a program needs every shape. Often only a
-reduction of the selection is used, whose shape is known:
+The number of selected elements decides the shape of ``x[mask]``, and a program needs every shape. Often only
+a reduction of the selection is used, whose shape is known:
 
     exp(x[mask]).sum()  =  where(mask, exp(x), 0).sum()
 
-A selection stands for ``x[mask]``. It has an element type and no shape. Pointwise operators are applied to all
-elements of ``x``, with 1 in place of those that are not selected; reductions leave these out. Everything else
-that reads a shape, and every other operator, raises ``CompileError`` where it is used.
+A selection stands for ``x[mask]``. It has an element type and no shape. Pointwise operators are applied to
+all elements of ``x``, with 1 in place of those that are not selected; reductions leave these out. Code that
+reads the shape, and every other operator, raises ``CompileError`` where it is used.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _SCOPE = _Scope()
 
 
 class Selection:
-    """What ``mask`` selects of the parts of ``values`` along the first axis.
+    """Parts of ``values`` along the first axis, those that ``mask`` selects.
 
     Args:
         values: a tensor of shape (n, …).
@@ -97,14 +97,18 @@ class Selection:
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
-            raise AttributeError(name)
+            raise AttributeError(f"x[mask] of a mask that is not known while compiling has no '{name}'")
+        unknown_mask_error()
+
+    def refuse(self) -> NoReturn:
+        """Raise ``CompileError``: the shape is needed."""
         unknown_mask_error()
 
     def __len__(self) -> int:
-        unknown_mask_error()
+        return self.refuse()
 
     def __bool__(self) -> bool:
-        unknown_mask_error()
+        return self.refuse()
 
     def __repr__(self) -> str:
         return f"<x[mask] of {self.dtype}, being compiled: its shape is not known>"
@@ -137,14 +141,15 @@ class Selection:
         dtype = self.dtype
         if row not in _NEUTRAL or (row in _EXTREMES and not dtype.is_float):
             unknown_mask_error()
-        whole = reduce(self._with(_NEUTRAL[row]))
+        reduction_of_selected = reduce(self._with(_NEUTRAL[row]))
         if row not in _EXTREMES:
-            return whole
+            return reduction_of_selected
         # of no elements there is no extreme
         is_any = apply(reduction.reduce_any, self.mask, axes=(0,))
-        if whole.shape:
-            is_any = apply(broadcast_in_dim, is_any, shape=whole.shape, dims=())
-        return apply(arithmetic.select, is_any, whole, scalar_tensor(math.nan, whole.type))
+        like = reduction_of_selected.type
+        if like.shape:
+            is_any = apply(broadcast_in_dim, is_any, shape=like.shape, dims=())
+        return apply(arithmetic.select, is_any, reduction_of_selected, scalar_tensor(math.nan, like))
 
     def count(self, axes: tuple[int, ...]) -> Any:
         """The number of selected elements over ``axes``, as a scalar tensor of the element type."""
@@ -169,7 +174,7 @@ def _chosen(mask: Tensor, values: Tensor, number: float) -> Tensor:
     return apply(arithmetic.select, mask, values, scalar_tensor(number, values.type))
 
 
-def selected(x: Tensor, mask: Tensor) -> Selection:
+def selected(x: Tensor, mask: Tensor) -> Any:
     """``x[mask]``, where the mask has the shape of the first axes of ``x`` and values that are not known."""
     rest = x.shape[mask.ndim :]
     flat = apply(reshape, mask, shape=(mask.size,))

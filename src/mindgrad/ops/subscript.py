@@ -344,6 +344,6 @@ def unknown_mask_error() -> NoReturn:
     refuse(
         f"For '{OPERATOR}', the shape of what a mask selects depends on its values, which are unknown while "
         f"the program is being compiled",
-        "Use ops.where(mask, x, 0) or ops.masked_fill, which keep the shape, or run in PYNATIVE_MODE. Of x[mask] "
-        "itself, pointwise operators and then sum, mean, prod, max, min, norm, logsumexp, any or all are compiled.",
+        "Use ops.where(mask, x, 0) or ops.masked_fill, which keep the shape, or run in PYNATIVE_MODE. Of "
+        "x[mask] itself, pointwise operators are compiled, and sum, mean, prod, max, min, norm, any and all.",
     )

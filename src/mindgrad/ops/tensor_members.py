@@ -27,7 +27,7 @@ from mindgrad.ops import (
 )
 from mindgrad.ops.conversion import cast
 from mindgrad.ops.index_checks import known
-from mindgrad.ops.operands import operand
+from mindgrad.ops.operands import is_selection, operand
 from mindgrad.ops.registry import public
 from mindgrad.trace import state
 from mindgrad.trace.aliases import rebind
@@ -65,7 +65,7 @@ _COMPARABLE = (Tensor, bool, int, float, complex, np.ndarray, np.generic)
 
 
 def _is_comparable(other: Any) -> bool:
-    return isinstance(other, _COMPARABLE) or is_other_array(other)
+    return isinstance(other, _COMPARABLE) or is_selection(other) or is_other_array(other)
 
 
 def equals(self: Tensor, other: Any) -> Any:

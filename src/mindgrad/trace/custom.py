@@ -13,7 +13,7 @@ import numpy as np
 
 from mindgrad._base.foreign_names import refuse_attributes
 from mindgrad._base.location import pullback_lines, user_frame
-from mindgrad._base.refusal import CompileError, location_of
+from mindgrad._base.refusal import CompileError, location_of, refuse_selections
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.control.custom import custom
 from mindgrad.ir import settings
@@ -56,6 +56,7 @@ class CustomDerivative:
 
     def __call__(self, *args: Any) -> Any:
         leaves, structure = flatten(args)
+        refuse_selections(leaves)
         leaves = [state.read(x) if isinstance(x, Tensor) else x for x in leaves]
         held = [apply(stop_gradient, x) if isinstance(x, Tensor) else x for x in leaves]
         with constants_below(len(open_scopes())):

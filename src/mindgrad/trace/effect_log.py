@@ -84,8 +84,12 @@ class Attribute(Place):
 
     def own(self) -> Any:
         if not _is_slot(self.holder, self.name):
-            return vars(self.holder).get(self.name, UNDEFINED)
+            return getattr(self.holder, "__dict__", {}).get(self.name, UNDEFINED)
         return getattr(self.holder, self.name, UNDEFINED)
+
+    def may_exist(self) -> bool:
+        """Whether the object can have such an attribute: it has a ``__dict__``, or a slot of this name."""
+        return hasattr(self.holder, "__dict__") or _is_slot(self.holder, self.name)
 
     def put(self, value: Any) -> None:
         _local.puts += 1

@@ -177,6 +177,9 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
     ``UNDEFINED`` deletes it.
     """
     location = effect_log.Attribute(owner, name)
+    if not location.may_exist():
+        location.store(value)  # raises Python's own error
+        return
     if value is location.own() and hasattr(value, "parameters_and_names"):
         return
     kind: Any = type(owner)

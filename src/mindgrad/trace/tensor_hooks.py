@@ -300,11 +300,11 @@ class _Hooked(NamedTuple):
     """The signature of an argument with hooks; those of the same code and closures are equal."""
 
     signature: Any
-    count: int
+    number: int
     hooks: tuple[FunctionKey, ...]
 
     def __repr__(self) -> str:
-        return f"a Tensor with {self.count} hook{'s' * (self.count != 1)}"
+        return f"a Tensor with {self.number} hook{'s' * (self.number != 1)}"
 
 
 def with_hooks(signature: Any, value: Any) -> Any:

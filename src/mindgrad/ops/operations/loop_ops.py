@@ -57,8 +57,8 @@ class WhileLoop:
 
     Inputs:
         - **cond_func** (function) - called with the value, returns a bool or a Tensor of one element.
-        - **loop_func** (function) - called with the value, returns the next one: Tensors of the same shapes and
-          element types, in the same structure.
+        - **loop_func** (function) - called with the value, returns the next one: Tensors of the same shapes
+          and element types, in the same structure.
         - **init_val** (Any) - the first value: a Tensor, a number, or a tuple, list or dict of them.
 
     Outputs:
@@ -107,8 +107,8 @@ class ForiLoop:
     Inputs:
         - **lower** (int or Tensor) - the first integer.
         - **upper** (int or Tensor) - the integer after the last one.
-        - **loop_func** (function) - called as ``loop_func(index, value)``, returns the next value: Tensors of the
-          same shapes and element types, in the same structure.
+        - **loop_func** (function) - called as ``loop_func(index, value)``, returns the next value: Tensors of
+          the same shapes and element types, in the same structure.
         - **init_val** (Any) - the first value: a Tensor, a number, or a tuple, list or dict of them.
         - **unroll** (bool) - accepted for compatibility: the compiler decides. Default: ``True``.
 
@@ -116,8 +116,8 @@ class ForiLoop:
         The last value.
 
     Raises:
-        TypeError: If ``loop_func`` is not callable, ``lower`` or ``upper`` is not an integer, or ``unroll`` is
-            not a bool.
+        TypeError: If ``loop_func`` is not callable, ``lower`` or ``upper`` is not an integer, or ``unroll``
+            is not a bool.
 
     See Also:
         :class:`WhileLoop`, :class:`Scan`.
@@ -155,7 +155,8 @@ class Scan:
         - **loop_func** (function) - called as ``loop_func(carry, x)``, returns ``(next carry, y)``.
         - **init** (Any) - the first carry: a Tensor, a number, or a tuple, list or dict of them.
         - **xs** (tuple, list, Tensor or None) - the elements; of a Tensor its slices along the first axis.
-        - **length** (int, optional) - the number of elements; required if ``xs`` is ``None``. Default: ``None``.
+        - **length** (int, optional) - the number of elements; required if ``xs`` is ``None``. Default:
+          ``None``.
         - **unroll** (bool) - accepted for compatibility: the compiler decides. Default: ``True``.
 
     Outputs:

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from mindgrad._base.refusal import refuse
+from mindgrad._base.refusal import refuse, refuse_selections
 from mindgrad.ir.tensor import MARK
 
 __all__ = ["UnknownText", "marked_text", "refuse_kept", "with_marks"]
@@ -78,8 +78,7 @@ def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def refuse_kept(leaf: Any, subject: str) -> None:
     """Refuse a text with marks, or a selection by a mask that is not known, that leaves the program."""
-    if getattr(type(leaf), "is_selection", False):
-        len(leaf)
+    refuse_selections([leaf])
     if isinstance(leaf, str) and MARK.search(str(leaf)):
         refuse(
             f"{subject} is a text with the value of a tensor, which is not known while compiling",
