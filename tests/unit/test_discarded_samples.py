@@ -169,3 +169,31 @@ def test_attention_without_keys_for_an_unused_query_has_finite_gradients(wrap):
     assert all(np.isfinite(w).all() for w in of_weights)
     assert np.isfinite(of_x).all()
     assert any(np.abs(w).max() > 0.01 for w in of_weights)
+
+
+#: functions of matrices of which one has no inverse, or is not positive definite
+SINGULAR = {
+    "inverse": lambda x, w: ops.inverse(x) @ w,
+    "solve": lambda x, w: ops.linalg.solve(x, ops.stack((w, w, w))),
+    "cholesky": lambda x, w: ops.cholesky(x @ ops.swapaxes(x, 1, 2)) @ w,
+    "qr": lambda x, w: ops.qr(x)[1] @ w,
+    "slogdet": lambda x, w: ops.slogdet(x)[1].reshape(3, 1) * w[0],
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("of", [by_where, by_index, by_slice])
+@pytest.mark.parametrize("name", SINGULAR)
+def test_a_discarded_singular_matrix_leaves_both_gradients_finite(name, of, wrap):
+    f, x, w = SINGULAR[name], matrix(3, 3, 3), Tensor(matrix(3, 3))
+    good = Tensor(x)
+    x = x.copy()
+    x[1] = 0.0
+
+    def gradients(of: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor], Any]:
+        return ms.grad(lambda x, w: ops.square(of(f(x, w))).sum(), (0, 1))
+
+    of_x, of_w = wrap(gradients(of))(Tensor(x), w)
+    right_of_x, right_of_w = gradients(by_index)(good, w)
+    np.testing.assert_allclose(of_w.asnumpy(), right_of_w.asnumpy(), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(of_x.asnumpy(), right_of_x.asnumpy(), rtol=1e-9, atol=1e-9)

@@ -186,6 +186,7 @@ def _slogdet_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
 #: matrix, where the derivative is not finite
 slogdet = general(
     "slogdet",
+    taint="starts",
     work=of_matrices(2 / 3),
     type_rule=_slogdet_type,
     numpy=lambda a: tuple(np.linalg.slogdet(a)),

@@ -17,7 +17,7 @@ import numpy as np
 
 from mindgrad.ir.graph import Constant
 from mindgrad.ir.primitive import Primitive
-from mindgrad.rows.arithmetic import add, greater_equal, mul, neg, select
+from mindgrad.rows.arithmetic import add, div, greater_equal, mul, neg, select, sub
 from mindgrad.rows.elementwise import (
     acos,
     acosh,
@@ -35,6 +35,7 @@ from mindgrad.rows.elementwise import (
     log,
     log1p,
     log2,
+    rsqrt,
     sin,
     sinh,
     sqrt,
@@ -44,7 +45,7 @@ from mindgrad.rows.elementwise import (
 from mindgrad.rows.kinds import full, ones
 from mindgrad.rows.logic import logical_and
 from mindgrad.rows.piecewise import abs
-from mindgrad.rows.reduction import norm, reduce_sum
+from mindgrad.rows.reduction import logsumexp, norm, reduce_max, reduce_sum
 from mindgrad.rows.structural import broadcast_in_dim, convert, reshape
 
 __all__ = ["is_nonnegative"]
@@ -67,7 +68,7 @@ def is_nonnegative(atom: Any, depth: int = _DEPTH) -> bool:
         return True
     if primitive is integer_power and equation.parameters["n"] % 2 == 0:
         return True
-    if primitive in (add, mul, reduce_sum, broadcast_in_dim, reshape, convert, integer_power):
+    if primitive in (add, mul, div, reduce_sum, broadcast_in_dim, reshape, convert, integer_power):
         return all(is_nonnegative(x, depth - 1) for x in inputs)
     return False
 
@@ -126,3 +127,43 @@ def _size(x: Any) -> Any:
 
 sqrt.simplify = _root_of_square
 abs.simplify = _size
+
+
+# --- values that stay finite ------------------------------------------------------------------------
+
+
+def _is_positive(atom: Any) -> bool:
+    """Whether all elements of ``atom`` are at least a positive constant."""
+    if type(atom) is Constant:
+        return bool(np.all(atom.value > 0))
+    equation = atom.made_by
+    if equation is None or equation.primitive is not add:
+        return False
+    a, b = equation.inputs
+    return (_is_positive(a) and is_nonnegative(b)) or (_is_positive(b) and is_nonnegative(a))
+
+
+def _is_nonpositive(atom: Any) -> bool:
+    equation = getattr(atom, "made_by", None)
+    if equation is None:
+        return False
+    if equation.primitive is neg:
+        return is_nonnegative(equation.inputs[0])
+    if equation.primitive is mul:
+        return any(
+            type(c) is Constant and np.all(c.value <= 0) and is_nonnegative(x)
+            for c, x in (equation.inputs, equation.inputs[::-1])
+        )
+    return equation.primitive is sub and _bounds(equation.inputs[1], equation.inputs[0])
+
+
+def _bounds(total: Any, x: Any) -> bool:
+    """Whether ``total`` is the largest element of ``x``, or the logarithm of its sum of exponentials."""
+    equation = getattr(total, "made_by", None)
+    while equation is not None and equation.primitive in (broadcast_in_dim, reshape):
+        equation = getattr(equation.inputs[0], "made_by", None)
+    return equation is not None and equation.primitive in (logsumexp, reduce_max) and equation.inputs[0] is x
+
+
+exp.taint = lambda x: "passes" if x.dtype.is_float and _is_nonpositive(x) else "starts"
+rsqrt.taint = lambda x: "passes" if x.dtype.is_float and _is_positive(x) else "starts"

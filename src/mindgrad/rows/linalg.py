@@ -86,9 +86,9 @@ def _system_flops(equation: Any) -> float:
     return 2 / 3 * math.prod(lead) * m * n * min(m, n) + 2 * _solution_flops(equation)
 
 
-def _discarded(y: Any, a: Any, ct: Any, left: bool = True) -> Any:
+def _discarded(y: Any, ct: Any, left: bool = True) -> Any:
     """The cotangent ``y`` of right-hand sides: zero where ``ct`` is, also for a matrix without an inverse."""
-    if not can_discard(ct, a):
+    if not can_discard(ct, y):
         return y
     axis = len(ct.shape) - (2 if left else 1)
     dims = tuple([k for k in range(len(ct.shape)) if k != axis])
@@ -137,6 +137,7 @@ _SIDES = {True: Core("(i,j),(i,k)->(j,k)", parallel="k"), False: Core("(i,j),(k,
 #: read), its diagonal ones if ``unit_diagonal``; op(T) is T or, with ``transpose``, Tᵀ (not conjugated)
 triangular_solve = general(
     "triangular_solve",
+    taint="starts",
     work=by(_solution_flops),
     type_rule=lambda a, b, left, lower, transpose, unit_diagonal: _system_type(
         "triangular_solve", a, b, left
@@ -153,7 +154,7 @@ triangular_solve = general(
     jvp=_triangular_jvp,
     transpose=lambda ct, a, b, transpose, **rest: [
         None,
-        _discarded(triangular_solve(a, ct, transpose=not transpose, **rest), a, ct, rest["left"]),
+        _discarded(triangular_solve(a, ct, transpose=not transpose, **rest), ct, rest["left"]),
     ],
     axes=_TriangularAxes(),
     batch=lambda size, xs, at, left, **rest: _system_batch(
@@ -210,6 +211,7 @@ def _solve_xla(jax: Any, a: Any, b: Any, transpose: bool = False) -> Any:
 #: matrix of right-hand sides; linear in ``b``
 solve = general(
     "solve",
+    taint="starts",
     work=by(_system_flops),
     type_rule=lambda a, b, transpose=False: _system_type("solve", a, b),
     numpy=on_failure_nan(
@@ -219,7 +221,7 @@ solve = general(
     jvp=_solve_jvp,
     transpose=lambda ct, a, b, transpose=False: [
         None,
-        _discarded(solve(a, ct, transpose=not transpose), a, ct),
+        _discarded(solve(a, ct, transpose=not transpose), ct),
     ],
     axes=Core("(i,j),(i,k)->(j,k)", parallel="k"),
     batch=lambda size, xs, at, **parameters: _system_batch("solve", size, xs, at, True, parameters),
@@ -247,6 +249,7 @@ def _square_type(name: str) -> Any:
 #: the inverse: (A⁻¹)˙ = −A⁻¹ Ȧ A⁻¹
 inverse = general(
     "inverse",
+    taint="starts",
     work=of_matrices(2),
     type_rule=_square_type("inverse"),
     numpy=on_failure_nan(np.linalg.inv),
@@ -282,6 +285,7 @@ def _cholesky_jvp(y: Any, xs: Any, ts: Any) -> Any:
 #: that it is a function of all elements; NaN where that is not positive definite
 cholesky = general(
     "cholesky",
+    taint="starts",
     work=of_matrices(1 / 3),
     type_rule=_square_type("cholesky"),
     numpy=on_failure_nan(_cholesky_numpy, lower=True),
@@ -328,6 +332,7 @@ def _qr_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
 #: signs as LAPACK gives them. The derivative needs full rank and is not finite without
 qr = general(
     "qr",
+    taint="starts",
     work=of_matrices(2),
     type_rule=_qr_type,
     numpy=on_failure_nan(lambda a: tuple(np.linalg.qr(a))),
