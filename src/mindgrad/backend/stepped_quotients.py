@@ -26,14 +26,14 @@ __all__ = ["hidden", "hidden_operands"]
 
 def hidden_operands(graph: Graph) -> dict[Equation, list[int]]:
     """The operands of quotients in ``graph`` that are to be hidden from XLA's rewrites."""
-    found = {equation: [1] for equation in stepped_quotients(graph)}
+    operands = {equation: [1] for equation in stepped_quotients(graph)}
     quotients = {e.outputs[0] for e in graph.equations if _is_quotient(e)}
     for equation in graph.equations if quotients else ():
         if _is_quotient(equation):
             nested = [k for k, x in enumerate(equation.inputs) if _unmoved(x) in quotients]
             if nested:
-                found[equation] = sorted({*nested, *found.get(equation, ())})
-    return found
+                operands[equation] = sorted({*nested, *operands.get(equation, ())})
+    return operands
 
 
 def stepped_quotients(graph: Graph) -> set[Equation]:

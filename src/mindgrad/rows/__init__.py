@@ -23,6 +23,7 @@ from mindgrad.rows import (
     lu,
     neighbours,
     piecewise,
+    powers,
     random,
     reduction,
     scaled_erfc,
@@ -38,6 +39,7 @@ from mindgrad.rows import (
 __all__ = [
     "arithmetic", "assignment", "bessel", "bessel_second", "collectives", "complexes", "contraction",
     "convolution", "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "fourier", "general_eig",
-    "incomplete", "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "random", "reduction",
-    "scaled_erfc", "sharding", "slicing", "sorting", "special", "static_slices", "structural", "unstacking",
+    "incomplete", "indexing", "linalg", "logic", "lu", "neighbours", "piecewise", "powers", "random",
+    "reduction", "scaled_erfc", "sharding", "slicing", "sorting", "special", "static_slices", "structural",
+    "unstacking",
 ]  # fmt: skip
