@@ -165,7 +165,7 @@ def points(name: str, format: str) -> list[float]:
     return [*operator.points, *far]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def exact(name: str, x: float) -> list[Any]:
     """Derivatives of orders 0 to 4 at ``x``."""
     with mp.workdps(50 if name.startswith(("bessel", "lgamma", "digamma", "polygamma")) else _DIGITS):

@@ -36,6 +36,11 @@ def sech_squared(ops: Any, x: Any) -> Any:
     return 4 * small / ((1 + small) * (1 + small))
 
 
+def direction(ops: Any, x: Any, y: Any) -> Any:
+    """x / hypot(x, y), and 0 at the origin."""
+    return x * safe_reciprocal(ops, ops.hypot(x, y))
+
+
 def one_minus_square(ops: Any, x: Any) -> Any:
     """(1 − x)(1 + x)."""
     return (1 - x) * (1 + x)
@@ -241,7 +246,8 @@ def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any
 HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (
-        absorb, safe_reciprocal, safe_quotient, sech_squared, one_minus_square, dot, pad, gather, scatter_add,
-        scatter_set, dynamic_slice, dynamic_update_slice, conv, argsort, solve, logcumsumexp, linear_recurrence,
+        absorb, safe_reciprocal, safe_quotient, sech_squared, direction, one_minus_square, dot, pad, gather,
+        scatter_add, scatter_set, dynamic_slice, dynamic_update_slice, conv, argsort, solve, logcumsumexp,
+        linear_recurrence,
     )
 }  # fmt: skip

@@ -17,7 +17,7 @@ from mindgrad.ops.define import also_named, binary_function, unary_function
 from mindgrad.ops.operands import binary, cast, choose, inexact, operand, promoted, unary
 from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic as rows
-from mindgrad.rows import elementwise, logic, piecewise
+from mindgrad.rows import logic, piecewise, powers
 from mindgrad.rows.structural import stop_gradient
 
 __all__ = [
@@ -212,8 +212,8 @@ def pow(input: Any, exponent: Any) -> Tensor:
         if is_inexact and n == n // 1 and -_MULTIPLIED <= n <= _MULTIPLIED:
             return _integer_power(x, int(n))
         if is_inexact:
-            return unary(elementwise.real_power, "Pow", x, n=n)
-    return binary(elementwise.pow, "Pow", input, exponent)
+            return unary(powers.real_power, "Pow", x, n=n)
+    return binary(powers.pow, "Pow", input, exponent)
 
 
 def _power_of_number(x: Number, n: int | float) -> Tensor:
@@ -221,8 +221,8 @@ def _power_of_number(x: Number, n: int | float) -> Tensor:
     if (isinstance(n, float) or n < 0) and not x.dtype.is_inexact:
         x = make_number(cast(as_it_is(x), float64))
     if n == n // 1 and (isinstance(n, int) or -_MULTIPLIED <= n <= _MULTIPLIED):
-        return unary(elementwise.integer_power, "Pow", x, n=int(n))
-    return binary(elementwise.pow, "Pow", x, n)
+        return unary(powers.integer_power, "Pow", x, n=int(n))
+    return binary(powers.pow, "Pow", x, n)
 
 
 def _integer_power(x: Tensor, n: int) -> Tensor:
@@ -233,7 +233,7 @@ def _integer_power(x: Tensor, n: int) -> Tensor:
                 f"For 'Pow', a tensor of type {x.dtype} has no power {n} of its type; convert it first: "
                 f"x.astype(mindspore.float32)."
             )
-    return unary(elementwise.integer_power, "Pow", x, n=n)
+    return unary(powers.integer_power, "Pow", x, n=n)
 
 
 # --- several operations in one -----------------------------------------------------------------------

@@ -24,6 +24,7 @@ from mindgrad.rows import (
     lu,
     neighbours,
     piecewise,
+    powers,
     random,
     recurrence,
     reduction,
@@ -40,7 +41,7 @@ from mindgrad.rows import (
 __all__ = [
     "arithmetic", "assignment", "bessel", "bessel_second", "collectives", "complexes", "contraction",
     "convolution", "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "fourier", "general_eig",
-    "incomplete", "indexing", "inverse_pairs", "linalg", "logic", "lu", "neighbours", "piecewise", "random",
-    "recurrence", "reduction", "scaled_erfc", "sharding", "slicing", "sorting", "special", "static_slices",
-    "structural", "unstacking",
+    "incomplete", "indexing", "inverse_pairs", "linalg", "logic", "lu", "neighbours", "piecewise", "powers",
+    "random", "recurrence", "reduction", "scaled_erfc", "sharding", "slicing", "sorting", "special",
+    "static_slices", "structural", "unstacking",
 ]  # fmt: skip

@@ -293,12 +293,8 @@ def _div_transpose(ct: Any, a: Any, b: Any) -> list[Any]:
 
 
 def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """d(a / b) = (da − y db) / b, of which each product is absorbing: 1 / b is infinite at b = 0.
-
-    y / b is not formed: it leaves the range of the type (1 / b²) where its product with db does not.
-    """
-    b = xs[1]
-    da, db = ts
+    """d(a / b) = (da − y db) / b, absorbing at b = 0. y / b alone would leave the range of the type."""
+    b, (da, db) = xs[1], ts
     if type(b) is Constant and b.is_splat and not _is(b, 0):
         return None if da is None else da / b
     if db is None:

@@ -13,16 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import complex128, float64
-from mindgrad.ir.graph import Constant
-from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import ARITHMETIC, ROOT, SHARED_FUNCTION
 from mindgrad.rows.accumulation_type import in_single, in_single_xla
-from mindgrad.rows.arithmetic import absorb, equal, greater_equal, less, less_equal, select
-from mindgrad.rows.kinds import accumulate, elementwise, full, ones, same_type, zeros
-from mindgrad.rows.logic import logical_and
-from mindgrad.rows.roots import ROOTS, Root, power_of_root
-from mindgrad.rows.samples import case, reals
+from mindgrad.rows.arithmetic import absorb, equal, greater_equal, select
+from mindgrad.rows.kinds import accumulate, elementwise, full, ones, zeros
+from mindgrad.rows.roots import ROOTS, Root
+from mindgrad.rows.samples import reals
 
 __all__ = [
     "acos",
@@ -35,18 +31,17 @@ __all__ = [
     "cbrt",
     "cos",
     "cosh",
+    "direction",
     "exp",
     "exp2",
     "expm1",
     "hypot",
-    "integer_power",
     "log",
     "log1p",
     "log2",
     "log10",
+    "not_negative",
     "one_minus_square",
-    "pow",
-    "real_power",
     "reciprocal",
     "rsqrt",
     "safe_quotient",
@@ -183,7 +178,30 @@ hypot = elementwise(
     "hypot",
     numpy=np.hypot,
     xla=lambda jax, x, y: jax.numpy.hypot(x, y),
-    partials=lambda r, x, y: [safe_quotient(x, r), safe_quotient(y, r)],
+    partials=lambda r, x, y: [direction(x, y), direction(y, x)],
+    samples=reals(0.3, 2),
+    accepts="float",
+)
+
+
+def _direction(array: Any, x: Any, y: Any) -> Any:
+    length = array.hypot(x, y)
+    is_zero = length == 0
+    return array.where(is_zero, array.zeros_like(x), x / array.where(is_zero, array.ones_like(x), length))
+
+
+def _direction_partials(u: Any, x: Any, y: Any) -> list[Any]:
+    # y² / r³ and −x y / r³; the difference 1 − u² would cancel
+    other, inverse = direction(y, x), safe_reciprocal(hypot(x, y))
+    return [(other, other * inverse), (-u, other * inverse)]
+
+
+#: x / sqrt(x² + y²), and zero with zero derivatives at the origin
+direction = elementwise(
+    "direction",
+    numpy=partial(_direction, np),
+    xla=lambda jax, x, y: _direction(jax.numpy, x, y),
+    partials=_direction_partials,
     samples=reals(0.3, 2),
     accepts="float",
 )
@@ -240,10 +258,10 @@ sech_squared = elementwise(
 def _tanhshrink(array: Any, x: Any) -> Any:
     """x − tanh x, next to 0 by the continued fraction of tanh (DLMF 4.39.1), whose terms are positive."""
     square = array.where(array.abs(x) < 1, x, 0) ** 2
-    rest = square * 0
+    fraction = square * 0
     for denominator in range(_TERMS_OF_TANH, 1, -2):
-        rest = square / (denominator + rest)
-    return array.where(array.abs(x) < 1, x * (rest / (1 + rest)), x - array.tanh(x)).astype(x.dtype)
+        fraction = square / (denominator + fraction)
+    return array.where(array.abs(x) < 1, x * (fraction / (1 + fraction)), x - array.tanh(x)).astype(x.dtype)
 
 
 #: the last denominator of the continued fraction: enough for float64 up to |x| = 1
@@ -304,14 +322,14 @@ reciprocal = elementwise(
 )  # fmt: skip
 
 
-def _not_negative(x: Any) -> Any:
+def not_negative(x: Any) -> Any:
     """``x``, and NaN with a derivative that is NaN where it is negative, as under a square root."""
     if x.dtype.kind == "complex":
         return x
     return x * select(greater_equal(x, zeros(x.type)), ones(x.type), full(x.type, math.nan))
 
 
-ROOTS[sqrt] = lambda x: Root(2, lambda: _not_negative(x))
+ROOTS[sqrt] = lambda x: Root(2, lambda: not_negative(x))
 ROOTS[cbrt] = lambda x: Root(3, lambda: x)
 ROOTS[hypot] = lambda x, y: Root(2, parts=(x, y))
 
@@ -350,181 +368,3 @@ safe_quotient = elementwise(
     partials=lambda q, x, y: [safe_quotient(ones(x.type), y), -safe_quotient(q, y)],
     samples=(reals(), reals(0.3, 2)),
 )  # fmt: skip
-
-
-# --- powers -----------------------------------------------------------------------------------------
-
-
-#: from this exponent on, xⁿ⁻¹ overflows where xⁿ is far from it; below, one power is cheaper than a product
-_LEAST_SPLIT = -4
-
-
-def _slope_of_power(power: Any, y: Any, x: Any, n: float) -> Any:
-    """n xⁿ⁻¹; for a negative n the factors n xⁿ and 1 / x, as xⁿ⁻¹ alone overflows next to 0."""
-    return (n * y, 1 / x) if _LEAST_SPLIT < n < 0 else n * power(x, n=n - 1)
-
-
-def _integer_power_type(x: TensorType, *, n: int) -> TensorType:
-    same_type("integer_power", "number")(x)
-    if type(n) is not int:
-        raise TypeError(f"For 'integer_power', the exponent must be an int, but got {n!r}.")
-    if n < 0 and not x.dtype.is_inexact:
-        raise ValueError(
-            f"For 'integer_power', an integer tensor has no power {n}; convert it to float first."
-        )
-    return x
-
-
-def _integer_power_numpy(x: Any, *, n: int) -> Any:
-    if n == 2:  # most powers are squares
-        return x * x
-    if n == 0:
-        return np.ones_like(x)
-    power: Any = None
-    base, left = x, n if n > 0 else -n
-    while left:
-        if left & 1:
-            power = base if power is None else power * base
-        left >>= 1
-        if left:
-            base = base * base
-    return np.reciprocal(power) if n < 0 else power
-
-
-def _integer_power_simplify(x: Any, *, n: int) -> Any:
-    if n == 0:
-        return ones(x.type)
-    if n == 1:
-        return x
-    if n == 2:
-        return x * x
-    if n == -1 and x.dtype.is_inexact:
-        return reciprocal(x)
-    return power_of_root(x, n) if n > 2 and x.dtype.is_inexact else None
-
-
-#: ``integer_power(x, n)``: x to the power of a static integer, by multiplication
-integer_power = elementwise(
-    "integer_power",
-    work=ARITHMETIC,
-    type_rule=_integer_power_type,
-    numpy=_integer_power_numpy,
-    xla=lambda jax, x, *, n: jax.lax.integer_pow(x, n),
-    partials=lambda y, x, *, n: [_slope_of_power(integer_power, y, x, n)],
-    simplify=_integer_power_simplify,
-    accepts="number",
-    singular=lambda *, n: n < 0,
-    samples=[
-        case(reals()[3, 2], n=3, accepts="number"),
-        case(reals()[()], n=5, accepts="number"),
-        case(reals()[2], n=0, accepts="number"),
-        case(reals(0.5, 2)[3], n=-2),
-    ],
-)
-
-
-def _whole_power(array: Any, x: Any, n: Any) -> Any:
-    """Powers of integers with a tensor exponent; a negative one leaves 0 except for x = ±1."""
-    power = array.power(x, array.maximum(n, array.zeros_like(n)))
-    odd = array.where(n % 2 == 0, array.ones_like(x), x)
-    return array.where(n < 0, array.where(x * x == 1, odd, array.zeros_like(x)), power)
-
-
-def _pow_numpy(x: Any, n: Any) -> Any:
-    return _whole_power(np, x, n) if x.dtype.kind in "iu" else np.power(x, n)
-
-
-def _pow_xla(jax: Any, x: Any, n: Any) -> Any:
-    return _whole_power(jax.numpy, x, n) if x.dtype.kind in "iu" else jax.lax.pow(x, n)
-
-
-def _pow_partials(y: Any, x: Any, n: Any) -> list[Any]:
-    """n xⁿ⁻¹ and xⁿ log x, where a factor that is zero wins: ``x**0`` is constant, also at 0.
-
-    At base 0 the second is 0 for n > 0 by continuity, and by convention for n ≤ 0.
-    """
-    if isinstance(n, Constant) or not x.dtype.is_inexact:
-        return [absorb(n, pow(x, n - 1)), None]
-    slope: Any = absorb(n, pow(x, n - 1))
-    if x.dtype.kind != "complex":  # for n < 0 the factors n xⁿ and 1 / x, as xⁿ⁻¹ overflows next to 0
-        one, is_negative = ones(n.type), less(n, zeros(n.type))
-        exponent = n - select(is_negative, zeros(n.type), one)
-        slope = (absorb(n, pow(x, exponent)), select(is_negative, 1 / x, one))
-    at_zero = equal(x, zeros(x.type))
-    if x.dtype.kind != "complex":
-        at_zero = logical_and(at_zero, less_equal(n, zeros(n.type)))
-    return [slope, absorb(y, log(select(at_zero, ones(x.type), x)))]
-
-
-def _pow_simplify(x: Any, n: Any) -> Any:
-    if isinstance(n, Constant) and n.is_splat and x.dtype.is_inexact and n.value.item().imag == 0:
-        return real_power(x, n=float(n.value.item().real))
-    return None
-
-
-_MULTIPLIED = 16  # constant integer exponents up to this one become multiplications
-
-#: ``pow(x, n)`` with a tensor exponent
-pow = elementwise(
-    "pow",
-    symbol="**",
-    work=SHARED_FUNCTION,
-    numpy=_pow_numpy,
-    xla=_pow_xla,
-    partials=_pow_partials,
-    simplify=_pow_simplify,
-    accepts="number",
-    singular=True,
-    samples=reals(0.3, 2),
-)
-
-
-def _real_power_type(x: TensorType, *, n: float) -> TensorType:
-    same_type("real_power", "inexact")(x)
-    if type(n) is not float:
-        raise TypeError(f"For 'real_power', the exponent must be a float, but got {n!r}.")
-    return x
-
-
-def _real_power_simplify(x: Any, *, n: float) -> Any:
-    # x ** 3.0 is x · x · x: exact, and much cheaper than a general power
-    if abs(n) <= _MULTIPLIED and n.is_integer():
-        return integer_power(x, n=int(n))
-    return sqrt(x) if n == 0.5 else None  # as in NumPy, also for −∞
-
-
-#: ``real_power(x, n)``: x to the power of a static number
-real_power = elementwise(
-    "real_power",
-    work=SHARED_FUNCTION,
-    type_rule=_real_power_type,
-    numpy=lambda x, *, n: np.power(x, np.asarray(n, x.dtype)),
-    xla=lambda jax, x, *, n: jax.lax.pow(x, jax.numpy.full_like(x, n)),
-    partials=lambda y, x, *, n: [_slope_of_power(real_power, y, x, n)],
-    simplify=_real_power_simplify,
-    singular=True,
-    samples=[
-        case(reals(0.3, 2)[3, 2], n=1.5),
-        case(reals(0.3, 2)[()], n=-0.5),
-        case(reals()[2], n=3.0),
-    ],
-)
-
-
-def _real_power_as_root(x: Any, n: float) -> Root | None:
-    """A power with a fractional exponent as a root of a whole power; ``None`` where it is none."""
-    if not math.isfinite(n):
-        return None
-    rounding = 2.0**-52 if x.dtype in (float64, complex128) else 2.0**-23
-    for degree in (2, 3, 4):
-        whole = round(degree * n)
-        if whole >= 1 and abs(degree * n - whole) <= rounding * whole:
-            return Root(degree, partial(_whole_power_of_positive, x, whole))
-    return None
-
-
-def _whole_power_of_positive(x: Any, n: int) -> Any:
-    return integer_power(_not_negative(x), n=n)
-
-
-ROOTS[real_power] = _real_power_as_root

@@ -31,7 +31,6 @@ from mindgrad.rows.elementwise import (
     exp2,
     expm1,
     hypot,
-    integer_power,
     log,
     log1p,
     log2,
@@ -45,6 +44,7 @@ from mindgrad.rows.elementwise import (
 from mindgrad.rows.kinds import full, ones
 from mindgrad.rows.logic import logical_and
 from mindgrad.rows.piecewise import abs
+from mindgrad.rows.powers import integer_power
 from mindgrad.rows.reduction import logsumexp, norm, reduce_max, reduce_sum
 from mindgrad.rows.structural import broadcast_in_dim, convert, reshape
 

@@ -104,7 +104,7 @@ def describe(row: Primitive) -> dict[str, Any]:
     >>> from mindgrad.ir.primitive import REGISTRY
     >>> described = describe(REGISTRY["tanh"])
     >>> described["tangent"], described["cotangents"]
-    (['dy = (1 - y * y) * dx'], ['cotangent of x = (1 - y * y) * ct'])
+    (['dy = sech_squared(x) * dx'], ['cotangent of x = sech_squared(x) * ct'])
     >>> described["names"][:4]
     ['Tensor.tanh', 'mint.tanh', 'numpy.tanh', 'ops.tanh']
     """
