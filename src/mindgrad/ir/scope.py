@@ -111,8 +111,8 @@ def known_value(tensor: Tensor) -> Tensor:
 class values_only:
     """Let operators of the ``with`` block take every tensor that is being differentiated as its value.
 
-    Only for recordings, which have values: in a program that is traced there are none. What is computed inside
-    is not recorded, and is a constant for every derivative.
+    Only for recordings, which have values: in a program that is traced there are none. What is computed
+    inside is not recorded, and is a constant for every derivative.
     """
 
     __slots__ = ("before", "deferral")
