@@ -264,22 +264,22 @@ class _Series:
         return self._rates[atom]
 
 
-def _depends_on(atom: Any, known: dict[Any, bool]) -> bool:
-    """Whether ``atom`` depends on a variable of which ``known`` says so; extends ``known``."""
+def _depends_on(atom: Any, answers: dict[Any, bool]) -> bool:
+    """Whether ``atom`` depends on a variable of which ``answers`` says so; extends ``answers``."""
     if type(atom) is not Variable:
         return False
     waiting = [atom]
     while waiting:
         x = waiting[-1]
-        if x in known:
+        if x in answers:
             waiting.pop()
             continue
         operands = [] if x.made_by is None else [y for y in x.made_by.inputs if type(y) is Variable]
-        unknown = [y for y in operands if y not in known]
+        unknown = [y for y in operands if y not in answers]
         waiting += unknown
         if not unknown:
-            known[x] = any(known[y] for y in operands)
-    return known[atom]
+            answers[x] = any(answers[y] for y in operands)
+    return answers[atom]
 
 
 def _series(
