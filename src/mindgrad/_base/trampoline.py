@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["trampolined"]
 
 
-def trampolined(steps: Generator[Any, Any, Any], begin: Callable[[Any], Any] = lambda wanted: wanted) -> Any:
+def trampolined(steps: Generator[Any, Any, Any], begin: Callable[[Any], Any] = lambda steps: steps) -> Any:
     """Run ``steps``, and for each value that is yielded a generator; the result of ``steps``.
 
     Args:
@@ -31,11 +31,11 @@ def trampolined(steps: Generator[Any, Any, Any], begin: Callable[[Any], Any] = l
     result: Any = None
     while running:
         try:
-            wanted = running[-1].send(result)
+            request = running[-1].send(result)
         except StopIteration as end:
             running.pop()
             result = end.value
         else:
-            running.append(begin(wanted))
+            running.append(begin(request))
             result = None
     return result

@@ -100,10 +100,11 @@ def _wait_at_exit() -> None:
         job.ended.acquire(timeout=max(0.0, latest - time.monotonic()))
 
 
-def interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
+def interruptible(function: Callable[..., Any], *arguments: Any, note: str = "") -> Any:
     """``function(*arguments)``; in the main thread signals are handled meanwhile.
 
     If a handler raises, ``function`` goes on in another thread, and what it gives or raises is dropped.
+    ``note`` is then added to what the handler raises.
 
     Raises:
         BaseException: what the function, or the handler of a signal, raises.
@@ -120,8 +121,10 @@ def interruptible(function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         while not job.ended.acquire(timeout=_PATIENCE):
             pass
-    except BaseException:
+    except BaseException as interruption:
         _abandoned[:] = [job, *[each for each in _abandoned if each.ended.locked()]]
+        if note:
+            interruption.add_note(note)
         raise
     if job.error is not None:
         raise job.error

@@ -25,9 +25,10 @@ from mindgrad.api.vjp_call import Call, Inputs, Run, further
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.record import transformed
 from mindgrad.ir.graph import Constant, Graph
-from mindgrad.ir.scope import GraphScope, has_values_only, innermost
+from mindgrad.ir.scope import GraphScope, innermost
 from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.values_only import has_values_only
 from mindgrad.sparse.decompression import Structure, compressed
 from mindgrad.sparse.sparsity import Known, known_values
 from mindgrad.trace.numbers import as_data, as_python

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from functools import lru_cache
+from functools import lru_cache, partial
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -70,6 +70,14 @@ class Executable:
         return run.uninterrupted(*operands) if type(run) is _LongRun else run(*operands)
 
 
+#: a note of the exception that ends the wait for a program
+_STILL_RUNS = (
+    "The compiled program continues in a background thread until it ends, because XLA cannot cancel it. If "
+    "its loop never ends, it keeps a core busy until this process exits: limit the number of iterations in "
+    "the condition of the loop."
+)
+
+
 class _LongRun:
     """Runs a program with loops to its end, for XLA may take their trips in the thread that calls it.
 
@@ -91,7 +99,7 @@ class _LongRun:
     def __call__(self, *operands: Any) -> Any:
         if self._quick_calls >= HOST.quick_calls:
             return self._timed(self._run, *operands)
-        return self._timed(interruptible, self._to_end, *operands)
+        return self._timed(partial(interruptible, note=_STILL_RUNS), self._to_end, *operands)
 
     def uninterrupted(self, *operands: Any) -> Any:
         """A run in this thread, while which no signal is to be handled."""

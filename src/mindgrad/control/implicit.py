@@ -175,10 +175,10 @@ def _change(graph: Graph, consts: Sequence[Any], xs: Sequence[Any], ts: Sequence
         part = split(graph, moving, reached)
         residuals = builder.inline(part.primal(part.residuals), operands)[count:]
         linear = part.linear_graph([*part.inputs, *part.residuals])
-        found = builder.inline(linear, [*operands, *residuals, *directions])
+        changes = builder.inline(linear, [*operands, *residuals, *directions])
     else:
-        found = builder.inline(forward_body(graph, moving, reached), [*operands, *directions])[count:]
-    for k, t in zip(reached, found, strict=True):
+        changes = builder.inline(forward_body(graph, moving, reached), [*operands, *directions])[count:]
+    for k, t in zip(reached, changes, strict=True):
         tangents[k] = t
     return tangents
 

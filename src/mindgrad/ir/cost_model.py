@@ -139,8 +139,8 @@ class Costs(NamedTuple):
     #: operators of an unrolled loop from which on it becomes a scan: below, XLA compiles it about as fast
     #: unrolled, and runs it faster
     scan_equations: int = 128
-    #: the fewest trips of such a scan
-    scan_trips: int = 8
+    #: the fewest trips of such a scan, which XLA compiles about as long as three unrolled ones
+    scan_trips: int = 4
     #: operators that compile as slowly as one that calls a library
     library_call_equations: int = 8
 

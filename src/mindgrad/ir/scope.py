@@ -36,8 +36,8 @@ from mindgrad.ir.types import TensorType
 
 __all__ = [
     "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Scope", "apply", "as_it_is",
-    "current_deferral", "executing", "has_values_only", "held_constant", "hold_constant", "identity",
-    "innermost", "lifted", "open_scopes", "opened", "outermost_program", "rebind", "values_only",
+    "current_deferral", "defer_to", "executing", "held_constant", "hold_constant", "identity", "innermost", "lifted",
+    "open_scopes", "opened", "outermost_program", "rebind",
 ]  # fmt: skip
 
 
@@ -79,6 +79,11 @@ def current_deferral() -> Any:
     return _local.deferral
 
 
+def defer_to(deferral: Any) -> None:
+    """Let the operators of this thread belong to ``deferral``, or to no deferred call if it is ``None``."""
+    _local.deferral = deferral
+
+
 def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple[int, Any]:
     """Let operators of this thread take values of the scopes up to a level as constants.
 
@@ -91,37 +96,6 @@ def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple
     before = _local.constant_level, _local.as_constant
     _local.constant_level, _local.as_constant = block
     return before
-
-
-def known_value(tensor: Tensor) -> Tensor:
-    """The value of a tensor of a recording, as a tensor that belongs to none."""
-    return make_tensor(tensor._array, tensor._type)
-
-
-class values_only:
-    """Let operators of the ``with`` block take every tensor that is being differentiated as its value.
-
-    Only for recordings, which have values: in a program that is traced there are none. What is computed inside
-    is not recorded, and is a constant for every derivative.
-    """
-
-    __slots__ = ("before", "deferral")
-
-    def __enter__(self) -> None:
-        self.before = hold_constant((len(_local.scopes), known_value))
-        self.deferral, _local.deferral = _local.deferral, None
-
-    def __exit__(self, *_: Any) -> None:
-        hold_constant(self.before)
-        _local.deferral = self.deferral
-
-
-def has_values_only() -> bool:
-    """Whether no scope is open, or those that are open are outside of a block of :class:`values_only`."""
-    local = _local
-    return not local.scopes or (
-        local.as_constant is known_value and len(local.scopes) <= local.constant_level
-    )
 
 
 class executing:

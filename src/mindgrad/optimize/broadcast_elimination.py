@@ -88,10 +88,10 @@ def repeated(x: Any) -> Repeated:
     while (made_by := getattr(x, "made_by", None)) is not None and is_view(made_by):
         views.append(made_by)
         x = made_by.inputs[0]
-    found = _repeated_constant(x)
+    repetition = _repeated_constant(x)
     for view in reversed(views):
-        found = Repeated(found.atom, seen_through(view, found.axes))
-    return found
+        repetition = Repeated(repetition.atom, seen_through(view, repetition.axes))
+    return repetition
 
 
 def _repeated_constant(x: Any) -> Repeated:

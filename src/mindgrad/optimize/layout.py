@@ -5,9 +5,9 @@
     A · xᵀ    = a product that contracts another axis
 
 A transpose of a computed value moves towards the results, until it meets its inverse, becomes
-the choice of an axis, or ends on a small value; repeated values are repeated in the order in
-which they are needed. Proof: a transpose renames axes. Each value of the new program
-is stored with its order: axis i of the old value is axis ``order[i]`` of the new one.
+the choice of an axis, or ends on a small value; repeated values are repeated in the order in which they are
+needed. Proof: a transpose renames axes. Each value of the new program is stored with its order: axis i of the
+old value is axis ``order[i]`` of the new one.
 
 **When it pays** (measurements: ``docs/decisions/0009-rewrites-of-algebra.md``). A product gives its axes as
 (batch, free of the first, free of the second), in which order the long axis of a batch of data often is the
@@ -277,17 +277,15 @@ def _reduced_chain(
 
 def _repeated_sides(x: Any, uses: Counter[Any]) -> list[Equation] | None:
     """The pointwise equations that make ``x`` of repeated values alone; ``None`` where it is none."""
-    found, waiting = [], [x]
+    sides, waiting = [], [x]
     while waiting:
-        x = waiting.pop()
-        if repeated(x).size < x.type.size or (type(x) is Constant and x.is_splat):
-            continue
-        made_by = getattr(x, "made_by", None)
-        if made_by is None or not made_by.primitive.pointwise or uses[x] > 1:
-            return None
-        found.append(made_by)
-        waiting += reversed(made_by.inputs)
-    return found
+        if repeated(x := waiting.pop()).size >= x.type.size and not (type(x) is Constant and x.is_splat):
+            made_by = getattr(x, "made_by", None)
+            if made_by is None or not made_by.primitive.pointwise or uses[x] > 1:
+                return None
+            sides.append(made_by)
+            waiting += reversed(made_by.inputs)
+    return sides
 
 
 # --- values in an order ------------------------------------------------------------------------------

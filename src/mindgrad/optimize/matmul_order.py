@@ -121,7 +121,8 @@ class _Network:
                 for x, seen, part in zip(equation.inputs, factors, parts, strict=True):
                     is_whole = part == all_labels
                     sides.append((yield self._tree(x, labels)) if is_whole else self._leaf(seen, labels))
-                return tuple(sides)
+                left, right = sides
+                return left, right
             self.inner.pop()
         self.leaves.append(_Leaf(atom, labels))
         return len(self.leaves) - 1

@@ -17,8 +17,9 @@ from mindgrad.api.arguments import check_callable, explains_keywords
 from mindgrad.control.implicit import jacobian_system, linear_solve, linear_system, root
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph
-from mindgrad.ir.scope import apply, known_value, values_only
+from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
+from mindgrad.ir.values_only import known_value, values_only
 from mindgrad.rows.kinds import ones
 from mindgrad.solvers.convergence import warn_unless_converged
 from mindgrad.solvers.iterate import (

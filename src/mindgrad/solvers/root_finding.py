@@ -114,8 +114,8 @@ def _descended(
 ) -> tuple[list[Value], SolverInfo]:
     """The end of the damped iteration from ``start``, which stops when its steps are small.
 
-    ``descent(xs)`` gives a step, to be subtracted; a function from ``xs`` to a tuple of merits; and a function
-    ``(t, *merits)`` that says whether a fraction ``t`` of the step is accepted.
+    ``descent(xs)`` gives a step, to be subtracted; a function from ``xs`` to a tuple of merits; and a
+    function ``(t, *merits)`` that says whether a fraction ``t`` of the step is accepted.
     """
     xs = [held(x) for x in start]
     full_step = Tensor(1.0, xs[0].dtype)

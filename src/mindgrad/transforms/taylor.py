@@ -275,22 +275,24 @@ def _differentiated(equation: Equation) -> Sequence[Any]:
     return equation.inputs if has_rule and not primitive.stops else ()
 
 
-def _depends_on(atom: Any, known: dict[Any, bool], operands_of: Callable[[Equation], Sequence[Any]]) -> bool:
-    """Whether ``atom`` depends on a variable for which ``known`` is true; extends ``known``."""
+def _depends_on(
+    atom: Any, answers: dict[Any, bool], operands_of: Callable[[Equation], Sequence[Any]]
+) -> bool:
+    """Whether ``atom`` depends on a variable for which ``answers`` is true; extends ``answers``."""
     if type(atom) is not Variable:
         return False
     waiting = [atom]
     while waiting:
         x = waiting[-1]
-        if x in known:
+        if x in answers:
             waiting.pop()
             continue
         operands = [] if x.made_by is None else [y for y in operands_of(x.made_by) if type(y) is Variable]
-        unknown = [y for y in operands if y not in known]
+        unknown = [y for y in operands if y not in answers]
         waiting += unknown
         if not unknown:
-            known[x] = any(known[y] for y in operands)
-    return known[atom]
+            answers[x] = any(answers[y] for y in operands)
+    return answers[atom]
 
 
 def _series(
