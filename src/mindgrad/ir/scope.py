@@ -36,8 +36,8 @@ from mindgrad.ir.types import TensorType
 
 __all__ = [
     "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Scope", "apply", "as_it_is",
-    "current_deferral", "defer_to", "executing", "held_constant", "hold_constant", "identity", "innermost", "lifted",
-    "open_scopes", "opened", "outermost_program", "rebind",
+    "current_deferral", "defer_to", "executing", "held_constant", "hold_constant", "identity", "innermost",
+    "lifted", "open_scopes", "opened", "outermost_program", "rebind",
 ]  # fmt: skip
 
 
