@@ -28,7 +28,7 @@ from mindgrad.trace.guards import Change
 from mindgrad.trace.numbers import number_tensor
 from mindgrad.trace.signature import leaf_signature
 from mindgrad.trace.tracing import DATA
-from mindgrad.trace.user_functions import functions_in
+from mindgrad.trace.user_functions import functions_in, in_package
 
 __all__ = [
     "MAXSIZE", "CacheInfo", "History", "cache_info", "call_signature", "clear_cache", "content_of",
@@ -276,6 +276,8 @@ def content_of(cell: Any) -> Any:
 
 def _may_be_made_anew(function: Any) -> bool:
     # not the bound methods by which Cells compile themselves: a Cell keeps its programs
+    if isinstance(function, types.MethodType):
+        return not in_package(function.__func__)
     return isinstance(function, types.FunctionType) or hasattr(function, "construct")
 
 

@@ -25,7 +25,7 @@ from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.optimize.pipeline import before_compilation
 from mindgrad.trace.effect_log import Place
 from mindgrad.trace.guards import Change, Dependencies
-from mindgrad.trace.signature import matched, snapshot
+from mindgrad.trace.signature import matched, snapshot, users_functions
 from mindgrad.trace.tracing import NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
 
 __all__ = ["NotPlain", "Program"]
@@ -137,7 +137,7 @@ class Program:
         cells = matched(self.function, function)
         if cells is None:
             return None
-        made = self._with(function, self.dependencies.attached(cells))
+        made = self._with(function, self.dependencies.attached(cells, users_functions(function)))
         made._outcome = self._outcome.moved(lambda cell: cells[cell] if type(cell) is int else cell)
         return made if made.holds() else None
 

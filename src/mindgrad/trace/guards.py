@@ -1,14 +1,18 @@
 """Guards record the Python state that a trace read besides its arguments, and check it at the next call.
 
-    a program is current  ⇔  every name, attribute, closure variable, container and array that its trace
-                             read holds what it held
+The rule, which the page "Graph mode" states for users:
 
-Reads are recorded with their values while tracing, and checked before every call of a compiled program: at
-the cost of a comparison for each, and at none for Cells and the types of Parameters while none of the
-process changed (``clock``). Values are compared by identity first and else as constants are
-(:func:`~mindgrad.trace.signature.same`); a list, dict or set by its items; a small NumPy array
-or tensor by its elements, a larger one by identity. Limits: what a tracing function itself changes is
-no dependency, and the elements of a NumPy array of more than 256 KiB can be changed in place unseen.
+    Cells       every attribute that the trace read, in whatever way it changes: of the Cell, of its class, a
+                method, an item of a container of Cells, a Parameter, a hook
+    variables   globals, closure variables, defaults and attributes of objects and of the user's modules:
+                compared by identity, then as constants are (:func:`~mindgrad.trace.signature.same`)
+    contents    lists, dicts, sets and other containers of Python by their items; NumPy arrays and tensors of
+                at most 256 KiB by their elements
+    the rest    is a constant of the program: larger arrays, the insides of libraries, files, the environment
+
+Every read is one entry ``[read, holder, name, value, label, advice]``: ``read(holder, name, MISSING)`` is the
+question, ``value`` the answer that the trace got. Before each call of a compiled program all questions are
+asked again, those of one kind in one pass that runs no Python code.
 """
 
 from __future__ import annotations
@@ -17,13 +21,16 @@ import dis
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterator
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, repeat
+from operator import attrgetter, is_
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace.cell_guards import MISSING, CellGuard
+from mindgrad.trace.cell_guards import ALL, INVENTORY, MISSING, UNREAD
 from mindgrad.trace.effect_log import UNDEFINED, Attribute, Global, Place, Variable, may_assign
 from mindgrad.trace.signature import alike, same, shown
 from mindgrad.trace.state_equality import (
@@ -31,13 +38,18 @@ from mindgrad.trace.state_equality import (
     array_of_tensor,
     attributes,
     elements_of_array,
+    has_items,
+    held_items,
     is_changeable_array,
     is_read_unseen,
     is_traced_value,
+    is_users_class,
     items,
+    keyword_defaults,
     own_attribute,
     same_elements,
     same_items,
+    static,
 )
 from mindgrad.trace.user_functions import functions_in, in_package
 
@@ -45,8 +57,7 @@ __all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", 
 
 #: the name of the closure variable that rewritten functions have more than those that users wrote
 _RUNTIME = "mg__"
-_OF_FUNCTIONS = ("__code__", "__defaults__")
-_CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, type)
+_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 
 
 class Clock:
@@ -99,68 +110,192 @@ _CODE_ADVICE = "Define it once."
 _VARIABLE = "Pass it as an argument that is a Tensor, or make it a Parameter."
 
 
-class Dependencies:
-    """Collects what a trace reads; :meth:`close` ends that, :meth:`hold` asks whether it still stands."""
+class _Pass:
+    """Entries of one kind of read, which are asked in one pass."""
 
-    __slots__ = ("_cells", "_contents", "_entries", "_met", "_names", "_owners", "_ticks", "_typed")
+    __slots__ = ("_ask", "_values", "entries")
+
+    def __init__(self, entries: list[list[Any]], ask: Callable[[list[list[Any]]], Callable[[], Iterator]]) -> None:
+        self.entries = entries
+        self._ask = ask(entries)
+        self._values = [entry[3] for entry in entries]
+
+    def hold(self) -> bool:
+        if all(map(is_, self._ask(), self._values)):
+            return True
+        if not all(map(Dependencies._stands, self.entries)):
+            return False
+        self._values = [entry[3] for entry in self.entries]  # the next question is quick again
+        return True
+
+
+def _reader(read: Callable[..., Any]) -> Callable[[list[list[Any]]], Callable[[], Iterator]]:
+    """Asks ``read(holder, name, MISSING)`` of every entry."""
+
+    def prepared(entries: list[list[Any]]) -> Callable[[], Iterator]:
+        holders, names = [_holder(entry) for entry in entries], [entry[2] for entry in entries]
+        return lambda: map(read, holders, names, repeat(MISSING))
+
+    return prepared
+
+
+def _kinds(entries: list[list[Any]]) -> Callable[[], Iterator]:
+    holders = [entry[1] for entry in entries]
+    return lambda: map(type, holders)
+
+
+def _kind(holder: Any, _: str, __: Any) -> Any:
+    return type(holder)
+
+
+def _holder(entry: list[Any]) -> Any:
+    return vars(entry[1]) if entry[0] is static else entry[1]
+
+
+def _of_cells(entries: list[list[Any]]) -> Callable[[], Iterator]:
+    cells = [entry[1] for entry in entries]
+    content = attrgetter("cell_contents")
+    return lambda: map(content, cells)
+
+
+class _Inventory:
+    """Dictionaries with names as keys: those of Cells that hold their Parameters, Cells and hooks."""
+
+    __slots__ = ("_dicts", "_empty", "_keys", "_values", "entries")
+
+    def __init__(self, entries: list[list[Any]]) -> None:
+        self.entries = entries
+        self._empty = [entry[1] for entry in entries if not entry[3]]
+        entries = [entry for entry in entries if entry[3]]
+        self._dicts = [entry[1] for entry in entries]
+        held = [(entry[3], len(entry[3]) // 2) for entry in entries]  # names, then values
+        self._keys = [each[:count] for each, count in held]
+        self._values = [value for each, count in held for value in each[count:]]
+
+    def hold(self) -> bool:
+        if any(self._empty):
+            return False
+        if [*map(tuple, self._dicts)] == self._keys and all(
+            map(is_, chain.from_iterable(map(dict.values, self._dicts)), self._values)
+        ):
+            return True
+        return all(map(Dependencies._stands, self.entries))
+
+
+class Dependencies:
+    """Collects the reads of a trace; :meth:`close` ends that, :meth:`hold` asks whether they still stand."""
+
+    __slots__ = (
+        "_cells", "_contents", "_entries", "_inventory", "_met", "_names", "_owners", "_passes", "_ticks",
+        "_typed",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         # while tracing: by what is read, so that it is noted once
         self._entries: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
+        self._owners: dict[int, Any] = {}
         self._ticks = -1
-        self._owners: list[CellGuard] = []
         #: (the Parameter, its type)
         self._typed: list[tuple[Any, Any]] = []
-        # closed: [read, holder, name, value, label, advice] of everything else: what has a name, the
-        # closure cells, and what is changed in place
+        # closed: the entries of closure cells, of contents, of inventories and of everything else
         self._names: list[list[Any]] = []
         self._cells: list[list[Any]] = []
         self._contents: list[list[Any]] = []
+        self._inventory: list[list[Any]] = []
+        self._passes: list[Any] | None = None
 
     # -- while tracing ---------------------------------------------------------------------------
 
     def owner(self, cell: Any) -> None:
         """Note a Cell whose ``construct`` runs: those of its attributes count that the trace reads."""
-        key = ("owner", id(cell))
-        if key not in self._entries:
-            guard = CellGuard(cell)
-            self._entries[key] = [guard]
-            self._owners.append(guard)
-            self.method(cell, "construct", type(cell).construct)
+        if id(cell) not in self._owners:
+            self._owners[id(cell)] = cell
+            kind = type(cell)
+            label = f"the class of {kind.__name__}"
+            self._entries[(id(cell), "__class__")] = [_kind, cell, "__class__", kind, label, _CODE_ADVICE]
+            self.method(cell, "construct")
+
+    def read_of_cell(self, cell: Any, name: str) -> None:
+        """Note that an attribute of a Cell is about to be read, by whatever code."""
+        self.owner(cell)
+        held = vars(cell)
+        for each in [*held, ALL] if name == ALL else [name]:
+            key = (id(cell), each)
+            if key in self._entries or each in UNREAD:
+                continue
+            whose = type(cell).__name__
+            label = f"the hooks of {whose}" if each == "_hooks" else f"the attribute '{each}' of {whose}"
+            if each == ALL:
+                names = {*held} - UNREAD
+                self._entries[key] = [_attribute_names, cell, ALL, names, f"the set of {label}", _ATTRIBUTE]
+            elif each in INVENTORY:
+                label = label if each == "_hooks" else f"the inventory of {whose}"
+                self._entries[key] = [items, held[each], "", _items_of(held[each]), label, _ATTRIBUTE]
+            elif each in held:
+                self._entries[key] = [dict.get, held, each, held[each], label, _ATTRIBUTE]
+                self._value(held[each], label)
+                self._hidden(type(cell), each, label)
+            elif each[:1] != "_" or not in_package(getattr(type(cell), each, None)):
+                self._class_attribute(cell, each, label)
 
     def attribute(self, owner: Any, name: str, value: Any, own: bool = False) -> None:
         """Note that ``owner.name`` was read and is ``value``; ``own``: without looking at its class."""
         key = (id(owner), name)
         if key in self._entries:
             return
+        kind = type(owner)
+        if hasattr(kind, "construct") and hasattr(owner, "attributes_version"):
+            self.read_of_cell(owner, name)
+            return
         whose = owner.__qualname__ if isinstance(owner, type) else getattr(owner, "__name__", None)
-        label = f"the attribute '{name}' of {whose or type(owner).__name__}"
-        if hasattr(type(owner), "construct") and hasattr(owner, "attributes_version"):
-            self.owner(owner)
-            self._entries[key] = []
-        else:
-            read = own_attribute if own else getattr
-            self._entries[key] = [read, owner, name, value, label, _ATTRIBUTE]
+        label = f"the attribute '{name}' of {whose or kind.__name__}"
+        read = own_attribute if own else getattr
+        self._entries[key] = [read, owner, name, value, label, _ATTRIBUTE]
+        if is_users_class(kind):
+            self._entries.setdefault(
+                (id(owner), "__class__"), [_kind, owner, "__class__", kind, label, _CODE_ADVICE]
+            )
         if value is not MISSING:
             self._value(value, label)
 
-    def method(self, owner: Any, name: str, function: Any) -> None:
-        """Note that the class of ``owner`` has this method."""
-        kind = type(owner)
-        if getattr(kind, name, None) is function and not in_package(function):
-            key: Any = (id(kind), name)
-            label = f"the method '{name}' of {kind.__qualname__}"
-            self._entries.setdefault(key, [getattr, kind, name, function, label, _CODE_ADVICE])
-            if hasattr(owner, "__dict__"):
-                key = ("own", id(owner), name)
-                self._entries.setdefault(key, [own_attribute, owner, name, MISSING, label, _CODE_ADVICE])
+    def method(self, owner: Any, name: str) -> None:
+        """Note that the class of ``owner``, or ``owner`` if it is one, has this method or property."""
+        kind = owner if isinstance(owner, type) else type(owner)
+        self._class_attribute(owner, name, f"the method '{name}' of {kind.__qualname__}")
+
+    def _class_attribute(self, owner: Any, name: str, label: str) -> None:
+        """Note an attribute that the class of ``owner`` has, and no class before it, nor ``owner`` itself."""
+        kind = owner if isinstance(owner, type) else type(owner)
+        if kind is not owner and hasattr(owner, "__dict__") and name not in owner.__dict__:
+            key = ("own", id(owner), name)
+            own = [dict.get, owner.__dict__, name, MISSING, label, _CODE_ADVICE]
+            self._entries.setdefault(key, own)
+        for each in kind.__mro__:
+            value = vars(each).get(name, MISSING)
+            if value is not MISSING or is_users_class(each):
+                entry = [static, each, name, value, label, _CODE_ADVICE]
+                self._entries.setdefault(("class", id(each), name), entry)
+            if value is not MISSING:
+                self._value(value, label)
+                return
+
+    def _hidden(self, kind: type, name: str, label: str) -> None:
+        """Note that the user's classes have no attribute, as a property, that hides one of the instance."""
+        for each in kind.__mro__:
+            if is_users_class(each):
+                entry = [static, each, name, vars(each).get(name, MISSING), label, _CODE_ADVICE]
+                self._entries.setdefault(("class", id(each), name), entry)
 
     def function(self, function: Any) -> None:
         """Note the globals and closure variables that ``function`` reads.
 
         Of a function of this package, those of the user's functions in its closure.
         """
+        self._value(function, "the compiled function")
+        kind = type(function)
+        if is_users_class(kind) and not hasattr(kind, "construct") and hasattr(kind, "__call__"):  # noqa: B004
+            self.method(function, "__call__")
         for each in functions_in(function):
             construct = getattr(each, "construct", None)
             target = each if construct is None else construct
@@ -171,17 +306,14 @@ class Dependencies:
                     self._variables(target)
 
     def _variables(self, function: types.FunctionType) -> None:
-        label = f"the function {function.__qualname__}"
-        for name in _OF_FUNCTIONS:
-            value = getattr(function, name)
-            self._entries[(id(function), name)] = [getattr, function, name, value, label, _CODE_ADVICE]
+        self._of_function(function)
         code, namespace = function.__code__, function.__globals__
         key: Any
         for name in global_names(code):
-            value = namespace.get(name, MISSING)
             key = (id(namespace), name)
-            if value is MISSING or key in self._entries or _is_foreign(value):
+            if key in self._entries:
                 continue
+            value = namespace.get(name, MISSING)
             label = f"the global variable '{name}'"
             self._entries[key] = [dict.get, namespace, name, value, label, _VARIABLE]
             self._value(value, label)
@@ -200,34 +332,51 @@ class Dependencies:
             if isinstance(value, types.FunctionType):
                 self.function(value)
 
+    def _of_function(self, function: types.FunctionType) -> None:
+        """Note the code of a function and its defaults."""
+        label = f"the function {function.__qualname__}"
+        for name in _OF_FUNCTIONS:
+            value = getattr(function, name)
+            self._entries[(id(function), name)] = [getattr, function, name, value, label, _CODE_ADVICE]
+        defaults, keywords = function.__defaults__ or (), function.__kwdefaults__
+        label = f"the defaults of {function.__qualname__}"
+        if keywords:
+            value = keyword_defaults(function, "__kwdefaults__", None)
+            entry = [keyword_defaults, function, "__kwdefaults__", value, label, _CODE_ADVICE]
+            self._entries[(id(function), "contents of __kwdefaults__")] = entry
+        for value in (*defaults, *(keywords or {}).values()):
+            self._value(value, label)
+
     def _value(self, value: Any, label: str) -> None:
         """Note the contents of mutable objects."""
-        kind: Any = type(value)
-        if isinstance(value, (Tensor, np.ndarray, *CONTAINERS)) or is_changeable_array(value):
+        waiting = [value]
+        while waiting:
+            value = waiting.pop()
+            kind: Any = type(value)
+            if isinstance(value, tuple):
+                waiting.extend(value)
+                continue
+            if isinstance(value, (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)):
+                if not isinstance(value.__self__, types.ModuleType):
+                    waiting.append(value.__self__)
+                continue
             key = ("value", id(value))
             if key in self._entries:
-                return
-            entry = self._entries[key] = []
+                continue
             if isinstance(value, Tensor):
                 if not value.is_parameter and not value.is_traced:
-                    entry += [array_of_tensor, value, "", value._array, label, _VARIABLE]
-            elif not isinstance(value, CONTAINERS):
+                    self._entries[key] = [array_of_tensor, value, "", value._array, label, _VARIABLE]
+            elif has_items(value):
+                self._entries[key] = [items, value, "", _items_of(value), label, _VARIABLE]
+                waiting.extend(held_items(value))
+            elif isinstance(value, np.ndarray) or is_changeable_array(value):
                 elements = elements_of_array(value, "", None)
                 if elements is not None:
-                    entry += [elements_of_array, value, "", elements, label, _VARIABLE]
-            else:
-                entry += [items, value, "", items(value, "", None), label, _VARIABLE]
-                for item in [*value, *value.values()] if isinstance(value, dict) else value:
-                    self._value(item, label)
-        elif isinstance(value, tuple):
-            for item in value:
-                self._value(item, label)
-        elif hasattr(value, "__dict__") and is_read_unseen(kind):
-            key = ("value", id(value))
-            if key not in self._entries:
-                self._entries[key] = [attributes, value, "", attributes(value, "", None), label, _ATTRIBUTE]
-                for item in vars(value).values():
-                    self._value(item, label)
+                    self._entries[key] = [elements_of_array, value, "", elements, label, _VARIABLE]
+            elif hasattr(value, "__dict__") and is_read_unseen(kind):
+                held = attributes(value, "", None)
+                self._entries[key] = [attributes, value, "", held, label, _ATTRIBUTE]
+                waiting.extend(vars(value).values())
 
     def assigned(self, location: Place, before: Any, counts: bool) -> None:
         """Note that the program assigns ``location``, which held ``before``.
@@ -236,14 +385,13 @@ class Dependencies:
         takes it as an input.
         """
         holder, name = location.holder, location.name
-        for key in (location.key, ("cell", id(holder))):
+        before = MISSING if before is UNDEFINED else before
+        for key in (location.key, ("cell", id(holder)), ("own", id(holder), name)):
             if not counts:
                 self._entries.pop(key, None)
-        entry = self._entries.get(("owner", id(holder)))
-        if entry is not None and counts:
-            entry[0].assign(name, MISSING if before is UNDEFINED else before)
-        elif entry is not None:
-            entry[0].skipped.add(name)
+        entry = self._entries.get(location.key)
+        if entry and counts:
+            entry[3] = before
         entry = self._entries.get(("value", id(holder)))
         if entry and entry[0] is attributes:  # each by itself, but this one
             label = entry[4]
@@ -259,12 +407,13 @@ class Dependencies:
     def close(self, parameters: list[Any]) -> None:
         """End the trace; ``parameters`` are those that the program reads or writes.
 
-        What the traced function changed itself is left out, and what nothing else holds on to.
+        Left out: what the traced function changed itself, and objects that nothing else refers to.
         """
         self._typed = [(p, p.type) for p in parameters]
         entries = [e for key, e in self._entries.items() if len(e) == 6]
         entries = [e for e in entries if not is_traced_value(e[3]) and self._stands(e)]
-        self._entries, self._met = {}, {}
+        cells = [weakref.ref(each) for each in self._owners.values()]
+        self._entries, self._met, self._owners = {}, {}, {}
         holders: dict[int, list[list[Any]]] = {}
         while entries:
             entry = entries.pop()
@@ -275,29 +424,46 @@ class Dependencies:
             if sys.getrefcount(group[0][1]) > len(group) + 1:
                 for entry in group:
                     read = entry[0]
-                    kept = self._contents if read in (items, elements_of_array, attributes) else self._names
+                    if read in _CONTENTS:
+                        kept = self._inventory if _is_inventory(entry) else self._contents
+                    else:
+                        kept = self._names
                     (self._cells if read is None else kept).append(entry)
+        del holders, group
+        self._owners = {id(cell): cell for cell in (each() for each in cells) if cell is not None}
+
+    def _prepared(self) -> list[Any]:
+        """The entries in passes, each of one kind of read."""
+        by_read: dict[Any, list[list[Any]]] = {getattr: [], dict.get: [], static: [], _kind: []}
+        others = list(self._contents)
+        for entry in self._names:
+            by_read.get(entry[0], others).append(entry)
+        passes = [
+            _Pass(by_read[getattr], _reader(getattr)),
+            _Pass(by_read[dict.get], _reader(dict.get)),
+            _Pass(by_read[static], _reader(types.MappingProxyType.get)),
+            _Pass(by_read[_kind], _kinds),
+            _Pass([e for e in self._cells if type(e[1]) is not int], _of_cells),
+            _Inventory(self._inventory),
+            _Slow(others),
+        ]
+        self._passes = [each for each in passes if each.entries]
+        return self._passes
 
     def hold(self) -> bool:
         """Whether everything still is as it was."""
         ticks = clock.ticks
         if ticks != self._ticks:
-            if not all(guard.holds() for guard in self._owners):
-                return False
             if not all(p.type is type_ for p, type_ in self._typed):
                 return False
             self._ticks = ticks
-        for entry in self._names:
-            read, holder, name, value, _, _ = entry
-            if read(holder, name, MISSING) is not value and not self._stands(entry):
-                return False
-        for entry in self._cells:
-            try:
-                if entry[1].cell_contents is not entry[3] and not self._stands(entry):
+        try:
+            for each in self._prepared() if self._passes is None else self._passes:
+                if not each.hold():
                     return False
-            except ValueError:
-                return False
-        return not self._contents or all(map(self._stands, self._contents))
+        except Exception:  # a variable that was deleted; a user's ``__getattr__`` that raises
+            return False
+        return True
 
     @staticmethod
     def _stands(entry: list[Any]) -> bool:
@@ -306,9 +472,9 @@ class Dependencies:
         now = _read(read, holder, name)
         if now is value:
             return True
-        if read is items or read is attributes:
+        if read is items or read is attributes or read is keyword_defaults:
             return same_items(now, value)
-        if read is elements_of_array:
+        if read is elements_of_array or read is _attribute_names:
             return now == value
         if read is array_of_tensor:
             if not same_elements(holder, value):
@@ -318,26 +484,23 @@ class Dependencies:
         entry[3] = now  # the next question is quick again
         return True
 
+    def _all(self) -> list[list[Any]]:
+        cells = [entry for entry in self._cells if type(entry[1]) is not int]
+        return [*self._names, *cells, *self._inventory, *self._contents]
+
     def changes(self) -> Iterator[Change]:
         """The changes, in words."""
-        for guard in self._owners:
-            kind = type(guard.cell).__name__
-            for name, before, after in guard.changed():
-                if name not in ("_params", "_cells"):
-                    what = f"the hooks of {kind}" if name == "_hooks" else f"the attribute '{name}' of {kind}"
-                    yield change(what, before, after, _ATTRIBUTE)
         for parameter, type_ in self._typed:
             if parameter.type is not type_:
                 text = f"Parameter '{parameter.name}' changed from {type_} to {parameter.type}"
                 advice = "Give the Parameter its final shape and dtype before the first call."
                 yield Change(f"Parameter '{parameter.name}'", text, advice)
-        cells = [entry for entry in self._cells if type(entry[1]) is not int]
-        for entry in [*self._names, *cells, *self._contents]:
+        for entry in self._all():
             if not self._stands(entry):
                 read, holder, name, value, label, advice = entry
                 if name in _OF_FUNCTIONS:
                     yield Change(label, f"{label} was defined anew", advice)
-                elif read in (items, elements_of_array, array_of_tensor, attributes):
+                elif read in _CONTENTS:
                     yield Change(label, f"the contents of {label} changed", advice)
                 else:
                     yield change(label, value, _read(read, holder, name), advice)
@@ -345,16 +508,14 @@ class Dependencies:
     def shifting(self) -> list[Place]:
         """The places whose tensors and floats differ from those that were read in value, not in type."""
         locations: list[Place] = []
-        for guard in self._owners:
-            for name, before, after in guard.differing():
-                if alike(before, after):
-                    locations.append(Attribute(guard.cell, name))
+        cells = {id(vars(cell)): cell for cell in self.owners()}
         for read, holder, name, before, label, _ in self._names:
-            if alike(before, _read(read, holder, name)):
-                if read is getattr and may_assign(holder, name):
-                    locations.append(Attribute(holder, name))
-                elif read is dict.get:
+            if read in (getattr, dict.get) and alike(before, _read(read, holder, name)):
+                cell = cells.get(id(holder), holder)
+                if read is dict.get and cell is holder:
                     locations.append(Global(holder, name, label))
+                elif may_assign(cell, name):
+                    locations.append(Attribute(cell, name))
         for _, cell, name, before, label, _ in self._cells:
             if type(cell) is not int and alike(before, _read(None, cell, name)):
                 locations.append(Variable(cell, name, label))
@@ -378,27 +539,63 @@ class Dependencies:
                 entry[1], entry[3] = index, None
         return dependencies
 
-    def attached(self, cells: list[Any]) -> Dependencies:
-        """The dependencies of a program of a function with these closure cells."""
+    def attached(self, cells: list[Any], functions: Sequence[Any]) -> Dependencies:
+        """The dependencies of a program of a function with these closure cells.
+
+        ``functions``: the user's functions in it.
+        """
         dependencies = self._copy()
         for entry in dependencies._cells:
             if type(entry[1]) is int:
                 entry[1] = cells[entry[1]]
                 entry[3] = _read(None, entry[1], "")
+        own = Dependencies()
+        for function in functions:
+            own._of_function(function)
+        dependencies._names += [e for e in own._entries.values() if e[2] in _OF_FUNCTIONS]
         return dependencies
 
     def _copy(self) -> Dependencies:
         duplicate = Dependencies()
-        duplicate._owners = [guard.copy() for guard in self._owners]
+        duplicate._owners = self._owners
         duplicate._typed = self._typed
         duplicate._names = [list(entry) for entry in self._names]
         duplicate._contents = [list(entry) for entry in self._contents]
         duplicate._cells = [list(entry) for entry in self._cells]
+        duplicate._inventory = [list(entry) for entry in self._inventory]
         return duplicate
 
     def owners(self) -> list[Any]:
         """The Cells that were read."""
-        return [guard.cell for guard in self._owners]
+        return list(self._owners.values())
+
+
+class _Slow:
+    """Entries that are asked one by one."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: list[list[Any]]) -> None:
+        self.entries = entries
+
+    def hold(self) -> bool:
+        return all(map(Dependencies._stands, self.entries))
+
+
+def _items_of(container: Any) -> Any:
+    return items(container, "", None)
+
+
+def _attribute_names(cell: Any, _: str, __: Any) -> Any:
+    return {*vars(cell)} - UNREAD
+
+
+#: reads of the contents of an object, which is the holder itself
+_CONTENTS = (items, elements_of_array, array_of_tensor, attributes, _attribute_names, keyword_defaults)
+
+
+def _is_inventory(entry: list[Any]) -> bool:
+    return entry[0] is items and type(entry[1]) is dict and all(type(key) is str for key in entry[1])
 
 
 def _read(read: Callable[..., Any] | None, holder: Any, name: str) -> Any:
@@ -408,22 +605,6 @@ def _read(read: Callable[..., Any] | None, holder: Any, name: str) -> Any:
         return holder.cell_contents
     except ValueError:
         return MISSING
-
-
-def _is_foreign(value: Any) -> bool:
-    """Whether a global is none of the program's own: a module, or a name imported from this package.
-
-    What the program made by such names, ``grad(f)``, is its own.
-    """
-    if isinstance(value, types.ModuleType):
-        return True
-    module = str(getattr(value, "__module__", ""))
-    if not isinstance(value, _CODE) or module.partition(".")[0] not in ("mindgrad", "builtins"):
-        return False
-    code = getattr(value, "__code__", None)
-    if code is None or "<locals>" not in code.co_qualname:
-        return True
-    return getattr(sys.modules.get(module), value.__name__, None) is value
 
 
 @functools.lru_cache(maxsize=4096)

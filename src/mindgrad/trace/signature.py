@@ -26,7 +26,7 @@ from mindgrad.trace.user_functions import EMPTY, cell_content, in_package
 
 __all__ = [
     "FunctionKey", "Snapshot", "alike", "difference", "leaf_signature", "matched", "same", "shifting",
-    "shown", "snapshot",
+    "shown", "snapshot", "users_functions",
 ]  # fmt: skip
 
 #: NumPy arrays and tensors of at most this many bytes are compared by value, larger ones by identity
@@ -255,6 +255,19 @@ def matched(snapshot: Any, function: Any) -> list[Any] | None:
     if not _same(snapshot, function, set(), cells):
         return None
     return [cells.get(place) for place in range(max(cells, default=-1) + 1)]
+
+
+def users_functions(function: Any) -> list[types.FunctionType]:
+    """The user's functions among the parts by which ``function`` is compared."""
+    waiting, met, found = [function], set(), []
+    for each in waiting:
+        if id(each) in met:
+            continue
+        met.add(id(each))
+        if isinstance(each, types.FunctionType) and not in_package(each):
+            found.append(each)
+        waiting.extend((_parts(each) or ((), (), ()))[2])
+    return found
 
 
 def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | None) -> bool:

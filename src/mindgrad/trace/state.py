@@ -19,12 +19,20 @@ from mindgrad.ir.scope import GraphScope, as_it_is, innermost, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import cell_guards, effect_log
 from mindgrad.trace.guards import MISSING, Dependencies
+from mindgrad.trace.state_equality import NOT_THE_USERS
+from mindgrad.trace.user_functions import NUMERIC
 
 __all__ = [
     "Journal", "advance", "compilation", "computing_in", "depends_on", "depends_on_attribute", "float_type",
     "generators", "has_attribute", "is_compiling", "is_stored", "journal", "read", "read_attribute",
-    "read_function", "stream", "use_stream", "write",
+    "read_function", "read_property", "stream", "use_stream", "write",
 ]  # fmt: skip
+
+#: values of attributes of Parameters that select a program
+_PLAIN = (bool, int, str, type(None))
+_METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
+_CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
+_OTHER_MODULES = NOT_THE_USERS | NUMERIC
 
 #: the Parameters that hold the states of generators of random numbers
 generators: list[Any] = []
@@ -176,6 +184,13 @@ def depends_on(owner: Any) -> None:
         noted.owner(owner)
 
 
+def read_property(owner: Any, name: str) -> None:
+    """Note that the program being compiled runs a property of the class of ``owner``."""
+    noted = _noted()
+    if noted is not None:
+        noted.method(owner, name)
+
+
 def depends_on_attribute(owner: Any, name: str) -> None:
     """Note that the program being compiled depends on ``owner.name``, an attribute of this package's own."""
     noted = _noted()
@@ -186,23 +201,24 @@ def depends_on_attribute(owner: Any, name: str) -> None:
 def read_attribute(owner: Any, name: str) -> Any:
     """``owner.name``, and a note that the program being compiled depends on it; on all of ``__dict__``.
 
-    Not noted: properties (their getters read attributes themselves), and what belongs to
-    tensors and to objects of this package that are no Cells.
+    Not noted: attributes of tensors, of objects of this package that are no Cells, and of modules that are not
+    the user's, which are constants.
     """
     value = getattr(owner, name)
-    if isinstance(owner, Tensor) or isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):
+    if isinstance(owner, Tensor) and not (owner.is_parameter and isinstance(value, _PLAIN)):
         return value
     noted = _noted()
     if noted is None or effect_log.is_known(owner, name):
         return value
-    if isinstance(value, types.MethodType):
-        if value.__self__ is owner:
-            noted.method(owner, name, value.__func__)
-        return value
     kind = type(owner)
+    if isinstance(value, _METHODS) and _is_bound_to(value, owner):
+        noted.method(owner, name)
+        return value
     if isinstance(owner, types.ModuleType):
-        if isinstance(value, (types.FunctionType, types.ModuleType, type)):
+        if isinstance(value, _CODE) and owner.__name__.partition(".")[0] in _OTHER_MODULES:
             return value
+    elif isinstance(owner, Tensor):
+        pass
     elif kind.__module__.partition(".")[0] == "mindgrad" and not hasattr(kind, "construct"):
         return value
     if name == "__dict__":
@@ -212,10 +228,17 @@ def read_attribute(owner: Any, name: str) -> Any:
             return value
         for each in [*value]:
             read_attribute(owner, each)
-    elif not isinstance(getattr(kind, name, None), property):
+    elif isinstance(getattr(kind, name, None), property):
+        noted.method(owner, name)
+    else:
         noted.attribute(owner, name, value)
         effect_log.note_read(effect_log.Attribute(owner, name))
     return value
+
+
+def _is_bound_to(method: Any, owner: Any) -> bool:
+    """Whether a method is one of the class of ``owner``, or of ``owner`` if it is a class."""
+    return method.__self__ is owner or method.__self__ is type(owner)
 
 
 def has_attribute(owner: Any, name: str, own: bool = False) -> bool:

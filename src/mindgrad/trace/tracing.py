@@ -50,7 +50,7 @@ class Trace:
     ) -> None:
         scope: Any = GraphScope()
         scope.dependencies = self.dependencies = Dependencies()
-        with opened(scope), reads_noted(), watched() as watch:
+        with opened(scope), reads_noted(self.dependencies.read_of_cell), watched() as watch:
             symbols = [_symbol(scope, leaf) for leaf in leaves]
             inputs = bind(watch, scope, tensor_places, numbers)
             args, kwargs = unflatten(structure, symbols)

@@ -32,21 +32,13 @@ from mindgrad.trace.python.plain_recursion import is_plain_recursion
 from mindgrad.trace.python.rewrite import rewrite_function
 from mindgrad.trace.python.source import NoSource, compile_function, find_source, without_text
 from mindgrad.trace.python.unsupported import check, is_generator_function, refuse_depth, refuse_generator
+from mindgrad.trace.user_functions import NUMERIC
 
 __all__ = [
     "NUMERIC", "calls_itself_plainly", "convert", "convertible", "is_made_inside", "reason_unconverted",
     "reason_without_source", "refuse_unconvertible",
 ]  # fmt: skip
 
-#: packages whose Python code works on values only
-NUMERIC = frozenset(
-    {
-        "IPython", "PIL", "_pytest", "cupy", "cython", "dask", "h5py", "hypothesis", "ipykernel", "jax",
-        "jaxlib", "joblib", "llvmlite", "matplotlib", "ml_dtypes", "mpmath", "networkx", "numba", "numpy",
-        "opt_einsum", "pandas", "pip", "pluggy", "pytest", "scipy", "setuptools", "skimage", "sklearn",
-        "sympy", "tensorflow", "torch", "torchvision", "tqdm", "xarray",
-    }
-)  # fmt: skip
 _HELPERS = re.compile(r"(then|orelse|test|body|get|put|set|locals)__\w*")
 _SITE = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 #: where Python's own modules lie
