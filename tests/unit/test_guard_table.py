@@ -518,7 +518,7 @@ def data_of_a_weight_set():
 
 @case
 def dtype_of_a_weight_changed():
-    return _weighted(lambda w: w.set_data(Tensor(THREE.astype(np.float64))))
+    return _weighted(lambda w: (w.set_dtype(ms.float64), w.set_data(Tensor(THREE))))
 
 
 @case

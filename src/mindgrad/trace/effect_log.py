@@ -16,8 +16,8 @@ from typing import Any
 
 __all__ = [
     "UNDEFINED", "Attribute", "Global", "Level", "Local", "Place", "Variable", "Watch", "assign", "body",
-    "changed_since", "current_values", "innermost", "is_known", "isolated", "may_assign", "note_global",
-    "note_local", "note_read", "note_variable", "puts", "watch", "watched",
+    "changed_since", "current_values", "innermost", "is_known", "isolated", "may_assign", "name_of",
+    "note_global", "note_local", "note_read", "note_variable", "puts", "watch", "watched",
 ]  # fmt: skip
 
 
@@ -70,14 +70,21 @@ class Place:
         self.put(value)
 
 
+def name_of(owner: Any) -> str:
+    """The name of an object in messages: its own if it is a class, function or module, or of its class."""
+    if isinstance(owner, type):
+        return owner.__qualname__
+    has_name = isinstance(owner, (types.FunctionType, types.ModuleType))
+    return owner.__name__ if has_name else type(owner).__name__
+
+
 class Attribute(Place):
     """An attribute of an object."""
 
     __slots__ = ()
 
     def __init__(self, owner: Any, name: str) -> None:
-        whose = owner.__qualname__ if isinstance(owner, type) else getattr(owner, "__name__", None)
-        super().__init__(owner, name, f"the attribute '{name}' of {whose or type(owner).__name__}")
+        super().__init__(owner, name, f"the attribute '{name}' of {name_of(owner)}")
 
     def value(self) -> Any:
         return getattr(self.holder, self.name, UNDEFINED)

@@ -31,7 +31,7 @@ import numpy as np
 
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.cell_guards import ALL, INVENTORY, MISSING, UNREAD
-from mindgrad.trace.effect_log import UNDEFINED, Attribute, Global, Place, Variable, may_assign
+from mindgrad.trace.effect_log import UNDEFINED, Attribute, Global, Place, Variable, may_assign, name_of
 from mindgrad.trace.signature import alike, same, shown
 from mindgrad.trace.state_equality import (
     CONTAINERS,
@@ -211,10 +211,8 @@ class Dependencies:
         """Note a Cell whose ``construct`` runs: those of its attributes count that the trace reads."""
         if id(cell) not in self._owners:
             self._owners[id(cell)] = cell
-            kind = type(cell)
-            label = f"the class of {kind.__name__}"
-            self._entries[(id(cell), "__class__")] = [_kind, cell, "__class__", kind, label, _CODE_ADVICE]
             self.method(cell, "construct")
+            self._class(cell)
 
     def read_of_cell(self, cell: Any, name: str) -> None:
         """Note that an attribute of a Cell is about to be read, by whatever code."""
@@ -248,20 +246,25 @@ class Dependencies:
         if hasattr(kind, "construct") and hasattr(owner, "attributes_version"):
             self.read_of_cell(owner, name)
             return
-        whose = owner.__qualname__ if isinstance(owner, type) else getattr(owner, "__name__", None)
-        label = f"the attribute '{name}' of {whose or kind.__name__}"
+        label = f"the attribute '{name}' of {name_of(owner)}"
         read = own_attribute if own else getattr
         self._entries[key] = [read, owner, name, value, label, _ATTRIBUTE]
-        if is_users_class(kind):
-            self._entries.setdefault(
-                (id(owner), "__class__"), [_kind, owner, "__class__", kind, label, _CODE_ADVICE]
-            )
+        self._class(owner)
         if value is not MISSING:
             self._value(value, label)
+
+    def _class(self, owner: Any) -> None:
+        """Note the class of an object."""
+        kind = type(owner)
+        if is_users_class(kind) or id(owner) in self._owners:
+            label = f"the class of {kind.__name__}"
+            entry = [_kind, owner, "__class__", kind, label, _CODE_ADVICE]
+            self._entries.setdefault((id(owner), "__class__"), entry)
 
     def method(self, owner: Any, name: str) -> None:
         """Note that the class of ``owner``, or ``owner`` if it is one, has this method or property."""
         kind = owner if isinstance(owner, type) else type(owner)
+        self._class(owner)
         self._class_attribute(owner, name, f"the method '{name}' of {kind.__qualname__}")
 
     def _class_attribute(self, owner: Any, name: str, label: str) -> None:

@@ -228,7 +228,7 @@ def read_attribute(owner: Any, name: str) -> Any:
             return value
         for each in [*value]:
             read_attribute(owner, each)
-    elif isinstance(getattr(kind, name, None), property):
+    elif isinstance(getattr(kind, name, None), property) and not isinstance(owner, Tensor):
         noted.method(owner, name)
     else:
         noted.attribute(owner, name, value)
