@@ -37,6 +37,7 @@ from mindgrad.trace.state_equality import (
     CONTAINERS,
     array_of_tensor,
     attributes,
+    checksum,
     elements_of_array,
     has_items,
     held_items,
@@ -53,7 +54,7 @@ from mindgrad.trace.state_equality import (
 )
 from mindgrad.trace.user_functions import functions_in, in_package
 
-__all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock", "global_names"]
+__all__ = ["CONTENTS", "MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock", "global_names"]
 
 #: the name of the closure variable that rewritten functions have more than those that users wrote
 _RUNTIME = "mg__"
@@ -123,7 +124,7 @@ class _Pass:
     def hold(self) -> bool:
         if all(map(is_, self._ask(), self._values)):
             return True
-        if not all(map(Dependencies._stands, self.entries)):
+        if not all(map(Dependencies.stands, self.entries)):
             return False
         self._values = [entry[3] for entry in self.entries]  # the next question is quick again
         return True
@@ -179,7 +180,7 @@ class _Inventory:
             map(is_, chain.from_iterable(map(dict.values, self._dicts)), self._values)
         ):
             return True
-        return all(map(Dependencies._stands, self.entries))
+        return all(map(Dependencies.stands, self.entries))
 
 
 class Dependencies:
@@ -187,7 +188,7 @@ class Dependencies:
 
     __slots__ = (
         "_cells", "_contents", "_entries", "_inventory", "_met", "_names", "_owners", "_passes", "_ticks",
-        "_typed",
+        "_typed", "roots",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -195,6 +196,8 @@ class Dependencies:
         self._entries: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._owners: dict[int, Any] = {}
+        #: the traced function and its arguments, with labels
+        self.roots: list[tuple[Any, str]] = []
         self._ticks = -1
         #: (the Parameter, its type)
         self._typed: list[tuple[Any, Any]] = []
@@ -374,8 +377,11 @@ class Dependencies:
                 waiting.extend(held_items(value))
             elif isinstance(value, np.ndarray) or is_changeable_array(value):
                 elements = elements_of_array(value, "", None)
+                read: Any = elements_of_array
+                if elements is None:  # a constant of the program, which the trace must not change either
+                    read, elements = checksum, checksum(value, "", None)
                 if elements is not None:
-                    self._entries[key] = [elements_of_array, value, "", elements, label, _VARIABLE]
+                    self._entries[key] = [read, value, "", elements, label, _VARIABLE]
             elif hasattr(value, "__dict__") and is_read_unseen(kind):
                 held = attributes(value, "", None)
                 self._entries[key] = [attributes, value, "", held, label, _ATTRIBUTE]
@@ -405,6 +411,20 @@ class Dependencies:
                     record = [own_attribute, holder, attribute, value, label, _ATTRIBUTE]
                     self._entries.setdefault((id(holder), attribute), record)
 
+    def effects(self) -> list[list[Any]]:
+        """The entries of objects whose contents have changed since they were read."""
+        found = [e for e in self._entries.values() if len(e) == 6 and e[0] in _CHANGING and e[3] is not MISSING]
+        return [e for e in found if not is_traced_value(e[3]) and not self.stands(e)]
+
+    def compares(self, holder: Any) -> bool:
+        """Whether the contents of an object are compared."""
+        return bool(self._entries.get(("value", id(holder))))
+
+    def effect_on(self, holder: Any) -> list[Any] | None:
+        """The entry of an object if its contents have changed since they were read."""
+        entry = self._entries.get(("value", id(holder)))
+        return entry if entry and entry[0] in _CHANGING and not self.stands(entry) else None
+
     # -- closed ----------------------------------------------------------------------------------
 
     def close(self, parameters: list[Any]) -> None:
@@ -413,10 +433,10 @@ class Dependencies:
         Left out: what the traced function changed itself, and objects that nothing else refers to.
         """
         self._typed = [(p, p.type) for p in parameters]
-        entries = [e for key, e in self._entries.items() if len(e) == 6]
-        entries = [e for e in entries if not is_traced_value(e[3]) and self._stands(e)]
+        entries = [e for e in self._entries.values() if len(e) == 6 and e[0] is not checksum]
+        entries = [e for e in entries if not is_traced_value(e[3]) and self.stands(e)]
         cells = [weakref.ref(each) for each in self._owners.values()]
-        self._entries, self._met, self._owners = {}, {}, {}
+        self._entries, self._met, self._owners, self.roots = {}, {}, {}, []
         holders: dict[int, list[list[Any]]] = {}
         while entries:
             entry = entries.pop()
@@ -427,7 +447,7 @@ class Dependencies:
             if sys.getrefcount(group[0][1]) > len(group) + 1:
                 for entry in group:
                     read = entry[0]
-                    if read in _CONTENTS:
+                    if read in CONTENTS:
                         kept = self._inventory if _is_inventory(entry) else self._contents
                     else:
                         kept = self._names
@@ -469,7 +489,7 @@ class Dependencies:
         return True
 
     @staticmethod
-    def _stands(entry: list[Any]) -> bool:
+    def stands(entry: list[Any]) -> bool:
         """The slow question, for a value that is not the very same object."""
         read, holder, name, value, _, _ = entry
         now = _read(read, holder, name)
@@ -477,7 +497,7 @@ class Dependencies:
             return True
         if read is items or read is attributes or read is keyword_defaults:
             return same_items(now, value)
-        if read is elements_of_array or read is _attribute_names:
+        if read is elements_of_array or read is checksum or read is _attribute_names:
             return now == value
         if read is array_of_tensor:
             if not same_elements(holder, value):
@@ -499,11 +519,11 @@ class Dependencies:
                 advice = "Give the Parameter its final shape and dtype before the first call."
                 yield Change(f"Parameter '{parameter.name}'", text, advice)
         for entry in self._all():
-            if not self._stands(entry):
+            if not self.stands(entry):
                 read, holder, name, value, label, advice = entry
                 if name in _OF_FUNCTIONS:
                     yield Change(label, f"{label} was defined anew", advice)
-                elif read in _CONTENTS:
+                elif read in CONTENTS:
                     yield Change(label, f"the contents of {label} changed", advice)
                 else:
                     yield change(label, value, _read(read, holder, name), advice)
@@ -582,7 +602,7 @@ class _Slow:
         self.entries = entries
 
     def hold(self) -> bool:
-        return all(map(Dependencies._stands, self.entries))
+        return all(map(Dependencies.stands, self.entries))
 
 
 def _items_of(container: Any) -> Any:
@@ -594,7 +614,11 @@ def _attribute_names(cell: Any, _: str, __: Any) -> Any:
 
 
 #: reads of the contents of an object, which is the holder itself
-_CONTENTS = (items, elements_of_array, array_of_tensor, attributes, _attribute_names, keyword_defaults)
+CONTENTS = (items, elements_of_array, checksum, array_of_tensor, attributes, _attribute_names, keyword_defaults)
+
+
+#: … and of those that may be changed by functions that are not converted
+_CHANGING = (items, elements_of_array, checksum, getattr, dict.get)
 
 
 def _is_inventory(entry: list[Any]) -> bool:

@@ -24,7 +24,7 @@ from mindgrad.trace.user_functions import NUMERIC
 
 __all__ = [
     "Journal", "advance", "compilation", "computing_in", "depends_on", "depends_on_attribute", "float_type",
-    "generators", "has_attribute", "is_compiling", "is_stored", "journal", "read", "read_attribute",
+    "generators", "has_attribute", "is_compiling", "is_stored", "journal", "noted", "read", "read_attribute",
     "read_function", "read_property", "stream", "use_stream", "write",
 ]  # fmt: skip
 
@@ -162,7 +162,7 @@ def computing_in(dtype: Any) -> Iterator[None]:
         _local.float_type = before
 
 
-def _noted() -> Dependencies | None:
+def noted() -> Dependencies | None:
     """The record of reads of the program being compiled on this thread; ``None``: none is compiled."""
     scopes = open_scopes()
     if not scopes or not isinstance(scopes[0], GraphScope):
@@ -179,23 +179,23 @@ def depends_on(owner: Any) -> None:
     ``owner.attributes_version`` changes when one of them is set; a compiled program is used again only while
     they are as they were.
     """
-    noted = _noted()
-    if noted is not None:
-        noted.owner(owner)
+    record = noted()
+    if record is not None:
+        record.owner(owner)
 
 
 def read_property(owner: Any, name: str) -> None:
     """Note that the program being compiled runs a property of the class of ``owner``."""
-    noted = _noted()
-    if noted is not None:
-        noted.method(owner, name)
+    record = noted()
+    if record is not None:
+        record.method(owner, name)
 
 
 def depends_on_attribute(owner: Any, name: str) -> None:
     """Note that the program being compiled depends on ``owner.name``, an attribute of this package's own."""
-    noted = _noted()
-    if noted is not None:
-        noted.attribute(owner, name, getattr(owner, name))
+    record = noted()
+    if record is not None:
+        record.attribute(owner, name, getattr(owner, name))
 
 
 def read_attribute(owner: Any, name: str) -> Any:
@@ -207,12 +207,12 @@ def read_attribute(owner: Any, name: str) -> Any:
     value = getattr(owner, name)
     if isinstance(owner, Tensor) and not (owner.is_parameter and isinstance(value, _PLAIN)):
         return value
-    noted = _noted()
-    if noted is None or effect_log.is_known(owner, name):
+    record = noted()
+    if record is None or effect_log.is_known(owner, name):
         return value
     kind = type(owner)
     if isinstance(value, _METHODS) and _is_bound_to(value, owner):
-        noted.method(owner, name)
+        record.method(owner, name)
         return value
     if isinstance(owner, types.ModuleType):
         if isinstance(value, _CODE) and owner.__name__.partition(".")[0] in _OTHER_MODULES:
@@ -223,15 +223,15 @@ def read_attribute(owner: Any, name: str) -> Any:
         return value
     if name == "__dict__":
         if hasattr(kind, "parameters_and_names"):
-            noted.owner(owner)
+            record.owner(owner)
             cell_guards.note_all(owner)
             return value
         for each in [*value]:
             read_attribute(owner, each)
     elif isinstance(getattr(kind, name, None), property) and not isinstance(owner, Tensor):
-        noted.method(owner, name)
+        record.method(owner, name)
     else:
-        noted.attribute(owner, name, value)
+        record.attribute(owner, name, value)
         effect_log.note_read(effect_log.Attribute(owner, name))
     return value
 
@@ -249,9 +249,9 @@ def has_attribute(owner: Any, name: str, own: bool = False) -> bool:
     if name in vars(owner) if own else hasattr(owner, name):
         read_attribute(owner, name)
         return True
-    noted = _noted()
-    if noted is not None and not isinstance(owner, Tensor) and not effect_log.is_known(owner, name):
-        noted.attribute(owner, name, MISSING, own)
+    record = noted()
+    if record is not None and not isinstance(owner, Tensor) and not effect_log.is_known(owner, name):
+        record.attribute(owner, name, MISSING, own)
         effect_log.note_read(effect_log.Attribute(owner, name))
     return False
 
@@ -262,9 +262,9 @@ def read_function(function: Any) -> None:
     Its global variables and those of its closure select the program: numbers, strings and tuples by
     value, tensors and other objects by identity, lists and dicts by their items.
     """
-    noted = _noted()
-    if noted is not None:
-        noted.function(function)
+    record = noted()
+    if record is not None:
+        record.function(function)
 
 
 def compilation() -> weakref.ref[GraphScope] | None:

@@ -12,6 +12,7 @@ import contextvars
 import functools
 import sys
 import types
+import zlib
 from operator import is_
 from typing import Any
 
@@ -22,13 +23,15 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.signature import COMPARED_BYTES, same
 
 __all__ = [
-    "CONTAINERS", "NOT_THE_USERS", "array_of_tensor", "attributes", "elements_of_array", "has_items",
+    "CONTAINERS", "NOT_THE_USERS", "array_of_tensor", "attributes", "checksum", "elements_of_array", "has_items",
     "held_items", "is_changeable_array", "is_read_unseen", "is_traced_value", "is_users_class", "items",
     "keyword_defaults", "own_attribute", "same_elements", "same_items", "static",
 ]  # fmt: skip
 
 CONTAINERS = (list, dict, set)
 
+#: bytes of an array up to which a trace is checked for changes of its elements
+_LARGEST_CHECKED = 1 << 28
 _BUFFERS = (array.array, memoryview, bytearray)
 _MAPPINGS = (dict, types.MappingProxyType, collections.UserDict, collections.ChainMap)
 _SEQUENCES = (list, collections.deque, collections.UserList)
@@ -56,7 +59,10 @@ def items(container: Any, _: str, __: Any) -> Any:
         keywords = container.keywords
         return (container.func, *container.args, *keywords, *keywords.values())
     if isinstance(container, contextvars.ContextVar):
-        return (container.get(None),)
+        try:
+            return (container.get(),)
+        except LookupError:
+            return ()
     return tuple(container.flat) if isinstance(container, np.ndarray) else tuple(container)
 
 
@@ -129,6 +135,14 @@ def same_elements(tensor: Tensor, array: Any) -> bool:
     if now is None or tensor.is_traced or now.dtype != array.dtype or now.shape != array.shape:
         return False
     return np.asarray(now).tobytes() == np.asarray(array).tobytes()
+
+
+def checksum(array: Any, _: str, __: Any) -> int | None:
+    """A checksum of a NumPy array that is too large for its elements to be kept; ``None`` of other objects."""
+    is_plain = isinstance(array, np.ndarray) and array.flags.writeable and array.flags.c_contiguous
+    if not is_plain or array.nbytes > _LARGEST_CHECKED:
+        return None
+    return zlib.crc32(array.view(np.uint8).data) if array.ndim else None
 
 
 #: special methods whose reading is seen: flow of control converts them, or nothing is read
