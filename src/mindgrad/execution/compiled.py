@@ -24,6 +24,7 @@ from mindgrad.execution.cache import (
     History,
     call_signature,
     history_of,
+    is_data,
     offer,
     offered,
     register,
@@ -31,6 +32,7 @@ from mindgrad.execution.cache import (
 )
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.execution.layouts import joint_args
+from mindgrad.execution.number_operands import Counting, IntArguments, only_computes, with_operands
 from mindgrad.execution.program import NotPlain, Program
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant
@@ -59,7 +61,8 @@ class Compiled:
     """
 
     __slots__ = (
-        "__weakref__", "_by_value", "_counts", "_latest", "_lock", "_programs", "function", "history",
+        "__weakref__", "_by_value", "_counters", "_counts", "_latest", "_lock", "_programs", "function",
+        "history",
     )  # fmt: skip
 
     #: two of them are the same if their functions are
@@ -72,6 +75,7 @@ class Compiled:
         #: types of plain tensors, the version of the options that they were given under, their program
         self._latest: tuple[list[Any], int, Program] | None = None
         self._by_value: set[Any] = set()  # signatures of which programs know the values of arrays
+        self._counters = Counting()
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
 
@@ -111,6 +115,11 @@ class Compiled:
                 return program.call(tensors)
         if key in self._by_value:
             return self._with_known_arrays(key, args, kwargs)()
+        counter = self._counters.find(key)
+        if counter is not None:
+            call = self._with_operands(key, args, kwargs, counter)
+            if call is not None:
+                return call()
         try:
             program = self._compiled(key, args, kwargs)
         except Exception as error:
@@ -143,9 +152,23 @@ class Compiled:
             return False
 
     def _compiled(
-        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], only_plain: bool = False
+        self,
+        key: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        only_plain: bool = False,
+        accept: Callable[[Program, Trace], bool] | None = None,
+        given: Any = None,
     ) -> Program:
-        """The program for a signature that none was found for; another thread may have made it."""
+        """The program for a signature that none was found for; another thread may have made it.
+
+        Args:
+            key: the signature.
+            args, kwargs: the arguments.
+            only_plain: whether a program that is not plain is an error.
+            accept: whether a program is accepted; by default all are.
+            given: the signature of the call, if the arguments were changed for the program.
+        """
         with self._lock:
             if self.history is None:
                 register(self)
@@ -156,12 +179,13 @@ class Compiled:
                     return program
             compiled = self._adopted(key)
             if compiled is None:
-                reason = self._reason(key)
+                reason = self._reason(key if given is None else given)
                 leaves, structure = flatten((args, kwargs))
                 if any(type(x) is not Tensor for x in leaves):
                     leaves = leaves_as_tensors(leaves)
                 with Progress("compiling", "compiled", self.function):
-                    compiled = Program(self.function, key, leaves, structure, *self._inputs(key), only_plain)
+                    places = self._inputs(key)
+                    compiled = Program(self.function, key, leaves, structure, *places, only_plain, accept)
                 compiled.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
                 lasting = compiled.detached()
@@ -177,6 +201,35 @@ class Compiled:
             if len(self._programs) > MAXSIZE:
                 self._programs.pop(next(iter(self._programs)))
             return compiled
+
+    def _with_operands(
+        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], counter: IntArguments
+    ) -> Callable[[], Any] | None:
+        """The call of a program that takes changing Python ints as inputs; ``None`` if there cannot be one."""
+        places = counter.places
+        marked = with_operands(args, kwargs, places)
+        marked_key, tensors = call_signature(*marked)
+        for program in self._programs.get(marked_key, ()):
+            if program.holds():
+                program.history.hits += 1
+                return lambda: program.call(tensors)
+        before = next((each[0] for each in reversed(self._programs.values())), None)
+        leaves = flatten(marked)[0]
+        data = [k for k, leaf in enumerate(leaves) if is_data(leaf)]
+
+        def accept(program: Program, traced: Trace) -> bool:
+            inputs = [traced.graph.inputs[data.index(place)] for place in places]
+            is_same = before is None or before.result_types() == program.result_types()
+            return is_same and only_computes(traced.graph, inputs)
+
+        try:
+            program = self._compiled(marked_key, *marked, accept=accept, given=key)
+        except Exception as error:
+            if getattr(error, "is_final", False):
+                raise
+            counter.keep_constant()  # the value decides a shape, an index or a path
+            return None
+        return lambda: program.call(tensors)
 
     def _with_known_arrays(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception | None = None
@@ -235,6 +288,7 @@ class Compiled:
             self._latest = None
             self._programs.clear()
             self._by_value.clear()
+            self._counters.clear()
             self._counts.clear()
             if self.history is not None:
                 self.history.clear()

@@ -65,6 +65,7 @@ class Program:
         numbers: Sequence[Place] = (),
         tensors: Sequence[Place] = (),
         only_plain: bool = False,
+        accept: Callable[[Program, Trace], bool] | None = None,
     ) -> None:
         is_checking = settings.options["debug_nans"]
         if is_checking:
@@ -79,8 +80,10 @@ class Program:
         self.function, self.key = function, key
         self._note_results(traced)
         self._types = [atom.type for atom in graph.outputs]
-        new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._written = written
+        if accept is not None and not accept(self, traced):
+            raise NotPlain
+        new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
         # what a failing callback of the program would take with it is not given away
         may_give = not graph.has_effect and not is_checking
@@ -123,6 +126,12 @@ class Program:
         self._only = self._leaves == [TENSOR] and not traced.outcome
         self._is_leaf = self._only and is_leaf(traced.structure)
         self._has_state = bool(traced.outcome)
+
+    def result_types(self) -> list[Any]:
+        """The types of the tensors among the results; constants and numbers have none."""
+        types = iter(self._types[len(self._written) :])
+        produced = [next(types) if kind is TENSOR or kind is NUMBER else None for kind in self._leaves]
+        return [type if kind is TENSOR else None for type, kind in zip(produced, self._leaves, strict=True)]
 
     def detached(self) -> Program:
         """This program without its function, for functions that are the same."""

@@ -438,6 +438,7 @@ class Dependencies:
         cells = [weakref.ref(each) for each in self._owners.values()]
         self._entries, self._met, self._owners, self.roots = {}, {}, {}, []
         holders: dict[int, list[list[Any]]] = {}
+        group: list[list[Any]] = []
         while entries:
             entry = entries.pop()
             holders.setdefault(id(entry[1]), []).append(entry)

@@ -1,0 +1,206 @@
+"""Python ints among the arguments that change between calls, as loop counters do, become inputs of a program.
+
+    first value      a constant, as all Python numbers
+    second value     an input, if the program only computes with it: then one program serves all values
+    else             each value is a constant of a program of its own
+
+A program computes with a number if it adds, multiplies, compares or branches on it, or combines it with a
+tensor. A number that is an index, a shape, an axis or the length of a loop stays a constant, and so does one with which
+Python would raise an error that a program cannot raise: a division by it, an integer beyond 63 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.execution.array_arguments import leaves_as_tensors
+from mindgrad.ir.graph import Constant, Graph
+from mindgrad.ir.mutable import MutableInt
+
+__all__ = ["IntArguments", "Counting", "only_computes", "with_operands"]
+
+#: bits of the numbers that may become inputs, and of the integers that are computed from them
+_BITS = 31
+_LARGEST = 62
+
+
+class IntArguments:
+    """The Python ints of calls that agree in everything else.
+
+    Attributes:
+        places: the leaves, by index, that are inputs.
+    """
+
+    __slots__ = ("_constant", "_values", "places")
+
+    def __init__(self, values: dict[int, int]) -> None:
+        self._values = values
+        self._constant: set[int] = set()
+        self.places: tuple[int, ...] = ()
+
+    def see(self, values: dict[int, int]) -> bool:
+        """Note the values of a call; whether some of them are inputs."""
+        changed = {place for place, value in values.items() if self._values[place] != value}
+        self.places = tuple(sorted((changed | {*self.places}) - self._constant))
+        return bool(self.places) and all(-(1 << _BITS) <= values[p] < 1 << _BITS for p in self.places)
+
+    def keep_constant(self) -> None:
+        """Let the inputs be constants from now on."""
+        self._constant.update(self.places)
+        self.places = ()
+
+
+class Counting:
+    """The :class:`IntArguments` of every kind of call of one function."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[Any, IntArguments] = {}
+
+    def find(self, key: Any) -> IntArguments | None:
+        """The counter of a call with this signature, if some of its ints are inputs."""
+        arguments = key[0]
+        if len(arguments) != 2 or type(arguments[1]) is not tuple:  # plain tensors
+            return None
+        structure, leaves = arguments
+        values = {k: sig[1] for k, sig in enumerate(leaves) if type(sig) is tuple and sig[:1] == (int,)}
+        if not values:
+            return None
+        pattern = (structure, tuple([int if k in values else sig for k, sig in enumerate(leaves)]), *key[1:])
+        counter = self._known.get(pattern)
+        if counter is None:
+            self._known[pattern] = IntArguments(values)
+            return None
+        return counter if counter.see(values) else None
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._known.clear()
+
+
+def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, Any]:
+    """The arguments with the ints among their leaves at ``places`` marked as inputs."""
+    leaves, structure = flatten((args, kwargs))
+    leaves = leaves_as_tensors(leaves)
+    for place in places:
+        leaves[place] = MutableInt(leaves[place])
+    return unflatten(structure, leaves)
+
+
+# -- whether a program only computes with its numbers ------------------------------------------------
+
+#: primitives by what they do with a number
+_SUMS = frozenset(["add", "sub", "neg", "abs"])
+_SAME = frozenset(["convert", "broadcast_in_dim", "reshape", "maximum", "minimum", "select"])
+_COMPARISONS = frozenset(
+    [
+        "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_not", "logical_and",
+        "logical_or",
+    ]
+)  # fmt: skip
+#: operators on tensors without indices or shapes that are computed
+_OF_TENSORS = frozenset(["concatenate", "cumsum", "dot", "pad", "permute", "reduce_sum", "reverse", "slice"])
+#: primitives that hold a program and give it, or its derivative
+_DERIVATIVES = ("recomputed", "rowwise_gradient", "taylor_coefficients")
+_QUOTIENTS = frozenset(["div", "floor_div", "mod"])
+
+
+def only_computes(graph: Graph, numbers: Iterable[Any]) -> bool:
+    """Whether ``graph`` does nothing but arithmetic with its inputs ``numbers``, whose errors are Python's."""
+    return _bits_of_results(graph, {number: _BITS for number in numbers}) is not None
+
+
+def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | None:
+    """The bits of all values that are numbers; ``None`` if something else is done with one."""
+    for equation in graph.equations:
+        name, operands = equation.primitive.name, equation.inputs
+        given = [bits.get(x) if type(x) is not Constant else None for x in operands]
+        if all(each is None for each in given):
+            continue
+        if name == "cond":
+            found = _of_cond(equation, given)
+        elif equation.graphs:
+            found = _of_derivative(equation, given)
+        else:
+            found = _of_operator(equation.primitive, operands, given)
+        if found is None:
+            return None
+        is_number = found >= 0
+        if is_number:
+            bits.update((output, found) for output in equation.outputs)
+    return bits
+
+
+#: a result that is no number: a tensor
+_TENSOR = -1
+
+
+def _of_operator(primitive: Any, operands: Sequence[Any], given: list[int | None]) -> int | None:
+    name = primitive.name
+    if name in _OF_TENSORS:
+        return _TENSOR
+    if not any(name in each for each in (_SUMS, _SAME, _QUOTIENTS, _COMPARISONS, ("mul", "pow"))):
+        is_elementwise = primitive.kind == "elementwise" or primitive.kind.startswith("pointwise")
+        return _TENSOR if is_elementwise and _is_mixed(operands, given) else None
+    if _is_mixed(operands, given):
+        return _TENSOR
+    if name in _COMPARISONS:
+        return 1
+    sizes = [_size(x) if g is None else g for x, g in zip(operands, given, strict=True)]
+    if name in _QUOTIENTS:
+        if given[1] is not None or sizes[1] == 0:
+            return None
+        result = max(sizes)
+    elif name == "pow":
+        base = operands[0]
+        if given[0] is not None or not 0 < float(np.asarray(base.value)) <= 1:
+            return None
+        result = 0
+    elif name == "mul":
+        result = sum(sizes)
+    else:
+        result = max(sizes) + (name in _SUMS)
+    return result if result <= _LARGEST else None
+
+
+def _is_mixed(operands: Sequence[Any], given: list[int | None]) -> bool:
+    """Whether a number meets a tensor."""
+    return any(g is None and type(x) is not Constant for x, g in zip(operands, given, strict=True))
+
+
+def _size(constant: Any) -> int:
+    """The bits of a constant; those of a number that is not finite are too many."""
+    largest = float(np.max(np.abs(np.asarray(constant.value, np.float64)), initial=0.0))
+    return int(largest).bit_length() + (largest > int(largest)) if np.isfinite(largest) else _LARGEST + 1
+
+
+def _of_derivative(equation: Any, given: list[int | None]) -> int | None:
+    """What a derivative of a program gives, whose first operands are the inputs of that program."""
+    if equation.primitive.name not in _DERIVATIVES or len(equation.graphs) != 1:
+        return None
+    (graph,) = equation.graphs.values()
+    count = len(graph.inputs)
+    are_inputs = [x.type for x in graph.inputs] == [x.type for x in equation.inputs[:count]]
+    if not are_inputs or any(g is not None for g in given[count:]):
+        return None
+    inner = {x: g for x, g in zip(graph.inputs, given, strict=False) if g is not None}
+    return None if _bits_of_results(graph, inner) is None else _TENSOR
+
+
+def _of_cond(equation: Any, given: list[int | None]) -> int | None:
+    """What a branch on a number, or one in which it is used, gives."""
+    largest = _TENSOR
+    for graph in equation.graphs.values():
+        inner = {x: g for x, g in zip(graph.inputs, given[1:], strict=True) if g is not None}
+        found = _bits_of_results(graph, inner)
+        if found is None:
+            return None
+        largest = max([largest, *[found.get(x, _TENSOR) for x in graph.outputs if type(x) is not Constant]])
+        constants = [_size(x) for x in graph.outputs if type(x) is Constant]
+        largest = max([largest, *constants])
+    return largest if largest <= _LARGEST else None
