@@ -139,9 +139,10 @@ def test_gradient_with_a_counter_in_graph_mode_compiles_twice(size):
     optimizer = nn.Adam([w], 0.1)
     step = ms.value_and_grad(energy, None, optimizer.parameters)
     ms.set_context(mode=ms.GRAPH_MODE)
+    before = ms.cache_info(energy).misses
     try:
         for i in range(5):
             optimizer(step(i, 1000)[1])
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
-    assert ms.cache_info(energy).misses == 2
+    assert ms.cache_info(energy).misses == before + 2
