@@ -302,11 +302,14 @@ def assign(location: Place, value: Any) -> None:
     location.put(value)
 
 
-def note_read(location: Place) -> None:
-    """Note that the program depends on the value of ``location``, unless it has assigned it itself."""
+def note_read(location: Place, own: bool = False) -> None:
+    """Note that the program depends on the value of ``location``, unless it has assigned it itself.
+
+    ``own``: on that of the instance, so that no property is computed.
+    """
     watch = _local.watch
     if watch is not None and not is_known(location.holder, location.name):
-        watch.reads.setdefault(location.key, (location, location.value()))
+        watch.reads.setdefault(location.key, (location, location.own() if own else location.value()))
 
 
 def note_variable(cell: Any, name: str, label: str) -> None:

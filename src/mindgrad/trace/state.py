@@ -252,7 +252,7 @@ def has_attribute(owner: Any, name: str, own: bool = False) -> bool:
     record = noted()
     if record is not None and not isinstance(owner, Tensor) and not effect_log.is_known(owner, name):
         record.attribute(owner, name, MISSING, own)
-        effect_log.note_read(effect_log.Attribute(owner, name))
+        effect_log.note_read(effect_log.Attribute(owner, name), own)
     return False
 
 
