@@ -1041,6 +1041,151 @@ def method_of_a_list_saved_outside():
     return lambda x: x * get(0), lambda: operator.setitem(held, 0, 3.0)
 
 
+# -- code that is not converted, and rarer ways ------------------------------------------------------
+
+
+@case
+def global_of_a_generator_function():
+    text = "def each():\n    for v in k:\n        yield v\n\ndef f(x):\n    return x * sum(each())\n"
+    f, names = _global_function([1.0, 1.0], text)
+    return f, lambda: names["k"].append(1.0)
+
+
+@case
+def helper_of_a_generator_function():
+    text = "def each():\n    yield k()\n\ndef f(x):\n    return x * sum(each())\n"
+    f, names = _global_function(lambda: 2.0, text)
+    return f, lambda: names.update(k=lambda: 3.0)
+
+
+@case
+def object_of_a_generator_function():
+    o = Plain()
+
+    def each():
+        yield o.k
+
+    return lambda x: x * sum(each()), lambda: setattr(o, "k", 3.0)
+
+
+@case
+def global_read_by_globals():
+    f, names = _global_function(2.0, "def f(x):\n    return x * globals()['k']\n")
+    return f, lambda: names.update(k=3.0)
+
+
+@case
+def global_of_a_function_given_to_map():
+    f, names = _global_function(2.0, "def g(v):\n    return v * k\n\ndef f(x):\n    return sum(map(g, [x]))\n")
+    return f, lambda: names.update(k=3.0)
+
+
+@case
+def global_read_in_an_inner_function():
+    text = "def f(x):\n    def g():\n        return k\n    return x * g()\n"
+    f, names = _global_function(2.0, text)
+    return f, lambda: names.update(k=3.0)
+
+
+@case
+def variable_of_a_decorator():
+    held = {"k": 2.0}
+
+    def decorated(f):
+        @functools.wraps(f)
+        def wrapper(x):
+            return f(x) * held["k"]
+
+        return wrapper
+
+    return decorated(lambda x: x), lambda: held.update(k=3.0)
+
+
+@case
+def method_of_a_class_of_the_library_replaced():
+    class Other(nn.ReLU):
+        pass
+
+    Other.construct = lambda self, x: x * 2.0
+    return Other(), lambda: setattr(Other, "construct", lambda self, x: x * 3.0)
+
+
+@case
+def bases_of_a_class_replaced():
+    class A:
+        k = 2.0
+
+    class B:
+        k = 3.0
+
+    class C(A):
+        pass
+
+    return lambda x: x * C.k, lambda: setattr(C, "__bases__", (B,))
+
+
+@case
+def attribute_that_was_not_there():
+    o = Plain()
+    return lambda x: x * getattr(o, "other", 2.0), lambda: setattr(o, "other", 3.0)
+
+
+@case
+def attribute_asked_for_by_hasattr():
+    o = Plain()
+    return lambda x: x * (3.0 if hasattr(o, "other") else 2.0), lambda: setattr(o, "other", 3.0)
+
+
+@case
+def key_that_was_not_there():
+    held = {}
+    return lambda x: x * held.get("k", 2.0), lambda: held.update(k=3.0)
+
+
+@case
+def list_in_a_named_tuple():
+    held = collections.namedtuple("Held", "a")([2.0])
+    return lambda x: x * held.a[0], lambda: operator.setitem(held.a, 0, 3.0)
+
+
+@case
+def list_behind_iter():
+    class Rows:
+        def __init__(self):
+            self.rows = [2.0]
+
+        def __iter__(self):
+            return iter(self.rows)
+
+    o = Rows()
+    return lambda x: x * sum(o), lambda: o.rows.append(1.0)
+
+
+@case
+def property_of_an_object():
+    class A:
+        def __init__(self):
+            self.held = 2.0
+
+        @property
+        def k(self):
+            return self.held
+
+    o = A()
+    return lambda x: x * o.k, lambda: setattr(o, "held", 3.0)
+
+
+@case
+def property_of_an_object_replaced():
+    class A:
+        @property
+        def k(self):
+            return 2.0
+
+    o = A()
+    return lambda x: x * o.k, lambda: setattr(A, "k", property(lambda self: 3.0))
+
+
 # -- constants --------------------------------------------------------------------------------------
 
 

@@ -58,6 +58,8 @@ __all__ = ["CONTENTS", "MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies"
 
 #: the name of the closure variable that rewritten functions have more than those that users wrote
 _RUNTIME = "mg__"
+#: attributes that Python keeps in classes
+_OF_CLASSES = frozenset(["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"])
 _OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 
 
@@ -311,6 +313,32 @@ class Dependencies:
                 if not in_package(target):
                     self._variables(target)
 
+    def contents(self, owner: Any, label: str) -> None:
+        """Note everything that an object holds itself: code that is not converted may read it."""
+        if isinstance(owner, types.FunctionType):
+            if not in_package(owner):
+                self._variables(owner)
+        elif hasattr(type(owner), "construct") and hasattr(owner, "attributes_version"):
+            self.read_of_cell(owner, ALL)
+        elif isinstance(owner, type):
+            for name, value in vars(owner).items():
+                if name not in _OF_CLASSES:
+                    entry = [static, owner, name, value, label, _CODE_ADVICE]
+                    self._entries.setdefault(("class", id(owner), name), entry)
+        elif hasattr(owner, "__dict__") and is_users_class(type(owner)):
+            self._attributes(owner, label)
+        else:
+            self._value(owner, label)
+
+    def namespace(self, names: dict[str, Any]) -> None:
+        """Note all global variables of a module."""
+        entry = [items, names, "", _items_of(names), "the global variables", _VARIABLE]
+        self._entries.setdefault(("value", id(names)), entry)
+
+    def _attributes(self, owner: Any, label: str) -> None:
+        entry = [attributes, owner, "", attributes(owner, "", None), label, _ATTRIBUTE]
+        self._entries.setdefault(("value", id(owner)), entry)
+
     def _variables(self, function: types.FunctionType) -> None:
         self._of_function(function)
         code, namespace = function.__code__, function.__globals__
@@ -383,8 +411,7 @@ class Dependencies:
                 if elements is not None:
                     self._entries[key] = [read, value, "", elements, label, _VARIABLE]
             elif hasattr(value, "__dict__") and is_read_unseen(kind):
-                held = attributes(value, "", None)
-                self._entries[key] = [attributes, value, "", held, label, _ATTRIBUTE]
+                self._attributes(value, label)
                 waiting.extend(vars(value).values())
 
     def assigned(self, location: Place, before: Any, counts: bool) -> None:

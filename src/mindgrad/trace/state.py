@@ -25,7 +25,7 @@ from mindgrad.trace.user_functions import NUMERIC
 __all__ = [
     "Journal", "advance", "compilation", "computing_in", "depends_on", "depends_on_attribute", "float_type",
     "generators", "has_attribute", "is_compiling", "is_stored", "journal", "noted", "read", "read_attribute",
-    "read_function", "read_property", "stream", "use_stream", "write",
+    "read_contents", "read_function", "read_namespace", "read_property", "stream", "use_stream", "write",
 ]  # fmt: skip
 
 #: values of attributes of Parameters that select a program
@@ -265,6 +265,20 @@ def read_function(function: Any) -> None:
     record = noted()
     if record is not None:
         record.function(function)
+
+
+def read_contents(owner: Any, label: str) -> None:
+    """Note that the program being compiled depends on everything that an object holds itself."""
+    record = noted()
+    if record is not None:
+        record.contents(owner, label)
+
+
+def read_namespace(names: dict[str, Any]) -> None:
+    """Note that the program being compiled depends on all global variables of a module."""
+    record = noted()
+    if record is not None:
+        record.namespace(names)
 
 
 def compilation() -> weakref.ref[GraphScope] | None:

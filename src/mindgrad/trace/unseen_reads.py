@@ -13,14 +13,20 @@ from typing import Any
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import state
 from mindgrad.trace.python.convert import NUMERIC
-from mindgrad.trace.reach import is_the_users
+from mindgrad.trace.reach import is_the_users, objects_in_reach
 from mindgrad.trace.user_functions import in_package
 
-__all__ = ["noting_reads"]
+__all__ = ["note_function", "noting_reads"]
 
 #: modules whose functions look at the frame that calls them, or read no attributes of arguments
 _LEFT_ALONE = NUMERIC | {"mindgrad", "builtins", "logging", "warnings", "inspect", "sys", "traceback", "math"}
 _NO_OBJECTS: Any = (Tensor, type, types.ModuleType, types.FunctionType, types.MethodType)
+
+
+def note_function(function: Any) -> None:
+    """Note everything in reach of a function of the user's whose code is not converted."""
+    for owner, label in objects_in_reach([(function, "the function")]):
+        state.read_contents(owner, label)
 
 
 def noting_reads(function: Any) -> Any:
