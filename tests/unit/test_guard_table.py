@@ -547,9 +547,7 @@ def set_train_of_a_cell():
 @case
 def parameter_list():
     weights = [Parameter(Tensor(TWO), name="a")]
-    return lambda x: x * weights[0], lambda: operator.setitem(
-        weights, 0, Parameter(Tensor(THREE), name="b")
-    )
+    return lambda x: x * weights[0], lambda: operator.setitem(weights, 0, Parameter(Tensor(THREE), name="b"))
 
 
 # -- variables --------------------------------------------------------------------------------------
@@ -606,7 +604,9 @@ def global_that_is_a_class_of_the_library():
 
 @case
 def global_that_is_a_module():
-    f, names = _global_function(types.SimpleNamespace(tanh=lambda x: 2.0), "def f(x):\n    return x * k.tanh(x)\n")
+    f, names = _global_function(
+        types.SimpleNamespace(tanh=lambda x: 2.0), "def f(x):\n    return x * k.tanh(x)\n"
+    )
     return f, lambda: names.update(k=types.SimpleNamespace(tanh=lambda x: 3.0))
 
 
@@ -618,7 +618,9 @@ def global_that_hides_a_builtin():
 
 @case
 def global_dtype():
-    f, names = _global_function(ms.int32, "def f(x):\n    return x * (2.0 if k == 'int' or str(k) == 'Int32' else 3.0)\n")
+    f, names = _global_function(
+        ms.int32, "def f(x):\n    return x * (2.0 if k == 'int' or str(k) == 'Int32' else 3.0)\n"
+    )
     return f, lambda: names.update(k=ms.float32)
 
 
@@ -673,7 +675,7 @@ def list_in_defaults():
 
 @case
 def array_in_defaults():
-    def f(x, k=TWO.copy()):
+    def f(x, k=TWO.copy()):  # noqa: B008
         return x * Tensor(k)
 
     return lambda x: f(x), lambda: operator.setitem(f.__defaults__[0], 0, 3.0)
@@ -1076,7 +1078,9 @@ def global_read_by_globals():
 
 @case
 def global_of_a_function_given_to_map():
-    f, names = _global_function(2.0, "def g(v):\n    return v * k\n\ndef f(x):\n    return sum(map(g, [x]))\n")
+    f, names = _global_function(
+        2.0, "def g(v):\n    return v * k\n\ndef f(x):\n    return sum(map(g, [x]))\n"
+    )
     return f, lambda: names.update(k=3.0)
 
 

@@ -205,7 +205,7 @@ class Compiled:
     def _with_operands(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], counter: IntArguments
     ) -> Callable[[], Any] | None:
-        """The call of a program that takes changing Python ints as inputs; ``None`` if there cannot be one."""
+        """The call of a program that takes changing ints as inputs; ``None`` if there cannot be one."""
         places = counter.places
         marked = with_operands(args, kwargs, places)
         marked_key, tensors = call_signature(*marked)

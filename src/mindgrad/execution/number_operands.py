@@ -5,8 +5,8 @@
     else             each value is a constant of a program of its own
 
 A program computes with a number if it adds, multiplies, compares or branches on it, or combines it with a
-tensor. A number that is an index, a shape, an axis or the length of a loop stays a constant, and so does one with which
-Python would raise an error that a program cannot raise: a division by it, an integer beyond 63 bits.
+tensor. A number that is an index, a shape, an axis or the length of a loop stays a constant. So does one with
+which Python may raise an error that a program cannot raise (a division by it), or exceed 63 bits.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ _QUOTIENTS = frozenset(["div", "floor_div", "mod"])
 
 
 def only_computes(graph: Graph, numbers: Iterable[Any]) -> bool:
-    """Whether ``graph`` does nothing but arithmetic with its inputs ``numbers``, whose errors are Python's."""
-    return _bits_of_results(graph, {number: _BITS for number in numbers}) is not None
+    """Whether ``graph`` only does arithmetic with its inputs ``numbers`` that cannot raise in Python."""
+    return _bits_of_results(graph, dict.fromkeys(numbers, _BITS)) is not None
 
 
 def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | None:

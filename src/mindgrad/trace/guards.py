@@ -54,12 +54,24 @@ from mindgrad.trace.state_equality import (
 )
 from mindgrad.trace.user_functions import functions_in, in_package
 
-__all__ = ["CONTENTS", "MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock", "global_names"]
+__all__ = [
+    "CONTENTS",
+    "MAKE_ONCE",
+    "MISSING",
+    "Change",
+    "Clock",
+    "Dependencies",
+    "change",
+    "clock",
+    "global_names",
+]
 
 #: the name of the closure variable that rewritten functions have more than those that users wrote
 _RUNTIME = "mg__"
 #: attributes that Python keeps in classes
-_OF_CLASSES = frozenset(["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"])
+_OF_CLASSES = frozenset(
+    ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
+)
 _OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 
 
@@ -118,7 +130,9 @@ class _Pass:
 
     __slots__ = ("_ask", "_values", "entries")
 
-    def __init__(self, entries: list[list[Any]], ask: Callable[[list[list[Any]]], Callable[[], Iterator]]) -> None:
+    def __init__(
+        self, entries: list[list[Any]], ask: Callable[[list[list[Any]]], Callable[[], Iterator]]
+    ) -> None:
         self.entries = entries
         self._ask = ask(entries)
         self._values = [entry[3] for entry in entries]
@@ -315,6 +329,7 @@ class Dependencies:
 
     def contents(self, owner: Any, label: str) -> None:
         """Note everything that an object holds itself: code that is not converted may read it."""
+        kind: Any = type(owner)
         if isinstance(owner, types.FunctionType):
             if not in_package(owner):
                 self._variables(owner)
@@ -325,7 +340,7 @@ class Dependencies:
                 if name not in _OF_CLASSES:
                     entry = [static, owner, name, value, label, _CODE_ADVICE]
                     self._entries.setdefault(("class", id(owner), name), entry)
-        elif hasattr(owner, "__dict__") and is_users_class(type(owner)):
+        elif hasattr(owner, "__dict__") and is_users_class(kind):
             self._attributes(owner, label)
         else:
             self._value(owner, label)
@@ -404,7 +419,7 @@ class Dependencies:
                 self._entries[key] = [items, value, "", _items_of(value), label, _VARIABLE]
                 waiting.extend(held_items(value))
             elif isinstance(value, np.ndarray) or is_changeable_array(value):
-                elements = elements_of_array(value, "", None)
+                elements: Any = elements_of_array(value, "", None)
                 read: Any = elements_of_array
                 if elements is None:  # a constant of the program, which the trace must not change either
                     read, elements = checksum, checksum(value, "", None)
@@ -440,7 +455,9 @@ class Dependencies:
 
     def effects(self) -> list[list[Any]]:
         """The entries of objects whose contents have changed since they were read."""
-        found = [e for e in self._entries.values() if len(e) == 6 and e[0] in _CHANGING and e[3] is not MISSING]
+        found = [
+            e for e in self._entries.values() if len(e) == 6 and e[0] in _CHANGING and e[3] is not MISSING
+        ]
         return [e for e in found if not is_traced_value(e[3]) and not self.stands(e)]
 
     def compares(self, holder: Any) -> bool:
@@ -489,7 +506,7 @@ class Dependencies:
         others = list(self._contents)
         for entry in self._names:
             by_read.get(entry[0], others).append(entry)
-        passes = [
+        passes: list[Any] = [
             _Pass(by_read[getattr], _reader(getattr)),
             _Pass(by_read[dict.get], _reader(dict.get)),
             _Pass(by_read[static], _reader(types.MappingProxyType.get)),
@@ -642,7 +659,15 @@ def _attribute_names(cell: Any, _: str, __: Any) -> Any:
 
 
 #: reads of the contents of an object, which is the holder itself
-CONTENTS = (items, elements_of_array, checksum, array_of_tensor, attributes, _attribute_names, keyword_defaults)
+CONTENTS = (
+    items,
+    elements_of_array,
+    checksum,
+    array_of_tensor,
+    attributes,
+    _attribute_names,
+    keyword_defaults,
+)
 
 
 #: … and of those that may be changed by functions that are not converted

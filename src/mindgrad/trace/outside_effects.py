@@ -1,9 +1,9 @@
 """Effects on Python objects from outside of a program are undone while it is traced, and refused.
 
 An object that the traced code changes would change once, while the program is compiled, and not when it
-runs. Whatever function makes the change (``heapq.heappush``, ``operator.setitem``, a method of a list that was saved
-outside, NumPy's ``out=``), it is seen because the contents of every object that the trace reads are compared
-afterwards (``guards``). Attributes and variables that converted code assigns are no such effects: they become
+runs. Whatever function makes the change (``heapq.heappush``, ``operator.setitem``, a method of a list that
+was saved outside, NumPy's ``out=``), it is seen, because the contents of every object that the trace reads
+are compared afterwards (``guards``). Attributes and variables that converted code assigns are no such effects: they become
 outputs of the program (``side_effects``).
 """
 
@@ -19,7 +19,6 @@ import numpy as np
 
 from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.trace import state
-from mindgrad.trace.cell_guards import MISSING
 from mindgrad.trace.control.snapshots import CHANGING
 from mindgrad.trace.effect_log import Attribute
 from mindgrad.trace.guards import CONTENTS, Dependencies
@@ -113,7 +112,8 @@ def _restored(entry: list[Any]) -> bool:
 
 
 def _write(holder: Any, value: Any) -> None:
-    write = kinds_of(type(holder))[0].write
+    kind: Any = type(holder)
+    write = kinds_of(kind)[0].write
     if isinstance(value, bytes) and hasattr(holder, "dtype"):
         value = _array(holder, value)
     if write is not None:

@@ -201,8 +201,8 @@ def depends_on_attribute(owner: Any, name: str) -> None:
 def read_attribute(owner: Any, name: str) -> Any:
     """``owner.name``, and a note that the program being compiled depends on it; on all of ``__dict__``.
 
-    Not noted: attributes of tensors, of objects of this package that are no Cells, and of modules that are not
-    the user's, which are constants.
+    Not noted: attributes of tensors, of objects of this package that are no Cells, and of modules that
+    are not the user's, which are constants.
     """
     value = getattr(owner, name)
     if isinstance(owner, Tensor) and not (owner.is_parameter and isinstance(value, _PLAIN)):

@@ -23,9 +23,9 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.signature import COMPARED_BYTES, same
 
 __all__ = [
-    "CONTAINERS", "NOT_THE_USERS", "array_of_tensor", "attributes", "checksum", "elements_of_array", "has_items",
-    "held_items", "is_changeable_array", "is_read_unseen", "is_traced_value", "is_users_class", "items",
-    "keyword_defaults", "own_attribute", "same_elements", "same_items", "static",
+    "CONTAINERS", "NOT_THE_USERS", "array_of_tensor", "attributes", "checksum", "elements_of_array",
+    "has_items", "held_items", "is_changeable_array", "is_read_unseen", "is_traced_value", "is_users_class",
+    "items", "keyword_defaults", "own_attribute", "same_elements", "same_items", "static",
 ]  # fmt: skip
 
 CONTAINERS = (list, dict, set)
@@ -138,7 +138,7 @@ def same_elements(tensor: Tensor, array: Any) -> bool:
 
 
 def checksum(array: Any, _: str, __: Any) -> int | None:
-    """A checksum of a NumPy array that is too large for its elements to be kept; ``None`` of other objects."""
+    """A checksum of a NumPy array whose elements are too many to be kept; ``None`` of other objects."""
     is_plain = isinstance(array, np.ndarray) and array.flags.writeable and array.flags.c_contiguous
     if not is_plain or array.nbytes > _LARGEST_CHECKED:
         return None

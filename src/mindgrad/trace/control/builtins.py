@@ -149,7 +149,6 @@ def _picked(items: list[Any], key: Tensor) -> Any:
 # -- attributes ----------------------------------------------------------------------------------
 
 
-
 def _property(kind: type, name: str) -> Any:
     """The property of a user's class, ``None`` if the attribute is none."""
     descriptor = getattr(kind, name, None)

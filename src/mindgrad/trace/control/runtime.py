@@ -443,7 +443,9 @@ def call(function: Any) -> Any:
         return converted
     if function is globals:
         state.read_namespace(user_frame().f_globals)
-    if type(plain := getattr(function, "__func__", function)) is FunctionType and convert.is_unconverted(plain):
+    if type(plain := getattr(function, "__func__", function)) is FunctionType and convert.is_unconverted(
+        plain
+    ):
         note_function(function)
     in_body = snapshots.checked(function)
     if in_body is not function:

@@ -35,8 +35,8 @@ from mindgrad.trace.python.unsupported import check, is_generator_function, refu
 from mindgrad.trace.user_functions import NUMERIC, in_package
 
 __all__ = [
-    "NUMERIC", "calls_itself_plainly", "convert", "convertible", "is_made_inside", "is_unconverted", "reason_unconverted",
-    "reason_without_source", "refuse_unconvertible",
+    "NUMERIC", "calls_itself_plainly", "convert", "convertible", "is_made_inside", "is_unconverted",
+    "reason_unconverted", "reason_without_source", "refuse_unconvertible",
 ]  # fmt: skip
 
 _HELPERS = re.compile(r"(then|orelse|test|body|get|put|set|locals)__\w*")
