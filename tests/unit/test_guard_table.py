@@ -10,7 +10,11 @@ import contextvars
 import dataclasses
 import enum
 import functools
+import linecache
 import operator
+import os
+import subprocess
+import sys
 import types
 
 import numpy as np
@@ -557,8 +561,6 @@ def _global_function(value, text="def f(x):\n    return x * k\n"):
     names = {"k": value, "ops": ops, "__name__": "users"}
     file = f"<guards {len(_SOURCES)}>"
     _SOURCES.append(text)
-    import linecache
-
     linecache.cache[file] = (len(text), None, text.splitlines(True), file)
     exec(compile(text, file, "exec"), names)
     return names["f"], names
@@ -1201,8 +1203,6 @@ def elements_of_a_large_array():
 
 @constant
 def environment_variables(monkeypatch=None):
-    import os
-
     os.environ["MG_K"] = "2"
 
     def change():
@@ -1236,3 +1236,31 @@ def test_compiled_result_after_a_change_equals_eager(name, way):
 def test_documented_constant_keeps_its_value(name):
     got, again, factor = _run(CONSTANTS[name], _jit)
     np.testing.assert_allclose([got, again], [2 * factor] * 2, rtol=1e-6)
+
+
+_SECOND_PROCESS = """
+import sys
+import numpy as np
+import mindgrad as ms
+from mindgrad import Tensor, nn
+
+k = float(sys.argv[1])
+layers = nn.CellList([nn.ReLU() if k == 2 else nn.Tanh()])
+config = {"k": [k]}
+f = ms.jit(lambda x: layers[0](x) * config["k"][0])
+x = np.array([0.5, 1.0])
+print(np.allclose(f(Tensor(x)).asnumpy(), (x if k == 2 else np.tanh(x)) * k))
+config["k"][0] = 5.0
+layers[0] = nn.Sigmoid()
+print(np.allclose(f(Tensor(x)).asnumpy(), 5 / (1 + np.exp(-x))))
+"""
+
+
+def test_program_from_the_disk_cache_has_the_state_of_its_own_process(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(_SECOND_PROCESS)
+    for k in (2, 3):
+        environment = {**os.environ, "MINDGRAD_CACHE_DIR": str(tmp_path / "cache")}
+        command = [sys.executable, str(program), str(k)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+        assert done.stdout.split() == ["True", "True"], done.stderr

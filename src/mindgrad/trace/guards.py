@@ -261,7 +261,7 @@ class Dependencies:
         key = (id(owner), name)
         if key in self._entries:
             return
-        kind = type(owner)
+        kind: Any = type(owner)
         if hasattr(kind, "construct") and hasattr(owner, "attributes_version"):
             self.read_of_cell(owner, name)
             return
@@ -274,7 +274,7 @@ class Dependencies:
 
     def _class(self, owner: Any) -> None:
         """Note the class of an object."""
-        kind = type(owner)
+        kind: Any = type(owner)
         if is_users_class(kind) or id(owner) in self._owners:
             label = f"the class of {kind.__name__}"
             entry = [_kind, owner, "__class__", kind, label, _CODE_ADVICE]
@@ -315,7 +315,7 @@ class Dependencies:
         Of a function of this package, those of the user's functions in its closure.
         """
         self._value(function, "the compiled function")
-        kind = type(function)
+        kind: Any = type(function)
         if is_users_class(kind) and not hasattr(kind, "construct") and hasattr(kind, "__call__"):  # noqa: B004
             self.method(function, "__call__")
         for each in functions_in(function):

@@ -3,8 +3,8 @@
 An object that the traced code changes would change once, while the program is compiled, and not when it
 runs. Whatever function makes the change (``heapq.heappush``, ``operator.setitem``, a method of a list that
 was saved outside, NumPy's ``out=``), it is seen, because the contents of every object that the trace reads
-are compared afterwards (``guards``). Attributes and variables that converted code assigns are no such effects: they become
-outputs of the program (``side_effects``).
+are compared afterwards (``guards``). Attributes and variables that converted code assigns are no such
+effects: they become outputs of the program (``side_effects``).
 """
 
 from __future__ import annotations
