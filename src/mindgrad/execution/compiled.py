@@ -158,7 +158,7 @@ class Compiled:
         kwargs: dict[str, Any],
         only_plain: bool = False,
         accept: Callable[[Program, Trace], bool] | None = None,
-        given: Any = None,
+        called_key: Any = None,
     ) -> Program:
         """The program for a signature that none was found for; another thread may have made it.
 
@@ -167,7 +167,7 @@ class Compiled:
             args, kwargs: the arguments.
             only_plain: whether a program that is not plain is an error.
             accept: whether a program is accepted; by default all are.
-            given: the signature of the call, if the arguments were changed for the program.
+            called_key: the signature of the call, if the arguments were changed for the program.
         """
         with self._lock:
             if self.history is None:
@@ -179,7 +179,7 @@ class Compiled:
                     return program
             compiled = self._adopted(key)
             if compiled is None:
-                reason = self._reason(key if given is None else given)
+                reason = self._reason(key if called_key is None else called_key)
                 leaves, structure = flatten((args, kwargs))
                 if any(type(x) is not Tensor for x in leaves):
                     leaves = leaves_as_tensors(leaves)
@@ -223,7 +223,7 @@ class Compiled:
             return is_same and only_computes(traced.graph, inputs)
 
         try:
-            program = self._compiled(marked_key, *marked, accept=accept, given=key)
+            program = self._compiled(marked_key, *marked, accept=accept, called_key=key)
         except Exception as error:
             if getattr(error, "is_final", False):
                 raise

@@ -26,6 +26,8 @@ __all__ = ["IntArguments", "Counting", "only_computes", "with_operands"]
 #: bits of the numbers that may become inputs, and of the integers that are computed from them
 _BITS = 31
 _LARGEST = 62
+#: kinds of calls of one function whose ints are remembered
+_MOST = 1024
 
 
 class IntArguments:
@@ -75,6 +77,8 @@ class Counting:
         counter = self._known.get(pattern)
         if counter is None:
             self._known[pattern] = IntArguments(values)
+            if len(self._known) > _MOST:
+                self._known.pop(next(iter(self._known)))
             return None
         return counter if counter.see(values) else None
 
@@ -119,20 +123,20 @@ def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | Non
     """The bits of all values that are numbers; ``None`` if something else is done with one."""
     for equation in graph.equations:
         name, operands = equation.primitive.name, equation.inputs
-        given = [bits.get(x) if type(x) is not Constant else None for x in operands]
-        if all(each is None for each in given):
+        bits_given = [bits.get(x) if type(x) is not Constant else None for x in operands]
+        if all(each is None for each in bits_given):
             continue
         if name == "cond":
-            found = _of_cond(equation, given)
+            result_bits = _of_cond(equation, bits_given)
         elif equation.graphs:
-            found = _of_derivative(equation, given)
+            result_bits = _of_derivative(equation, bits_given)
         else:
-            found = _of_operator(equation.primitive, operands, given)
-        if found is None:
+            result_bits = _of_operator(equation.primitive, operands, bits_given)
+        if result_bits is None:
             return None
-        is_number = found >= 0
+        is_number = result_bits >= 0
         if is_number:
-            bits.update((output, found) for output in equation.outputs)
+            bits.update((output, result_bits) for output in equation.outputs)
     return bits
 
 
@@ -140,25 +144,25 @@ def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | Non
 _TENSOR = -1
 
 
-def _of_operator(primitive: Any, operands: Sequence[Any], given: list[int | None]) -> int | None:
+def _of_operator(primitive: Any, operands: Sequence[Any], bits_given: list[int | None]) -> int | None:
     name = primitive.name
     if name in _OF_TENSORS:
         return _TENSOR
     if not any(name in each for each in (_SUMS, _SAME, _QUOTIENTS, _COMPARISONS, ("mul", "pow"))):
         is_elementwise = primitive.kind == "elementwise" or primitive.kind.startswith("pointwise")
-        return _TENSOR if is_elementwise and _is_mixed(operands, given) else None
-    if _is_mixed(operands, given):
+        return _TENSOR if is_elementwise and _is_mixed(operands, bits_given) else None
+    if _is_mixed(operands, bits_given):
         return _TENSOR
     if name in _COMPARISONS:
         return 1
-    sizes = [_size(x) if g is None else g for x, g in zip(operands, given, strict=True)]
+    sizes = [_size(x) if g is None else g for x, g in zip(operands, bits_given, strict=True)]
     if name in _QUOTIENTS:
-        if given[1] is not None or sizes[1] == 0:
+        if bits_given[1] is not None or sizes[1] == 0:
             return None
         result = max(sizes)
     elif name == "pow":
         base = operands[0]
-        if given[0] is not None or not 0 < float(np.asarray(base.value)) <= 1:
+        if bits_given[0] is not None or not 0 < float(np.asarray(base.value)) <= 1:
             return None
         result = 0
     elif name == "mul":
@@ -168,9 +172,9 @@ def _of_operator(primitive: Any, operands: Sequence[Any], given: list[int | None
     return result if result <= _LARGEST else None
 
 
-def _is_mixed(operands: Sequence[Any], given: list[int | None]) -> bool:
+def _is_mixed(operands: Sequence[Any], bits_given: list[int | None]) -> bool:
     """Whether a number meets a tensor."""
-    return any(g is None and type(x) is not Constant for x, g in zip(operands, given, strict=True))
+    return any(g is None and type(x) is not Constant for x, g in zip(operands, bits_given, strict=True))
 
 
 def _size(constant: Any) -> int:
@@ -179,28 +183,30 @@ def _size(constant: Any) -> int:
     return int(largest).bit_length() + (largest > int(largest)) if np.isfinite(largest) else _LARGEST + 1
 
 
-def _of_derivative(equation: Any, given: list[int | None]) -> int | None:
-    """What a derivative of a program gives, whose first operands are the inputs of that program."""
+def _of_derivative(equation: Any, bits_given: list[int | None]) -> int | None:
+    """The result of a derivative of a program, whose first operands are the inputs of that program."""
     if equation.primitive.name not in _DERIVATIVES or len(equation.graphs) != 1:
         return None
     (graph,) = equation.graphs.values()
     count = len(graph.inputs)
     are_inputs = [x.type for x in graph.inputs] == [x.type for x in equation.inputs[:count]]
-    if not are_inputs or any(g is not None for g in given[count:]):
+    if not are_inputs or any(g is not None for g in bits_given[count:]):
         return None
-    inner = {x: g for x, g in zip(graph.inputs, given, strict=False) if g is not None}
+    inner = {x: g for x, g in zip(graph.inputs, bits_given, strict=False) if g is not None}
     return None if _bits_of_results(graph, inner) is None else _TENSOR
 
 
-def _of_cond(equation: Any, given: list[int | None]) -> int | None:
-    """What a branch on a number, or one in which it is used, gives."""
+def _of_cond(equation: Any, bits_given: list[int | None]) -> int | None:
+    """The result of a branch on a number, or of one in which it is used."""
     largest = _TENSOR
     for graph in equation.graphs.values():
-        inner = {x: g for x, g in zip(graph.inputs, given[1:], strict=True) if g is not None}
-        found = _bits_of_results(graph, inner)
-        if found is None:
+        inner = {x: g for x, g in zip(graph.inputs, bits_given[1:], strict=True) if g is not None}
+        inner_bits = _bits_of_results(graph, inner)
+        if inner_bits is None:
             return None
-        largest = max([largest, *[found.get(x, _TENSOR) for x in graph.outputs if type(x) is not Constant]])
+        largest = max(
+            [largest, *[inner_bits.get(x, _TENSOR) for x in graph.outputs if type(x) is not Constant]]
+        )
         constants = [_size(x) for x in graph.outputs if type(x) is Constant]
         largest = max([largest, *constants])
     return largest if largest <= _LARGEST else None

@@ -81,8 +81,6 @@ class Program:
         self._note_results(traced)
         self._types = [atom.type for atom in graph.outputs]
         self._written = written
-        if accept is not None and not accept(self, traced):
-            raise NotPlain
         new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
         # what a failing callback of the program would take with it is not given away
@@ -99,7 +97,7 @@ class Program:
             and not graph.has_halves()
             and len({*map(id, results), *map(id, graph.inputs)}) == len(results) + len(graph.inputs)
         )
-        if only_plain and not self.is_plain:
+        if (only_plain and not self.is_plain) or (accept is not None and not accept(self, traced)):
             raise NotPlain
         count = len(graph.inputs) - len(parameters)
         self.dependencies = traced.dependencies

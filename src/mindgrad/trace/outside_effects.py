@@ -21,7 +21,8 @@ from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.trace import state
 from mindgrad.trace.control.snapshots import CHANGING
 from mindgrad.trace.effect_log import Attribute
-from mindgrad.trace.guards import CONTENTS, Dependencies
+from mindgrad.trace.guard_entries import CONTENTS, stands
+from mindgrad.trace.guards import Dependencies
 from mindgrad.trace.kinds import kinds_of
 from mindgrad.trace.mutation_policy import is_of_program
 from mindgrad.trace.reach import objects_in_reach
@@ -83,13 +84,13 @@ def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[
         return []
     reached = {id(owner) for owner, _ in objects_in_reach(dependencies.roots)}
     owners = {id(vars(cell)): cell for cell in dependencies.owners()}
-    found = []
+    outside = []
     for entry in entries:
         owner = owners.get(id(entry[1]), entry[1])
         is_namespace = entry[0] is dict.get and owner is entry[1]
         if is_namespace or id(owner) in reached or isinstance(owner, contextvars.ContextVar):
-            found.append(entry)
-    return found
+            outside.append(entry)
+    return outside
 
 
 def _restored(entry: list[Any]) -> bool:
@@ -108,7 +109,7 @@ def _restored(entry: list[Any]) -> bool:
             _write(holder, value)
     except Exception:
         return False
-    return Dependencies.stands(entry)
+    return stands(entry)
 
 
 def _write(holder: Any, value: Any) -> None:

@@ -259,15 +259,15 @@ def matched(snapshot: Any, function: Any) -> list[Any] | None:
 
 def users_functions(function: Any) -> list[types.FunctionType]:
     """The user's functions among the parts by which ``function`` is compared."""
-    waiting, met, found = [function], set(), []
-    for each in waiting:
-        if id(each) in met:
+    waiting, met, functions = [function], set(), []
+    for part in waiting:
+        if id(part) in met:
             continue
-        met.add(id(each))
-        if isinstance(each, types.FunctionType) and not in_package(each):
-            found.append(each)
-        waiting.extend((_parts(each) or ((), (), ()))[2])
-    return found
+        met.add(id(part))
+        if isinstance(part, types.FunctionType) and not in_package(part):
+            functions.append(part)
+        waiting.extend((_parts(part) or ((), (), ()))[2])
+    return functions
 
 
 def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | None) -> bool:

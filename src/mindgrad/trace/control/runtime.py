@@ -16,7 +16,6 @@ from functools import partial
 from types import FunctionType
 from typing import Any
 
-from mindgrad._base.location import user_frame
 from mindgrad._base.refusal import refuse
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.dtype import bool_
@@ -35,7 +34,7 @@ from mindgrad.trace.control.loops import loop, scanned
 from mindgrad.trace.control.predicates import equations, known_truth, plain_truth, predicate, truth
 from mindgrad.trace.control.variables import FLAGS, UNDEFINED, State, is_symbolic
 from mindgrad.trace.python import comprehensions, convert
-from mindgrad.trace.unseen_reads import note_function, noting_reads
+from mindgrad.trace.unseen_reads import note_unseen, noting_reads
 
 __all__ = ["RUNTIME", "Runtime", "call"]
 
@@ -441,12 +440,7 @@ def call(function: Any) -> Any:
             return equal_calls.shared(function, converted)
     if converted is not function:
         return converted
-    if function is globals:
-        state.read_namespace(user_frame().f_globals)
-    if type(plain := getattr(function, "__func__", function)) is FunctionType and convert.is_unconverted(
-        plain
-    ):
-        note_function(function)
+    note_unseen(function)
     in_body = snapshots.checked(function)
     if in_body is not function:
         return noting_reads(in_body)
