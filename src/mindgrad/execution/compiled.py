@@ -75,7 +75,7 @@ class Compiled:
         #: types of plain tensors, the version of the options that they were given under, their program
         self._latest: tuple[list[Any], int, Program] | None = None
         self._by_value: set[Any] = set()  # signatures of which programs know the values of arrays
-        self._counters = Counting()
+        self._counters: Counting | None = None  # made by the first call that needs a program
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
 
@@ -115,6 +115,8 @@ class Compiled:
                 return program.call(tensors)
         if key in self._by_value:
             return self._with_known_arrays(key, args, kwargs)()
+        if self._counters is None:
+            self._counters = Counting()
         counter = self._counters.find(key)
         if counter is not None:
             call = self._with_operands(key, args, kwargs, counter)
@@ -288,7 +290,7 @@ class Compiled:
             self._latest = None
             self._programs.clear()
             self._by_value.clear()
-            self._counters.clear()
+            self._counters = None
             self._counts.clear()
             if self.history is not None:
                 self.history.clear()

@@ -82,10 +82,6 @@ class Counting:
             return None
         return counter if counter.see(values) else None
 
-    def clear(self) -> None:
-        """Forget all."""
-        self._known.clear()
-
 
 def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, Any]:
     """The arguments with the ints among their leaves at ``places`` marked as inputs."""
