@@ -26,6 +26,7 @@ EXCEPTIONS = {
     "emit/python_control.py": "the syntax of loops and branches in Python",
     "emit/jax_control.py": "the syntax of loops and branches in jax.lax",
     "optimize/matmul_order.py": "the operators of the trees that its law is about",
+    "execution/number_operands.py": "the arithmetic of Python's numbers",
     "trace/mutation_policy.py": "methods of Python's lists and sets",
     "trace/python/bindings.py": "methods of Python's lists and sets",
     "trace/python/plain_recursion.py": "functions of Python",
@@ -121,8 +122,8 @@ def test_general_machinery_does_not_ask_which_operator_it_is():
 LIMITS = {
     "_ALL", "_MOST", "_LOOPS", "_KEPT", "_SIGNATURES", "_ROLES_KNOWN", "_PLANS_KEPT", "MAXSIZE", "_PATIENCE",
     "_PATIENCE_WITH_SEVERAL", "_REASONS", "_KEPT_PER_OWNER", "_KEPT_WITHOUT_OWNER",
-    "_KINDS", "_STRUCTURES", "_MOST_BYTES", "_BYTES_PER_PROGRAM",
-    "_BYTES_PER_OPERATOR", "_MOST_EQUATIONS", "FEW", "_NEARLY", "_SMALL",
+    "_LEVELS", "_KINDS", "_STRUCTURES", "_MOST_BYTES", "_BYTES_PER_PROGRAM",
+    "_BYTES_PER_OPERATOR", "_MOST_EQUATIONS", "FEW", "_NEARLY", "_SMALL", "_BITS", "_LARGEST", "_TENSOR",
 }  # fmt: skip
 
 

@@ -4,8 +4,8 @@ import collections
 import copy
 import functools
 import gc
-import operator
 import pickle
+import queue
 import warnings
 import weakref
 
@@ -432,17 +432,17 @@ def test_gradients_inside_jit_and_jit_inside_gradients():
 
 
 def test_a_gradient_of_a_jit_function_is_compiled_in_both_modes():
-    runs = []
+    runs = queue.Queue()
 
     @ms.jit
     def f(x):
-        operator.methodcaller("append", 1)(runs)  # unseen: once, while tracing
+        runs.put(1)  # guards do not compare queues: once, while tracing
         return x * x
 
     function = ms.grad(f)
     for _ in range(3):
         same(function(X), [2.0, 4.0])
-    assert len(runs) == 1
+    assert runs.qsize() == 1
 
 
 # --- programs are kept ----------------------------------------------------------------------------
@@ -473,10 +473,10 @@ def test_asking_again_gives_the_same_gradient_function():
 
 
 def test_a_loop_compiles_once():
-    traced = []
+    traced = queue.Queue()
 
     def f(x, y):
-        operator.methodcaller("append", 1)(traced)  # unseen: once, while tracing
+        traced.put(1)  # guards do not compare queues: once, while tracing
         return x * y
 
     for k in range(4):
@@ -489,11 +489,11 @@ def test_a_loop_compiles_once():
             ms.vjp(f, X, Y)
             ms.jacfwd(f)(X, Y)
         if k == 0:
-            first = len(traced)
+            first = traced.qsize()
     if ms.get_context("mode") == ms.GRAPH_MODE:
-        assert (first, len(traced)) == (7, 7)
+        assert (first, traced.qsize()) == (7, 7)
     else:
-        assert len(traced) == 4 * 3 * 7
+        assert traced.qsize() == 4 * 3 * 7
 
 
 def test_gradient_functions_live_as_long_as_what_they_differentiate():
@@ -652,10 +652,10 @@ def test_jvp_with_aux():
 
 
 def test_linearize_runs_the_function_once():
-    runs = []
+    runs = queue.Queue()
 
     def f(x, y):
-        operator.methodcaller("append", 1)(runs)  # unseen: once, while tracing
+        runs.put(1)  # guards do not compare queues: once, while tracing
         return x * y, x * x
 
     out, push = ms.linearize(f, (X, Y))
@@ -664,7 +664,7 @@ def test_linearize_runs_the_function_once():
     for _ in range(2):
         same(push((v, w)), ([103.0, -40.0], [2.0, 40.0]))
         same(push(v, w), ([103.0, -40.0], [2.0, 40.0]))
-    assert len(runs) == 1
+    assert runs.qsize() == 1
     same(ms.linearize(lambda x: x * x, X)[1](v), [2.0, 40.0])
 
 

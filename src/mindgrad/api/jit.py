@@ -7,6 +7,7 @@ import functools
 import inspect
 import os.path
 import sys
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,6 @@ from mindgrad.api.input_signature import InputSignature
 from mindgrad.execution.cache import CacheInfo
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.object_cache import remembered
-from mindgrad.trace import state
 
 __all__ = ["JitConfig", "JitFunction", "jit", "jit_class", "lazy_inline", "ms_function"]
 
@@ -80,21 +80,8 @@ class JitFunction:
         return remembered(
             owner,
             ("bound", self),
-            lambda: JitFunction(_bound(self._compiled.function, owner), self._signature),
+            lambda: JitFunction(types.MethodType(self._compiled.function, owner), self._signature),
         )
-
-
-def _bound(function: Callable[..., Any], owner: Any) -> Callable[..., Any]:
-    @functools.wraps(function)
-    def method(*args: Any, **kwargs: Any) -> Any:
-        if hasattr(owner, "attributes_version"):
-            state.depends_on(owner)
-        return function(owner, *args, **kwargs)
-
-    # what it takes is what the function takes after ``self``
-    signature = inspect.signature(function)
-    method.__signature__ = signature.replace(parameters=list(signature.parameters.values())[1:])  # type: ignore[attr-defined]
-    return method
 
 
 _PARAMETERS = ("fn", "input_signature", "hash_args", "jit_config", "compile_once")

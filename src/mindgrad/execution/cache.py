@@ -29,11 +29,11 @@ from mindgrad.trace.numbers import number_tensor
 from mindgrad.trace.signature import leaf_signature
 from mindgrad.trace.tensor_hooks import any_hooked, with_hooks
 from mindgrad.trace.tracing import DATA
-from mindgrad.trace.user_functions import functions_in
+from mindgrad.trace.user_functions import functions_in, in_package
 
 __all__ = [
     "MAXSIZE", "CacheInfo", "History", "cache_info", "call_signature", "clear_cache", "content_of",
-    "eager_tiers", "history_of", "offer", "offered", "register", "register_eager", "withdraw",
+    "eager_tiers", "history_of", "is_data", "offer", "offered", "register", "register_eager", "withdraw",
 ]  # fmt: skip
 
 #: signatures of one function that programs are kept for
@@ -59,13 +59,14 @@ def call_signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, 
         leaves, structure = flatten((args, kwargs))
         leaves = leaves_as_tensors(leaves)
         key = (structure, tuple([DATA.get(type(x)) or with_hooks(leaf_signature(x), x) for x in leaves]))
-        tensors = [x if isinstance(x, Tensor) else number_tensor(x) for x in leaves if _is_data(x)]
+        tensors = [x if isinstance(x, Tensor) else number_tensor(x) for x in leaves if is_data(x)]
     else:
         tensors = list(args)
     return (key, *_options(settings.options)), tensors
 
 
-def _is_data(leaf: Any) -> bool:
+def is_data(leaf: Any) -> bool:
+    """Whether a leaf of the arguments is an input of a program."""
     if isinstance(leaf, Tensor):
         return not leaf.is_parameter and not is_constant(leaf)
     return type(leaf) in DATA
@@ -276,6 +277,8 @@ def content_of(cell: Any) -> Any:
 
 def _may_be_made_anew(function: Any) -> bool:
     # not the bound methods by which Cells compile themselves: a Cell keeps its programs
+    if isinstance(function, types.MethodType):
+        return not in_package(function.__func__)
     return isinstance(function, types.FunctionType) or hasattr(function, "construct")
 
 

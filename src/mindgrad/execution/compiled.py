@@ -24,6 +24,7 @@ from mindgrad.execution.cache import (
     History,
     call_signature,
     history_of,
+    is_data,
     offer,
     offered,
     register,
@@ -31,6 +32,7 @@ from mindgrad.execution.cache import (
 )
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.execution.layouts import joint_args
+from mindgrad.execution.number_operands import Counting, IntArguments, only_computes, with_operands
 from mindgrad.execution.program import Program
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant
@@ -60,7 +62,8 @@ class Compiled:
     """
 
     __slots__ = (
-        "__weakref__", "_by_value", "_counts", "_latest", "_lock", "_programs", "function", "history",
+        "__weakref__", "_by_value", "_counters", "_counts", "_latest", "_lock", "_programs", "function",
+        "history",
     )  # fmt: skip
 
     #: two of them are the same if their functions are
@@ -73,6 +76,7 @@ class Compiled:
         #: types of plain tensors, the version of the options that they were given under, their program
         self._latest: tuple[list[Any], int, Program] | None = None
         self._by_value: set[Any] = set()  # signatures of which programs know the values of arrays
+        self._counters: Counting | None = None  # made by the first call that needs a program
         self._lock = threading.RLock()
         self._counts: Counter[str] = Counter()
 
@@ -113,6 +117,13 @@ class Compiled:
                 return program.call(tensors)
         if key in self._by_value:
             return self._with_known_arrays(key, args, kwargs)()
+        if self._counters is None:
+            self._counters = Counting()
+        counter = self._counters.find(key)
+        if counter is not None:
+            call = self._with_operands(key, args, kwargs, counter)
+            if call is not None:
+                return call()
         try:
             program = self._compiled(key, args, kwargs)
         except Exception as error:
@@ -123,8 +134,22 @@ class Compiled:
         """Compile a program for these arguments without running it."""
         self._compiled(call_signature(args, kwargs)[0], args, kwargs)
 
-    def _compiled(self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Program:
-        """The program for a signature that none was found for; another thread may have made it."""
+    def _compiled(
+        self,
+        key: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        accept: Callable[[Program, Trace], bool] | None = None,
+        called_key: Any = None,
+    ) -> Program:
+        """The program for a signature that none was found for; another thread may have made it.
+
+        Args:
+            key: the signature.
+            args, kwargs: the arguments.
+            accept: whether a program is accepted; by default all are.
+            called_key: the signature of the call, if the arguments were changed for the program.
+        """
         with self._lock:
             if self.history is None:
                 register(self)
@@ -135,12 +160,13 @@ class Compiled:
                     return program
             compiled = self._adopted(key)
             if compiled is None:
-                reason = self._reason(key)
+                reason = self._reason(key if called_key is None else called_key)
                 leaves, structure = flatten((args, kwargs))
                 if any(type(x) is not Tensor for x in leaves):
                     leaves = leaves_as_tensors(leaves)
                 with Progress("compiling", "compiled", self.function):
-                    compiled = Program(self.function, key, leaves, structure, *self._inputs(key))
+                    places = self._inputs(key)
+                    compiled = Program(self.function, key, leaves, structure, *places, accept)
                 compiled.history = self.history
                 self.history.compiled(reason, self._counts if self._programs else None)
                 lasting = compiled.detached()
@@ -156,6 +182,35 @@ class Compiled:
             if len(self._programs) > MAXSIZE:
                 self._programs.pop(next(iter(self._programs)))
             return compiled
+
+    def _with_operands(
+        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], counter: IntArguments
+    ) -> Callable[[], Any] | None:
+        """The call of a program that takes changing ints as inputs; ``None`` if there cannot be one."""
+        places = counter.places
+        marked = with_operands(args, kwargs, places)
+        marked_key, tensors = call_signature(*marked)
+        for program in self._programs.get(marked_key, ()):
+            if program.holds():
+                program.history.hits += 1
+                return lambda: program.call(tensors)
+        before = next((each[0] for each in reversed(self._programs.values())), None)
+        leaves = flatten(marked)[0]
+        data = [k for k, leaf in enumerate(leaves) if is_data(leaf)]
+
+        def accept(program: Program, traced: Trace) -> bool:
+            inputs = [traced.graph.inputs[data.index(place)] for place in places]
+            is_same = before is None or before.result_types() == program.result_types()
+            return is_same and only_computes(traced.graph, inputs)
+
+        try:
+            program = self._compiled(marked_key, *marked, accept=accept, called_key=key)
+        except Exception as error:
+            if getattr(error, "is_final", False):
+                raise
+            counter.keep_constant()  # the value decides a shape, an index or a path
+            return None
+        return lambda: program.call(tensors)
 
     def _with_known_arrays(
         self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception | None = None
@@ -214,6 +269,7 @@ class Compiled:
             self._latest = None
             self._programs.clear()
             self._by_value.clear()
+            self._counters = None
             self._counts.clear()
             if self.history is not None:
                 self.history.clear()

@@ -22,10 +22,14 @@ from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.optimize.pipeline import before_compilation
 from mindgrad.trace.effect_log import Place
 from mindgrad.trace.guards import Change, Dependencies
-from mindgrad.trace.signature import matched, snapshot
+from mindgrad.trace.signature import matched, snapshot, users_functions
 from mindgrad.trace.tracing import NUMBER, TENSOR, Trace, kind_held, kind_of, trace_of
 
-__all__ = ["Program"]
+__all__ = ["Program", "Rejected"]
+
+
+class Rejected(Exception):
+    """The caller of a new program does not accept it."""
 
 
 class Program:
@@ -55,6 +59,7 @@ class Program:
         structure: Any,
         numbers: Sequence[Place] = (),
         tensors: Sequence[Place] = (),
+        accept: Callable[[Program, Trace], bool] | None = None,
     ) -> None:
         is_checking = settings.options["debug_nans"]
         if is_checking:
@@ -69,8 +74,8 @@ class Program:
         self.function, self.key = function, key
         self._note_results(traced)
         self._types = [atom.type for atom in graph.outputs]
-        new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._written = written
+        new = {id(p): type for p, type in zip(written, self._types[: len(written)], strict=True)}
         self._retyped = [(p, new[id(p)]) for p in written if new[id(p)] is not p.type]
         # what a failing callback of the program would take with it is not given away
         may_give = not calls_back(graph) and not is_checking
@@ -78,6 +83,8 @@ class Program:
         donated = [p for p, may_donate in zip(parameters, is_given, strict=True) if may_donate]
         self._donation = Donation(donated) if donated else None
         self._read = [p for p, may_donate in zip(parameters, is_given, strict=True) if not may_donate]
+        if accept is not None and not accept(self, traced):
+            raise Rejected
         count = len(graph.inputs) - len(parameters)
         self.dependencies = traced.dependencies
         self.dependencies.close([*parameters, *written])
@@ -103,6 +110,12 @@ class Program:
         self._is_leaf = self._only and is_leaf(traced.structure)
         self._has_state = bool(traced.outcome)
 
+    def result_types(self) -> list[Any]:
+        """The types of the tensors among the results; constants and numbers have none."""
+        types = iter(self._types[len(self._written) :])
+        produced = [next(types) if kind is TENSOR or kind is NUMBER else None for kind in self._leaves]
+        return [type if kind is TENSOR else None for type, kind in zip(produced, self._leaves, strict=True)]
+
     def detached(self) -> Program:
         """This program without its function, for functions that are the same."""
         function, cells, walked = snapshot(self.function, self._outcome.free())
@@ -116,7 +129,7 @@ class Program:
         cells = matched(self.function, function)
         if cells is None:
             return None
-        made = self._with(function, self.dependencies.attached(cells))
+        made = self._with(function, self.dependencies.attached(cells, users_functions(function)))
         made._outcome = self._outcome.moved(lambda cell: cells[cell] if type(cell) is int else cell)
         return made if made.holds() else None
 

@@ -1,39 +1,43 @@
-"""Guards on attributes of Cells check that those that a trace read still hold the same values.
+"""Reads of attributes of Cells are seen while a program is traced, whatever code makes them.
 
-Reads are seen by whatever code makes them (converted, of this package, of a library): while some thread
-traces, the class of the Cells has a ``__getattribute__`` that notes the names. At other times it has none,
-so that eager programs read attributes at full speed. Whoever reads ``__dict__`` reads all attributes.
+While some thread traces, the class of the Cells has a ``__getattribute__`` that notes the names: reads by
+converted functions, by this package and by libraries count alike. At other times the class has none, so that
+eager programs read attributes at full speed. To read ``__dict__`` is to read all attributes.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from mindgrad._base.location import PACKAGE
-from mindgrad.trace.signature import same
-from mindgrad.trace.state_equality import CONTAINERS
 
-__all__ = ["MISSING", "CellGuard", "follow_reads", "note_all", "reads_noted", "was_read"]
+__all__ = ["ALL", "INVENTORY", "MISSING", "UNREAD", "follow_reads", "note_all", "reads_noted", "was_read"]
 
 MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 
 #: the name whose reading stands for all attributes
-_ALL = "__dict__"
+ALL = "__dict__"
 
-#: internal attributes of a Cell, which traced code does not read
-_OWN = frozenset(["_changes", "_compiled", "_custom", "_made_in", "_derivatives"])
-#: dictionaries that are changed in place
-_INVENTORY = ("_params", "_cells", "_hooks")
+#: internal attributes of a Cell, which select no program
+UNREAD = frozenset(["_changes", "_compiled", "_custom", "_eager", "_made_in", "_derivatives", "_flags"])
+#: dictionaries of a Cell, which are changed in place
+INVENTORY = ("_params", "_cells", "_hooks")
+
+
+def _nothing(cell: Any, name: str) -> None:
+    """Note nothing."""
 
 
 class _Local(threading.local):
     def __init__(self) -> None:
         #: the names that were read of each Cell, by its ``id``; ``None``: nothing is traced
         self.names: dict[int, set[str]] | None = None
+        #: is called with the Cell and the name at the first read of each
+        self.met: Callable[[Any, str], None] = _nothing
 
 
 _local = _Local()
@@ -57,11 +61,19 @@ def follow_reads(kind: Any) -> None:
 def _noting(kind: Any) -> Any:
     def __getattribute__(self: Any, name: str) -> Any:
         names = _local.names
-        if names is not None and (name != _ALL or not _is_own_frame(sys._getframe(1))):
-            names.setdefault(id(self), set()).add(name)
+        if names is not None and (name != ALL or not _is_own_frame(sys._getframe(1))):
+            _note(self, name)
         return super(kind, self).__getattribute__(name)
 
     return __getattribute__
+
+
+def _note(cell: Any, name: str) -> None:
+    """Note the read of an attribute, the first time before anything else happens."""
+    seen = _local.names.setdefault(id(cell), set())  # type: ignore[union-attr]
+    if name not in seen and name not in UNREAD:
+        seen.add(name)
+        _local.met(cell, name)
 
 
 def _is_own_frame(frame: Any) -> bool:
@@ -72,19 +84,24 @@ def _is_own_frame(frame: Any) -> bool:
 def note_all(cell: Any) -> None:
     """Note that the program being traced depends on all attributes of ``cell``."""
     if _local.names is not None:
-        _local.names.setdefault(id(cell), set()).add(_ALL)
+        _note(cell, ALL)
 
 
 def was_read(cell: Any, name: str) -> bool:
     """Whether the trace has read an attribute of ``cell`` so far."""
     names = (_local.names or {}).get(id(cell), ())
-    return name in names or _ALL in names
+    return name in names or ALL in names
 
 
 @contextmanager
-def reads_noted() -> Iterator[None]:
-    """While it is open, reads of attributes of Cells on this thread are noted."""
-    outer, _local.names = _local.names, {}
+def reads_noted(met: Callable[[Any, str], None]) -> Iterator[None]:
+    """While it is open, reads of attributes of Cells on this thread are noted.
+
+    Args:
+        met: is called with the Cell and the name at the first read of each.
+    """
+    outer = _local.names, _local.met
+    _local.names, _local.met = {}, met
     with _lock:
         _traces[0] += 1
         if _traces[0] == 1:
@@ -93,75 +110,9 @@ def reads_noted() -> Iterator[None]:
     try:
         yield
     finally:
-        _local.names = outer
+        _local.names, _local.met = outer
         with _lock:
             _traces[0] -= 1
             if not _traces[0]:
                 for kind, _ in _classes:
                     del kind.__getattribute__
-
-
-class CellGuard:
-    """The attributes of one Cell as a trace found them, and whether those that it read still are so.
-
-    Attributes:
-        cell: the Cell.
-        values: its attributes before the trace assigned any.
-        skipped: the names of attributes that the program assigns or takes as inputs.
-    """
-
-    __slots__ = ("_names", "_version", "cell", "skipped", "values")
-
-    def __init__(self, cell: Any) -> None:
-        self.cell = cell
-        self._version = cell.attributes_version
-        self.values = _attributes(cell)
-        self.skipped: set[str] = set()
-        # shared with the trace, which goes on reading
-        names = _local.names
-        self._names: set[str] = {_ALL} if names is None else names.setdefault(id(cell), set())
-
-    def copy(self) -> CellGuard:
-        """A copy of the guard with its own note of the version of the Cell that was compared last."""
-        guard: CellGuard = object.__new__(CellGuard)
-        for slot in self.__slots__:
-            setattr(guard, slot, getattr(self, slot))
-        return guard
-
-    def assign(self, name: str, before: Any) -> None:
-        """Let the value of an attribute be that of before the trace assigned it; ``MISSING``: none."""
-        self.values.pop(name, None)
-        if before is not MISSING:
-            self.values[name] = before
-
-    def holds(self) -> bool:
-        """Whether all attributes that were read are as they were."""
-        version = self.cell.attributes_version
-        if version == self._version:
-            return True
-        if next(self.changed(), None) is not None:
-            return False
-        self._version = version
-        return True
-
-    def differing(self) -> Iterator[tuple[str, Any, Any]]:
-        """Attributes that were read and are other objects now: name, value before, value now."""
-        now = _attributes(self.cell)
-        for name in (*now, *self.values.keys() - now.keys()) if _ALL in self._names else self._names:
-            before, after = self.values.get(name, MISSING), now.get(name, MISSING)
-            if before is not after and name not in self.skipped and name not in _OWN:
-                yield name, before, after
-
-    def changed(self) -> Iterator[tuple[str, Any, Any]]:
-        """The shifting attributes that differ in value too."""
-        for name, before, after in self.differing():
-            if isinstance(before, CONTAINERS) or not same(before, after):
-                yield name, before, after
-
-
-def _attributes(cell: Any) -> dict[str, Any]:
-    attributes = dict(vars(cell))
-    for name in _INVENTORY:
-        if name in attributes:
-            attributes[name] = tuple(attributes[name].items())
-    return attributes

@@ -16,8 +16,8 @@ from typing import Any
 
 __all__ = [
     "UNDEFINED", "Attribute", "Global", "Level", "Local", "Place", "Variable", "Watch", "assign", "body",
-    "changed_since", "current_values", "innermost", "is_known", "isolated", "may_assign", "note_global",
-    "note_local", "note_read", "note_variable", "puts", "watch", "watched",
+    "changed_since", "current_values", "innermost", "is_known", "isolated", "may_assign", "name_of",
+    "note_global", "note_local", "note_read", "note_variable", "puts", "watch", "watched",
 ]  # fmt: skip
 
 
@@ -70,14 +70,21 @@ class Place:
         self.put(value)
 
 
+def name_of(owner: Any) -> str:
+    """The name of an object in messages: its own if it is a class, function or module, or of its class."""
+    if isinstance(owner, type):
+        return owner.__qualname__
+    has_name = isinstance(owner, (types.FunctionType, types.ModuleType))
+    return owner.__name__ if has_name else type(owner).__name__
+
+
 class Attribute(Place):
     """An attribute of an object."""
 
     __slots__ = ()
 
     def __init__(self, owner: Any, name: str) -> None:
-        whose = owner.__qualname__ if isinstance(owner, type) else getattr(owner, "__name__", None)
-        super().__init__(owner, name, f"the attribute '{name}' of {whose or type(owner).__name__}")
+        super().__init__(owner, name, f"the attribute '{name}' of {name_of(owner)}")
 
     def value(self) -> Any:
         return getattr(self.holder, self.name, UNDEFINED)
@@ -299,11 +306,14 @@ def assign(location: Place, value: Any) -> None:
     location.put(value)
 
 
-def note_read(location: Place) -> None:
-    """Note that the program depends on the value of ``location``, unless it has assigned it itself."""
+def note_read(location: Place, own: bool = False) -> None:
+    """Note that the program depends on the value of ``location``, unless it has assigned it itself.
+
+    ``own``: on that of the instance, so that no property is computed.
+    """
     watch = _local.watch
     if watch is not None and not is_known(location.holder, location.name):
-        watch.reads.setdefault(location.key, (location, location.value()))
+        watch.reads.setdefault(location.key, (location, location.own() if own else location.value()))
 
 
 def note_variable(cell: Any, name: str, label: str) -> None:

@@ -183,7 +183,7 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
     if value is location.own() and hasattr(value, "parameters_and_names"):
         return
     kind: Any = type(owner)
-    if is_record(kind):
+    if is_record(kind) and not is_of_program(owner):
         refuse(
             f"the attribute '{name}' of {kind.__name__} is changed, and a compiled program gets copies of "
             f"dataclasses",

@@ -26,7 +26,7 @@ from mindgrad.trace.user_functions import EMPTY, cell_content, in_package
 
 __all__ = [
     "FunctionKey", "Snapshot", "alike", "difference", "leaf_signature", "matched", "same", "shifting",
-    "shown", "snapshot",
+    "shown", "snapshot", "users_functions",
 ]  # fmt: skip
 
 #: NumPy arrays and tensors of at most this many bytes are compared by value, larger ones by identity
@@ -255,6 +255,19 @@ def matched(snapshot: Any, function: Any) -> list[Any] | None:
     if not _same(snapshot, function, set(), cells):
         return None
     return [cells.get(place) for place in range(max(cells, default=-1) + 1)]
+
+
+def users_functions(function: Any) -> list[types.FunctionType]:
+    """The user's functions among the parts by which ``function`` is compared."""
+    waiting, met, functions = [function], set(), []
+    for part in waiting:
+        if id(part) in met:
+            continue
+        met.add(id(part))
+        if isinstance(part, types.FunctionType) and not in_package(part):
+            functions.append(part)
+        waiting.extend((_parts(part) or ((), (), ()))[2])
+    return functions
 
 
 def _same(a: Any, b: Any, met: set[tuple[int, int]], cells: dict[int, Any] | None) -> bool:

@@ -19,12 +19,20 @@ from mindgrad.ir.scope import GraphScope, as_it_is, innermost, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import cell_guards, effect_log
 from mindgrad.trace.guards import MISSING, Dependencies
+from mindgrad.trace.state_equality import NOT_THE_USERS
+from mindgrad.trace.user_functions import NUMERIC
 
 __all__ = [
     "Journal", "advance", "compilation", "computing_in", "depends_on", "depends_on_attribute", "float_type",
-    "generators", "has_attribute", "is_compiling", "is_stored", "journal", "read", "read_attribute",
-    "read_function", "stream", "use_stream", "write",
+    "generators", "has_attribute", "is_compiling", "is_stored", "journal", "noted", "read", "read_attribute",
+    "read_contents", "read_function", "read_namespace", "read_property", "stream", "use_stream", "write",
 ]  # fmt: skip
+
+#: values of attributes of Parameters that select a program
+_PLAIN = (bool, int, str, type(None))
+_METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
+_CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
+_OTHER_MODULES = NOT_THE_USERS | NUMERIC
 
 #: the Parameters that hold the states of generators of random numbers
 generators: list[Any] = []
@@ -154,7 +162,7 @@ def computing_in(dtype: Any) -> Iterator[None]:
         _local.float_type = before
 
 
-def _noted() -> Dependencies | None:
+def noted() -> Dependencies | None:
     """The record of reads of the program being compiled on this thread; ``None``: none is compiled."""
     scopes = open_scopes()
     if not scopes or not isinstance(scopes[0], GraphScope):
@@ -171,51 +179,66 @@ def depends_on(owner: Any) -> None:
     ``owner.attributes_version`` changes when one of them is set; a compiled program is used again only while
     they are as they were.
     """
-    noted = _noted()
-    if noted is not None:
-        noted.owner(owner)
+    record = noted()
+    if record is not None:
+        record.owner(owner)
+
+
+def read_property(owner: Any, name: str) -> None:
+    """Note that the program being compiled runs a property of the class of ``owner``."""
+    record = noted()
+    if record is not None:
+        record.method(owner, name)
 
 
 def depends_on_attribute(owner: Any, name: str) -> None:
     """Note that the program being compiled depends on ``owner.name``, an attribute of this package's own."""
-    noted = _noted()
-    if noted is not None:
-        noted.attribute(owner, name, getattr(owner, name))
+    record = noted()
+    if record is not None:
+        record.attribute(owner, name, getattr(owner, name))
 
 
 def read_attribute(owner: Any, name: str) -> Any:
     """``owner.name``, and a note that the program being compiled depends on it; on all of ``__dict__``.
 
-    Not noted: properties (their getters read attributes themselves), and what belongs to
-    tensors and to objects of this package that are no Cells.
+    Not noted: attributes of tensors, of objects of this package that are no Cells, and of modules that
+    are not the user's, which are constants.
     """
     value = getattr(owner, name)
-    if isinstance(owner, Tensor) or isinstance(value, types.BuiltinFunctionType | types.MethodWrapperType):
+    if isinstance(owner, Tensor) and not (owner.is_parameter and isinstance(value, _PLAIN)):
         return value
-    noted = _noted()
-    if noted is None or effect_log.is_known(owner, name):
-        return value
-    if isinstance(value, types.MethodType):
-        if value.__self__ is owner:
-            noted.method(owner, name, value.__func__)
+    record = noted()
+    if record is None or effect_log.is_known(owner, name):
         return value
     kind = type(owner)
+    if isinstance(value, _METHODS) and _is_bound_to(value, owner):
+        record.method(owner, name)
+        return value
     if isinstance(owner, types.ModuleType):
-        if isinstance(value, (types.FunctionType, types.ModuleType, type)):
+        if isinstance(value, _CODE) and owner.__name__.partition(".")[0] in _OTHER_MODULES:
             return value
+    elif isinstance(owner, Tensor):
+        pass
     elif kind.__module__.partition(".")[0] == "mindgrad" and not hasattr(kind, "construct"):
         return value
     if name == "__dict__":
         if hasattr(kind, "parameters_and_names"):
-            noted.owner(owner)
+            record.owner(owner)
             cell_guards.note_all(owner)
             return value
         for each in [*value]:
             read_attribute(owner, each)
-    elif not isinstance(getattr(kind, name, None), property):
-        noted.attribute(owner, name, value)
+    elif isinstance(getattr(kind, name, None), property) and not isinstance(owner, Tensor):
+        record.method(owner, name)
+    else:
+        record.attribute(owner, name, value)
         effect_log.note_read(effect_log.Attribute(owner, name))
     return value
+
+
+def _is_bound_to(method: Any, owner: Any) -> bool:
+    """Whether a method is one of the class of ``owner``, or of ``owner`` if it is a class."""
+    return method.__self__ is owner or method.__self__ is type(owner)
 
 
 def has_attribute(owner: Any, name: str, own: bool = False) -> bool:
@@ -226,10 +249,10 @@ def has_attribute(owner: Any, name: str, own: bool = False) -> bool:
     if name in vars(owner) if own else hasattr(owner, name):
         read_attribute(owner, name)
         return True
-    noted = _noted()
-    if noted is not None and not isinstance(owner, Tensor) and not effect_log.is_known(owner, name):
-        noted.attribute(owner, name, MISSING, own)
-        effect_log.note_read(effect_log.Attribute(owner, name))
+    record = noted()
+    if record is not None and not isinstance(owner, Tensor) and not effect_log.is_known(owner, name):
+        record.attribute(owner, name, MISSING, own)
+        effect_log.note_read(effect_log.Attribute(owner, name), own)
     return False
 
 
@@ -239,9 +262,23 @@ def read_function(function: Any) -> None:
     Its global variables and those of its closure select the program: numbers, strings and tuples by
     value, tensors and other objects by identity, lists and dicts by their items.
     """
-    noted = _noted()
-    if noted is not None:
-        noted.function(function)
+    record = noted()
+    if record is not None:
+        record.function(function)
+
+
+def read_contents(owner: Any, label: str) -> None:
+    """Note that the program being compiled depends on everything that an object holds itself."""
+    record = noted()
+    if record is not None:
+        record.contents(owner, label)
+
+
+def read_namespace(names: dict[str, Any]) -> None:
+    """Note that the program being compiled depends on all global variables of a module."""
+    record = noted()
+    if record is not None:
+        record.namespace(names)
 
 
 def compilation() -> weakref.ref[GraphScope] | None:

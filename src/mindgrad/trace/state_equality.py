@@ -7,9 +7,12 @@ A reader returns the contents of a list, dict, set, object, array or tensor for 
 from __future__ import annotations
 
 import array
+import collections
+import contextvars
 import functools
 import sys
 import types
+import zlib
 from operator import is_
 from typing import Any
 
@@ -20,26 +23,63 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.signature import COMPARED_BYTES, same
 
 __all__ = [
-    "CONTAINERS", "NOT_THE_USERS", "array_of_tensor", "attributes", "elements_of_array",
-    "is_changeable_array", "is_read_unseen", "is_traced_value", "items", "own_attribute", "same_elements",
-    "same_items",
+    "CONTAINERS", "NOT_THE_USERS", "array_of_tensor", "attributes", "checksum", "elements_of_array",
+    "has_items", "held_items", "is_changeable_array", "is_read_unseen", "is_traced_value", "is_users_class",
+    "items", "keyword_defaults", "own_attribute", "same_elements", "same_items", "static",
 ]  # fmt: skip
 
 CONTAINERS = (list, dict, set)
 
-
-_BUFFERS = (array.array, memoryview)
+#: bytes of an array up to which a trace is checked for changes of its elements
+_LARGEST_CHECKED = 1 << 28
+_BUFFERS = (array.array, memoryview, bytearray)
+_MAPPINGS = (dict, types.MappingProxyType, collections.UserDict, collections.ChainMap)
+_SEQUENCES = (list, collections.deque, collections.UserList)
+_OTHERS = (set, frozenset, functools.partial, contextvars.ContextVar)
 
 
 def _same_item(before: Any, after: Any) -> bool:
     return before is after or (not isinstance(before, CONTAINERS) and same(before, after))
 
 
+def has_items(value: Any) -> bool:
+    """Whether a value is a container of Python whose items a guard compares."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.hasobject
+    return isinstance(value, (*_MAPPINGS, *_SEQUENCES, *_OTHERS))
+
+
 def items(container: Any, _: str, __: Any) -> Any:
     """The items of a container, as a guard keeps them."""
-    if isinstance(container, dict):
+    if isinstance(container, _MAPPINGS):
         return (*container, *container.values())
-    return frozenset(container) if isinstance(container, set) else tuple(container)
+    if isinstance(container, (set, frozenset)):
+        return frozenset(container)
+    if isinstance(container, functools.partial):
+        keywords = container.keywords
+        return (container.func, *container.args, *keywords, *keywords.values())
+    if isinstance(container, contextvars.ContextVar):
+        try:
+            return (container.get(),)
+        except LookupError:
+            return ()
+    return tuple(container.flat) if isinstance(container, np.ndarray) else tuple(container)
+
+
+def held_items(container: Any) -> Any:
+    """The items of a container that may be containers themselves."""
+    return () if isinstance(container, (set, frozenset)) else items(container, "", None)
+
+
+def keyword_defaults(function: Any, _: str, __: Any) -> Any:
+    """Names and values of the keyword defaults of a function."""
+    held = function.__kwdefaults__ or {}
+    return (*held, *held.values())
+
+
+def static(kind: Any, name: str, default: Any) -> Any:
+    """An attribute of a class itself, as it was defined."""
+    return vars(kind).get(name, default)
 
 
 def same_items(now: Any, then: Any) -> bool:
@@ -74,6 +114,8 @@ def is_changeable_array(data: Any) -> bool:
 
 def elements_of_array(array: Any, _: str, __: Any) -> bytes | None:
     """The bytes of an array, of NumPy or another library, as a guard keeps them; ``None`` of large ones."""
+    if isinstance(array, bytearray):
+        return bytes(array) if len(array) <= COMPARED_BYTES else None
     if not isinstance(array, np.ndarray):
         try:
             array = array_of_object(array)
@@ -95,6 +137,14 @@ def same_elements(tensor: Tensor, array: Any) -> bool:
     return np.asarray(now).tobytes() == np.asarray(array).tobytes()
 
 
+def checksum(array: Any, _: str, __: Any) -> int | None:
+    """A checksum of a NumPy array whose elements are too many to be kept; ``None`` of other objects."""
+    is_plain = isinstance(array, np.ndarray) and array.flags.writeable and array.flags.c_contiguous
+    if not is_plain or array.nbytes > _LARGEST_CHECKED:
+        return None
+    return zlib.crc32(array.view(np.uint8).data) if array.ndim else None
+
+
 #: special methods whose reading is seen: flow of control converts them, or nothing is read
 _SEEN = frozenset([
     "__init__", "__new__", "__post_init__", "__init_subclass__", "__call__", "__repr__", "__str__", "__del__",
@@ -105,6 +155,12 @@ _SEEN = frozenset([
 
 #: the packages whose classes are none of the user's
 NOT_THE_USERS = {"mindgrad", *sys.stdlib_module_names}
+
+
+@functools.lru_cache(maxsize=4096)
+def is_users_class(kind: Any) -> bool:
+    """Whether a class is not of this package and not of Python's library."""
+    return kind.__module__.partition(".")[0] not in NOT_THE_USERS
 
 
 @functools.lru_cache(maxsize=4096)

@@ -13,7 +13,7 @@ from mindgrad.ir.mutable import MutableFloat, MutableInt
 from mindgrad.ir.scope import GraphScope, opened
 from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.ir.types import tensor_type
-from mindgrad.trace import mutation_policy, state, user_calls
+from mindgrad.trace import mutation_policy, outside_effects, state, user_calls
 from mindgrad.trace.cell_guards import reads_noted
 from mindgrad.trace.control.texts import refuse_kept
 from mindgrad.trace.effect_log import Place, watched
@@ -51,7 +51,8 @@ class Trace:
     ) -> None:
         scope: Any = GraphScope()
         scope.dependencies = self.dependencies = Dependencies()
-        with opened(scope), reads_noted(), watched() as watch:
+        effects = outside_effects.refused(self.dependencies, function, leaves)
+        with effects, opened(scope), reads_noted(self.dependencies.read_of_cell), watched() as watch:
             symbols = [_symbol(scope, leaf) for leaf in leaves]
             inputs = bind(watch, scope, tensor_places, numbers)
             args, kwargs = unflatten(structure, symbols)

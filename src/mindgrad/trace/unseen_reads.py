@@ -10,17 +10,37 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from mindgrad._base.location import user_frame
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import state
-from mindgrad.trace.python.convert import NUMERIC
-from mindgrad.trace.reach import is_the_users
+from mindgrad.trace.python import convert
+from mindgrad.trace.reach import is_the_users, objects_in_reach
 from mindgrad.trace.user_functions import in_package
 
-__all__ = ["noting_reads"]
+__all__ = ["note_unseen", "noting_reads"]
 
 #: modules whose functions look at the frame that calls them, or read no attributes of arguments
-_LEFT_ALONE = NUMERIC | {"mindgrad", "builtins", "logging", "warnings", "inspect", "sys", "traceback", "math"}
+_LEFT_ALONE = convert.NUMERIC | {
+    "mindgrad",
+    "builtins",
+    "logging",
+    "warnings",
+    "inspect",
+    "sys",
+    "traceback",
+    "math",
+}
 _NO_OBJECTS: Any = (Tensor, type, types.ModuleType, types.FunctionType, types.MethodType)
+
+
+def note_unseen(function: Any) -> None:
+    """Note everything in reach of a function of the user's that is called unconverted."""
+    if function is globals:
+        state.read_namespace(user_frame().f_globals)
+    plain = getattr(function, "__func__", function)
+    if type(plain) is types.FunctionType and convert.is_unconverted(plain):
+        for owner, label in objects_in_reach([(function, "the function")]):
+            state.read_contents(owner, label)
 
 
 def noting_reads(function: Any) -> Any:

@@ -9,8 +9,17 @@ from typing import Any
 
 from mindgrad._base.location import PACKAGE
 
-__all__ = ["EMPTY", "cell_content", "functions_in", "in_package"]
+__all__ = ["EMPTY", "NUMERIC", "cell_content", "functions_in", "in_package"]
 
+#: packages whose Python code works on values only
+NUMERIC = frozenset(
+    {
+        "IPython", "PIL", "_pytest", "cupy", "cython", "dask", "h5py", "hypothesis", "ipykernel", "jax",
+        "jaxlib", "joblib", "llvmlite", "matplotlib", "ml_dtypes", "mpmath", "networkx", "numba", "numpy",
+        "opt_einsum", "pandas", "pip", "pluggy", "pytest", "scipy", "setuptools", "skimage", "sklearn",
+        "sympy", "tensorflow", "torch", "torchvision", "tqdm", "xarray",
+    }
+)  # fmt: skip
 #: the content of a closure cell whose variable has no value yet
 EMPTY = object()
 

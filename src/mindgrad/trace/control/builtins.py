@@ -150,8 +150,6 @@ def _picked(items: list[Any], key: Tensor) -> Any:
 
 # -- attributes ----------------------------------------------------------------------------------
 
-_PROPERTIES: dict[tuple[type, str], Any] = {}
-
 
 def _property(kind: type, name: str) -> Any:
     """The property of a user's class, ``None`` if the attribute is none."""
@@ -181,10 +179,9 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
         descriptor = _inherited(owner, name)
         if isinstance(descriptor, property) and descriptor.fget is not None:
             return runtime.call(descriptor.fget)(owner.__self__)
-    key = (kind, name)
-    if key not in _PROPERTIES:
-        _PROPERTIES[key] = _property(kind, name)
-    descriptor = _PROPERTIES[key]
+    descriptor = _property(kind, name)
+    if descriptor is not None:
+        state.read_property(owner, name)
     if isinstance(descriptor, functools.cached_property):
         if not state.has_attribute(owner, name, own=True):
             computed = runtime.call(descriptor.func)(owner)

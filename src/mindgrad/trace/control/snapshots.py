@@ -27,7 +27,7 @@ from mindgrad.trace.reach import (
 )
 from mindgrad.trace.state_equality import NOT_THE_USERS
 
-__all__ = ["Snapshot", "check", "checked", "entries_of", "refuse_advance", "refuse_change"]
+__all__ = ["CHANGING", "Snapshot", "check", "checked", "entries_of", "refuse_advance", "refuse_change"]
 
 _READ_ONLY = "read-only"
 
@@ -232,7 +232,8 @@ def refuse_change(owner: Any) -> None:
         _refuse(_sentence(entry))
 
 
-_CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operator", "_operator", "random"])
+#: modules whose functions change their arguments
+CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operator", "_operator", "random"])
 _NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])
 
 
@@ -245,7 +246,7 @@ def checked(function: Any) -> Any:
     if is_watched and function.__name__ in _NEVER:
         refuse_advance(owner)
     module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
-    if not is_watched and module not in _CHANGING:
+    if not is_watched and module not in CHANGING:
         return function
 
     def run(*args: Any, **kwargs: Any) -> Any:

@@ -32,21 +32,13 @@ from mindgrad.trace.python.plain_recursion import is_plain_recursion
 from mindgrad.trace.python.rewrite import rewrite_function
 from mindgrad.trace.python.source import NoSource, compile_function, find_source, without_text
 from mindgrad.trace.python.unsupported import check, is_generator_function, refuse_depth, refuse_generator
+from mindgrad.trace.user_functions import NUMERIC, in_package
 
 __all__ = [
-    "NUMERIC", "calls_itself_plainly", "convert", "convertible", "is_made_inside", "reason_unconverted",
-    "reason_without_source", "refuse_unconvertible",
+    "NUMERIC", "calls_itself_plainly", "convert", "convertible", "is_made_inside", "is_unconverted",
+    "reason_unconverted", "reason_without_source", "refuse_unconvertible",
 ]  # fmt: skip
 
-#: packages whose Python code works on values only
-NUMERIC = frozenset(
-    {
-        "IPython", "PIL", "_pytest", "cupy", "cython", "dask", "h5py", "hypothesis", "ipykernel", "jax",
-        "jaxlib", "joblib", "llvmlite", "matplotlib", "ml_dtypes", "mpmath", "networkx", "numba", "numpy",
-        "opt_einsum", "pandas", "pip", "pluggy", "pytest", "scipy", "setuptools", "skimage", "sklearn",
-        "sympy", "tensorflow", "torch", "torchvision", "tqdm", "xarray",
-    }
-)  # fmt: skip
 _HELPERS = re.compile(r"(then|orelse|test|body|get|put|set|locals)__\w*")
 _SITE = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 #: where Python's own modules lie
@@ -155,6 +147,14 @@ def is_without_source(function: Any) -> bool:
     inner = _function_of(function)
     entry = None if inner is None else _codes.get(id(inner.__code__))
     return inner is not None and entry is not None and entry.rewritten is None and not _reason(inner)
+
+
+def is_unconverted(function: types.FunctionType) -> bool:
+    """Whether a function is the user's and runs as it is: a generator function, or one without source."""
+    if not is_generator_function(function.__code__):
+        return is_without_source(function)
+    module = str(function.__globals__.get("__name__", "")).partition(".")[0]
+    return not (in_package(function) or module in NUMERIC or _is_standard(function.__code__.co_filename))
 
 
 def reason_without_source(frame: types.FrameType) -> str:

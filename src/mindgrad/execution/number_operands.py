@@ -1,0 +1,208 @@
+"""Python ints among the arguments that change between calls, as loop counters do, become inputs of a program.
+
+    first value      a constant, as all Python numbers
+    second value     an input, if the program only computes with it: then one program serves all values
+    else             each value is a constant of a program of its own
+
+A program computes with a number if it adds, multiplies, compares or branches on it, or combines it with a
+tensor. A number that is an index, a shape, an axis or the length of a loop stays a constant. So does one with
+which Python may raise an error that a program cannot raise (a division by it), or exceed 63 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.tree import flatten, unflatten
+from mindgrad.execution.array_arguments import leaves_as_tensors
+from mindgrad.ir.graph import Constant, Graph
+from mindgrad.ir.mutable import MutableInt
+
+__all__ = ["IntArguments", "Counting", "only_computes", "with_operands"]
+
+#: bits of the numbers that may become inputs, and of the integers that are computed from them
+_BITS = 31
+_LARGEST = 62
+#: kinds of calls of one function whose ints are remembered
+_MOST = 1024
+
+
+class IntArguments:
+    """The Python ints of calls that agree in everything else.
+
+    Attributes:
+        places: the leaves, by index, that are inputs.
+    """
+
+    __slots__ = ("_constant", "_values", "places")
+
+    def __init__(self, values: dict[int, int]) -> None:
+        self._values = values
+        self._constant: set[int] = set()
+        self.places: tuple[int, ...] = ()
+
+    def see(self, values: dict[int, int]) -> bool:
+        """Note the values of a call; whether some of them are inputs."""
+        changed = {place for place, value in values.items() if self._values[place] != value}
+        self.places = tuple(sorted((changed | {*self.places}) - self._constant))
+        return bool(self.places) and all(-(1 << _BITS) <= values[p] < 1 << _BITS for p in self.places)
+
+    def keep_constant(self) -> None:
+        """Let the inputs be constants from now on."""
+        self._constant.update(self.places)
+        self.places = ()
+
+
+class Counting:
+    """The :class:`IntArguments` of every kind of call of one function."""
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[Any, IntArguments] = {}
+
+    def find(self, key: Any) -> IntArguments | None:
+        """The counter of a call with this signature, if some of its ints are inputs."""
+        arguments = key[0]
+        if len(arguments) != 2 or type(arguments[1]) is not tuple:  # plain tensors
+            return None
+        structure, leaves = arguments
+        values = {k: sig[1] for k, sig in enumerate(leaves) if type(sig) is tuple and sig[:1] == (int,)}
+        if not values:
+            return None
+        pattern = (structure, tuple([int if k in values else sig for k, sig in enumerate(leaves)]), *key[1:])
+        counter = self._known.get(pattern)
+        if counter is None:
+            self._known[pattern] = IntArguments(values)
+            if len(self._known) > _MOST:
+                self._known.pop(next(iter(self._known)))
+            return None
+        return counter if counter.see(values) else None
+
+
+def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, Any]:
+    """The arguments with the ints among their leaves at ``places`` marked as inputs."""
+    leaves, structure = flatten((args, kwargs))
+    leaves = leaves_as_tensors(leaves)
+    for place in places:
+        leaves[place] = MutableInt(leaves[place])
+    return unflatten(structure, leaves)
+
+
+# -- whether a program only computes with its numbers ------------------------------------------------
+
+#: primitives by what they do with a number
+_SUMS = frozenset(["add", "sub", "neg", "abs"])
+_SAME = frozenset(["convert", "broadcast_in_dim", "reshape", "maximum", "minimum", "select"])
+_COMPARISONS = frozenset(
+    [
+        "less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "logical_not", "logical_and",
+        "logical_or",
+    ]
+)  # fmt: skip
+#: operators on tensors without indices or shapes that are computed
+_OF_TENSORS = frozenset(["concatenate", "cumsum", "dot", "pad", "permute", "reduce_sum", "reverse", "slice"])
+#: primitives that hold a program and give it, or its derivative
+_DERIVATIVES = ("recomputed", "rowwise_gradient", "taylor_coefficients")
+_QUOTIENTS = frozenset(["div", "floor_div", "mod"])
+
+
+def only_computes(graph: Graph, numbers: Iterable[Any]) -> bool:
+    """Whether ``graph`` only does arithmetic with its inputs ``numbers`` that cannot raise in Python."""
+    return _bits_of_results(graph, dict.fromkeys(numbers, _BITS)) is not None
+
+
+def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | None:
+    """The bits of all values that are numbers; ``None`` if something else is done with one."""
+    for equation in graph.equations:
+        name, operands = equation.primitive.name, equation.inputs
+        bits_given = [bits.get(x) if type(x) is not Constant else None for x in operands]
+        if all(each is None for each in bits_given):
+            continue
+        if name == "cond":
+            result_bits = _of_cond(equation, bits_given)
+        elif equation.graphs:
+            result_bits = _of_derivative(equation, bits_given)
+        else:
+            result_bits = _of_operator(equation.primitive, operands, bits_given)
+        if result_bits is None:
+            return None
+        is_number = result_bits >= 0
+        if is_number:
+            bits.update((output, result_bits) for output in equation.outputs)
+    return bits
+
+
+#: a result that is no number: a tensor
+_TENSOR = -1
+
+
+def _of_operator(primitive: Any, operands: Sequence[Any], bits_given: list[int | None]) -> int | None:
+    name = primitive.name
+    if name in _OF_TENSORS:
+        return _TENSOR
+    if not any(name in each for each in (_SUMS, _SAME, _QUOTIENTS, _COMPARISONS, ("mul", "pow"))):
+        is_elementwise = primitive.kind == "elementwise" or primitive.kind.startswith("pointwise")
+        return _TENSOR if is_elementwise and _is_mixed(operands, bits_given) else None
+    if _is_mixed(operands, bits_given):
+        return _TENSOR
+    if name in _COMPARISONS:
+        return 1
+    sizes = [_size(x) if g is None else g for x, g in zip(operands, bits_given, strict=True)]
+    if name in _QUOTIENTS:
+        if bits_given[1] is not None or sizes[1] == 0:
+            return None
+        result = max(sizes)
+    elif name == "pow":
+        base = operands[0]
+        if bits_given[0] is not None or not 0 < float(np.asarray(base.value)) <= 1:
+            return None
+        result = 0
+    elif name == "mul":
+        result = sum(sizes)
+    else:
+        result = max(sizes) + (name in _SUMS)
+    return result if result <= _LARGEST else None
+
+
+def _is_mixed(operands: Sequence[Any], bits_given: list[int | None]) -> bool:
+    """Whether a number meets a tensor."""
+    return any(g is None and type(x) is not Constant for x, g in zip(operands, bits_given, strict=True))
+
+
+def _size(constant: Any) -> int:
+    """The bits of a constant; those of a number that is not finite are too many."""
+    largest = float(np.max(np.abs(np.asarray(constant.value, np.float64)), initial=0.0))
+    return int(largest).bit_length() + (largest > int(largest)) if np.isfinite(largest) else _LARGEST + 1
+
+
+def _of_derivative(equation: Any, bits_given: list[int | None]) -> int | None:
+    """The result of a derivative of a program, whose first operands are the inputs of that program."""
+    if equation.primitive.name not in _DERIVATIVES or len(equation.graphs) != 1:
+        return None
+    (graph,) = equation.graphs.values()
+    count = len(graph.inputs)
+    are_inputs = [x.type for x in graph.inputs] == [x.type for x in equation.inputs[:count]]
+    if not are_inputs or any(g is not None for g in bits_given[count:]):
+        return None
+    inner = {x: g for x, g in zip(graph.inputs, bits_given, strict=False) if g is not None}
+    return None if _bits_of_results(graph, inner) is None else _TENSOR
+
+
+def _of_cond(equation: Any, bits_given: list[int | None]) -> int | None:
+    """The result of a branch on a number, or of one in which it is used."""
+    largest = _TENSOR
+    for graph in equation.graphs.values():
+        inner = {x: g for x, g in zip(graph.inputs, bits_given[1:], strict=True) if g is not None}
+        inner_bits = _bits_of_results(graph, inner)
+        if inner_bits is None:
+            return None
+        largest = max(
+            [largest, *[inner_bits.get(x, _TENSOR) for x in graph.outputs if type(x) is not Constant]]
+        )
+        constants = [_size(x) for x in graph.outputs if type(x) is Constant]
+        largest = max([largest, *constants])
+    return largest if largest <= _LARGEST else None

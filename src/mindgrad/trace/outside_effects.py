@@ -1,0 +1,142 @@
+"""Effects on Python objects from outside of a program are undone while it is traced, and refused.
+
+An object that the traced code changes would change once, while the program is compiled, and not when it
+runs. Whatever function makes the change (``heapq.heappush``, ``operator.setitem``, a method of a list that
+was saved outside, NumPy's ``out=``), it is seen, because the contents of every object that the trace reads
+are compared afterwards (``guards``). Attributes and variables that converted code assigns are no such
+effects: they become outputs of the program (``side_effects``).
+"""
+
+from __future__ import annotations
+
+import collections
+import contextvars
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.refusal import CompileError, refuse
+from mindgrad.trace import state
+from mindgrad.trace.control.snapshots import CHANGING
+from mindgrad.trace.effect_log import Attribute
+from mindgrad.trace.guard_entries import CONTENTS, stands
+from mindgrad.trace.guards import Dependencies
+from mindgrad.trace.kinds import kinds_of
+from mindgrad.trace.mutation_policy import is_of_program
+from mindgrad.trace.reach import objects_in_reach
+from mindgrad.trace.state_equality import items
+
+__all__ = ["checked", "refused"]
+
+
+@contextmanager
+def refused(dependencies: Dependencies, function: Any, leaves: Sequence[Any]) -> Iterator[None]:
+    """While ``function`` is traced with the arguments ``leaves``.
+
+    Raises:
+        CompileError: If an object from outside has changed at the end; it is restored before.
+    """
+    dependencies.roots = [(function, "the function"), *[(leaf, "an argument") for leaf in leaves]]
+    error: BaseException | None = None
+    try:
+        yield
+    except BaseException as raised:
+        error = raised
+        raise
+    finally:
+        changed = _from_outside(dependencies, dependencies.effects())
+        restored = [_restored(entry) for entry in changed]
+        if changed and error is None:
+            target = getattr(getattr(function, "construct", function), "__code__", None)
+            at = target and (target.co_filename, target.co_firstlineno, None, None, target.co_name)
+            _refuse(changed[0], all(restored), at)
+
+
+def checked(function: Any, call: Any) -> Any:
+    """Wrapper of ``call``, which runs ``function``, that refuses effects at the line that calls it.
+
+    Args:
+        function: a function that is not converted.
+        call: what is called for it.
+    """
+    owner = getattr(function, "__self__", None)
+    module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
+    dependencies = state.noted()
+    if dependencies is None or not (module in CHANGING or dependencies.compares(owner)):
+        return call
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        result = call(*args, **kwargs)
+        found = [dependencies.effect_on(each) for each in (owner, *args, *kwargs.values())]
+        entries = [entry for entry in found if entry is not None and not is_of_program(entry[1])]
+        for entry in _from_outside(dependencies, entries):
+            _refuse(entry, _restored(entry), None)
+        return result
+
+    return run
+
+
+def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[list[Any]]:
+    """Those entries whose objects the function and its arguments reach: others are of the trace itself."""
+    if not entries:
+        return []
+    reached = {id(owner) for owner, _ in objects_in_reach(dependencies.roots)}
+    owners = {id(vars(cell)): cell for cell in dependencies.owners()}
+    outside = []
+    for entry in entries:
+        owner = owners.get(id(entry[1]), entry[1])
+        is_namespace = entry[0] is dict.get and owner is entry[1]
+        if is_namespace or id(owner) in reached or isinstance(owner, contextvars.ContextVar):
+            outside.append(entry)
+    return outside
+
+
+def _restored(entry: list[Any]) -> bool:
+    """Put the contents of an object, or its attribute, back; whether that was possible."""
+    read, holder, name, value, _, _ = entry
+    try:
+        if isinstance(holder, contextvars.ContextVar):
+            holder.set(*value)
+        elif read is items and isinstance(holder, (collections.UserList, collections.UserDict)):
+            kinds_of(type(holder.data))[0].write(holder.data, value)  # type: ignore[misc]
+        elif read is dict.get:
+            holder[name] = value
+        elif read is getattr:
+            Attribute(holder, name).put(value)
+        else:
+            _write(holder, value)
+    except Exception:
+        return False
+    return stands(entry)
+
+
+def _write(holder: Any, value: Any) -> None:
+    kind: Any = type(holder)
+    write = kinds_of(kind)[0].write
+    if isinstance(value, bytes) and hasattr(holder, "dtype"):
+        value = _array(holder, value)
+    if write is not None:
+        write(holder, value)
+
+
+def _array(holder: Any, elements: bytes) -> Any:
+    return np.frombuffer(elements, holder.dtype).reshape(holder.shape)
+
+
+def _refuse(entry: list[Any], is_restored: bool, at: Any) -> None:
+    kind = type(entry[1]).__name__
+    restored = "it has been restored" if is_restored else "it could not be restored"
+    subject = f"the contents of {entry[4]} ({kind}) are" if entry[0] in CONTENTS else f"{entry[4]} is"
+    try:
+        refuse(
+            f"{subject} changed in a compiled program: this would happen once, while compiling, and "
+            f"not when the program runs ({restored})",
+            "Change a copy; or return the new value, and change the object after the call; or run in "
+            "PYNATIVE_MODE.",
+            at=at,
+        )
+    except CompileError as error:
+        error.is_final = True
+        raise

@@ -1,0 +1,1266 @@
+"""Guards of compiled functions: after any change of Python state the compiled result equals the eager one.
+
+Every entry of the table makes a function that multiplies by 2 and a change after which it multiplies by 3. It is compiled in
+five ways. Entries of ``CONSTANTS`` are beyond the rule on the page "Graph mode": their programs keep the first value.
+"""
+
+import array
+import collections
+import contextvars
+import dataclasses
+import enum
+import functools
+import linecache
+import operator
+import os
+import subprocess
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Parameter, Tensor, nn, ops
+
+TWO, THREE = np.array([2.0], np.float32), np.array([3.0], np.float32)
+
+
+# -- the ways of compiling --------------------------------------------------------------------------
+
+
+class _Around(nn.Cell):
+    def __init__(self, f):
+        super().__init__()
+        self.f = f
+
+    def construct(self, x):
+        return self.f(x)
+
+
+class _Owner:
+    def __init__(self, f):
+        self.f = f
+
+    @ms.jit
+    def run(self, x):
+        return self.f(x)
+
+
+def _jit(f):
+    return ms.jit(f)
+
+
+def _method(f):
+    return _Owner(f).run
+
+
+def _graph(f):
+    return _in_graph_mode(f if isinstance(f, nn.Cell) else _Around(f))
+
+
+def _gradient(f):
+    cell = f if isinstance(f, nn.Cell) else _Around(f)
+    gradient = ms.grad(lambda x: cell(x).sum())
+    return _in_graph_mode(gradient)
+
+
+def _nested(f):
+    inner = ms.jit(f)
+    return ms.jit(lambda x: inner(x))
+
+
+def _in_graph_mode(f):
+    def run(x):
+        ms.set_context(mode=ms.GRAPH_MODE)
+        try:
+            return f(x)
+        finally:
+            ms.set_context(mode=ms.PYNATIVE_MODE)
+
+    return run
+
+
+WAYS = [_jit, _method, _graph, _gradient, _nested]
+
+# -- the table --------------------------------------------------------------------------------------
+
+CASES = {}
+CONSTANTS = {}
+
+
+def case(make):
+    CASES[make.__name__] = make
+    return make
+
+
+def constant(make):
+    CONSTANTS[make.__name__] = make
+    return make
+
+
+class Scale(nn.Cell):
+    """A Cell that multiplies by its attribute."""
+
+    factor = 2.0
+
+    def __init__(self):
+        super().__init__()
+        self.k = 2.0
+
+    def construct(self, x):
+        return x * self.k
+
+
+class Three(nn.Cell):
+    def construct(self, x):
+        return x * 3.0
+
+
+class Two(nn.Cell):
+    def construct(self, x):
+        return x * 2.0
+
+
+class Inner(nn.Cell):
+    """A Cell with a Cell in it."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = Scale()
+
+    def construct(self, x):
+        return self.inner(x)
+
+
+@case
+def attribute_of_a_cell():
+    net = Scale()
+    return net, lambda: setattr(net, "k", 3.0)
+
+
+@case
+def attribute_of_a_nested_cell():
+    net = Inner()
+    return net, lambda: setattr(net.inner, "k", 3.0)
+
+
+@case
+def nested_cell_replaced():
+    net = Inner()
+    return net, lambda: setattr(net, "inner", Three())
+
+
+@case
+def nested_cell_replaced_by_insert_child():
+    net = Inner()
+    return net, lambda: net.insert_child_to_cell("inner", Three())
+
+
+@case
+def attribute_set_by_object_setattr():
+    net = Scale()
+    return net, lambda: object.__setattr__(net, "k", 3.0)
+
+
+@case
+def attribute_set_in_the_dict_of_a_cell():
+    net = Scale()
+    return net, lambda: net.__dict__.update(k=3.0)
+
+
+@case
+def attribute_of_a_nested_cell_set_in_its_dict():
+    net = Inner()
+    return net, lambda: operator.setitem(vars(net.inner), "k", 3.0)
+
+
+@case
+def attribute_deleted_so_that_the_class_has_it():
+    class Net(Scale):
+        k = 3.0
+
+    net = Net()
+    return net, lambda: delattr(net, "k")
+
+
+@case
+def class_attribute_of_a_cell():
+    class Net(nn.Cell):
+        factor = 2.0
+
+        def construct(self, x):
+            return x * self.factor
+
+    return Net(), lambda: setattr(Net, "factor", 3.0)
+
+
+@case
+def class_attribute_of_a_base_of_a_cell():
+    class Base(nn.Cell):
+        factor = 2.0
+
+    class Net(Base):
+        def construct(self, x):
+            return x * self.factor
+
+    return Net(), lambda: setattr(Base, "factor", 3.0)
+
+
+@case
+def class_attribute_of_a_cell_read_by_the_class():
+    class Net(nn.Cell):
+        factor = 2.0
+
+        def construct(self, x):
+            return x * Net.factor
+
+    return Net(), lambda: setattr(Net, "factor", 3.0)
+
+
+@case
+def class_attribute_hidden_by_one_of_the_cell():
+    class Net(nn.Cell):
+        factor = 2.0
+
+        def construct(self, x):
+            return x * self.factor
+
+    net = Net()
+    return net, lambda: setattr(net, "factor", 3.0)
+
+
+@case
+def class_attribute_hidden_in_a_subclass():
+    class Base(nn.Cell):
+        factor = 2.0
+
+    class Net(Base):
+        def construct(self, x):
+            return x * self.factor
+
+    return Net(), lambda: setattr(Net, "factor", 3.0)
+
+
+@case
+def class_of_a_cell_replaced():
+    class Other(Scale):
+        def construct(self, x):
+            return x * 3.0
+
+    net = Scale()
+    return net, lambda: setattr(net, "__class__", Other)
+
+
+@case
+def construct_replaced_on_the_class():
+    class Net(nn.Cell):
+        def construct(self, x):
+            return x * 2.0
+
+    return Net(), lambda: setattr(Net, "construct", lambda self, x: x * 3.0)
+
+
+@case
+def method_replaced_on_the_class():
+    class Net(nn.Cell):
+        def helper(self, x):
+            return x * 2.0
+
+        def construct(self, x):
+            return self.helper(x)
+
+    return Net(), lambda: setattr(Net, "helper", lambda self, x: x * 3.0)
+
+
+@case
+def method_of_a_base_replaced_on_the_subclass():
+    class Base(nn.Cell):
+        def helper(self, x):
+            return x * 2.0
+
+    class Net(Base):
+        def construct(self, x):
+            return self.helper(x)
+
+    return Net(), lambda: setattr(Net, "helper", lambda self, x: x * 3.0)
+
+
+@case
+def method_replaced_on_the_cell():
+    class Net(nn.Cell):
+        def helper(self, x):
+            return x * 2.0
+
+        def construct(self, x):
+            return self.helper(x)
+
+    net = Net()
+    return net, lambda: setattr(net, "helper", lambda x: x * 3.0)
+
+
+@case
+def property_replaced_on_the_class():
+    class Net(nn.Cell):
+        @property
+        def factor(self):
+            return 2.0
+
+        def construct(self, x):
+            return x * self.factor
+
+    return Net(), lambda: setattr(Net, "factor", property(lambda self: 3.0))
+
+
+@case
+def property_that_hides_an_attribute():
+    class Net(Scale):
+        pass
+
+    return Net(), lambda: setattr(Net, "k", property(lambda self: 3.0))
+
+
+@case
+def static_method_replaced():
+    class Net(nn.Cell):
+        @staticmethod
+        def factor():
+            return 2.0
+
+        def construct(self, x):
+            return x * self.factor()
+
+    return Net(), lambda: setattr(Net, "factor", staticmethod(lambda: 3.0))
+
+
+@case
+def class_method_replaced():
+    class Net(nn.Cell):
+        @classmethod
+        def factor(cls):
+            return 2.0
+
+        def construct(self, x):
+            return x * self.factor()
+
+    return Net(), lambda: setattr(Net, "factor", classmethod(lambda cls: 3.0))
+
+
+@case
+def code_of_a_method_replaced():
+    class Net(nn.Cell):
+        def construct(self, x):
+            return x * 2.0
+
+    return Net(), lambda: setattr(Net.construct, "__code__", Three.construct.__code__)
+
+
+@case
+def code_of_a_function_replaced():
+    def f(x):
+        return x * 2.0
+
+    def g(x):
+        return x * 3.0
+
+    return lambda x: f(x), lambda: setattr(f, "__code__", g.__code__)
+
+
+@case
+def code_of_the_compiled_function_replaced():
+    def f(x):
+        return x * 2.0
+
+    def g(x):
+        return x * 3.0
+
+    return f, lambda: setattr(f, "__code__", g.__code__)
+
+
+def _containers(read):
+    class Net(nn.Cell):
+        def __init__(self, layers):
+            super().__init__()
+            self.layers = layers
+
+        def construct(self, x):
+            return read(self.layers, x)
+
+    return Net
+
+
+def _item(layers, x):
+    return layers[0](x)
+
+
+def _each(layers, x):
+    for layer in layers:
+        x = layer(x)
+    return x
+
+
+def _length(layers, x):
+    return x * len(layers)
+
+
+def _called(layers, x):
+    return layers(x)
+
+
+def _values(layers, x):
+    for layer in layers.values():
+        x = layer(x)
+    return x
+
+
+for _kind in (nn.CellList, nn.SequentialCell, list):
+    for _read in (_item, _each, _called):
+        if _read is not _called or _kind is nn.SequentialCell:
+
+            def _replaced(kind=_kind, read=_read):
+                layers = kind([Two()])
+                return _containers(read)(layers), lambda: operator.setitem(layers, 0, Three())
+
+            CASES[f"item_of_{_kind.__name__}_read_by{_read.__name__}"] = _replaced
+for _kind in (nn.CellList, list):
+
+    def _appended(kind=_kind):
+        layers = kind([Two(), Two()])
+        return _containers(_length)(layers), lambda: layers.append(Two())
+
+    CASES[f"append_to_{_kind.__name__}_read_by_len"] = _appended
+for _kind in (nn.CellDict, dict):
+    for _read in (lambda layers, x: layers["a"](x), _values):
+
+        def _set(kind=_kind, read=_read):
+            layers = kind({"a": Two()})
+            return _containers(read)(layers), lambda: layers.update({"a": Three()})
+
+        CASES[f"item_of_{_kind.__name__}_read_by{_read.__name__}"] = _set
+
+
+@case
+def item_of_a_cell_list_set_by_setattr():
+    layers = nn.CellList([Two()])
+    return _containers(_each)(layers), lambda: setattr(layers, "0", Three())
+
+
+@case
+def item_of_a_cell_list_inserted_and_deleted():
+    layers = nn.CellList([Two()])
+
+    def change():
+        layers.insert(0, Three())
+        del layers[1]
+
+    return _containers(_each)(layers), change
+
+
+@case
+def item_of_a_global_cell_list():
+    layers = nn.CellList([Two()])
+    return lambda x: layers[0](x), lambda: operator.setitem(layers, 0, Three())
+
+
+@case
+def item_of_a_tuple_of_lists_of_cells():
+    layers = ([Two()],)
+    return lambda x: layers[0][0](x), lambda: operator.setitem(layers[0], 0, Three())
+
+
+@case
+def weight_replaced_by_a_parameter():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = Parameter(Tensor(TWO), name="w")
+
+        def construct(self, x):
+            return x * self.w
+
+    net = Net()
+    return net, lambda: setattr(net, "w", Parameter(Tensor(THREE), name="w"))
+
+
+@case
+def weight_replaced_in_the_dict():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = Parameter(Tensor(TWO), name="w")
+
+        def construct(self, x):
+            return x * self.w
+
+    net = Net()
+
+    def change():
+        new = Parameter(Tensor(THREE), name="w")
+        net._params["w"] = new
+        net.__dict__["w"] = new
+
+    return net, change
+
+
+def _weighted(change):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = Parameter(Tensor(TWO), name="w")
+
+        def construct(self, x):
+            return x * self.w
+
+    net = Net()
+    return net, lambda: change(net.w)
+
+
+@case
+def data_of_a_weight_set():
+    return _weighted(lambda w: w.set_data(Tensor(THREE)))
+
+
+@case
+def dtype_of_a_weight_changed():
+    return _weighted(lambda w: (w.set_dtype(ms.float64), w.set_data(Tensor(THREE))))
+
+
+@case
+def value_of_a_weight_assigned():
+    return _weighted(lambda w: ops.assign(w, Tensor(THREE)))
+
+
+@case
+def requires_grad_changed():
+    net, _ = _weighted(None)
+    return (lambda x: net(x) * (1.0 if net.w.requires_grad else 1.5)), (
+        lambda: setattr(net.w, "requires_grad", False)
+    )
+
+
+@case
+def set_train_of_a_cell():
+    class Net(nn.Cell):
+        def construct(self, x):
+            return x * 3.0 if self.training else x * 2.0
+
+    net = Net()
+    return net, lambda: net.set_train()
+
+
+@case
+def parameter_list():
+    weights = [Parameter(Tensor(TWO), name="a")]
+    return lambda x: x * weights[0], lambda: operator.setitem(weights, 0, Parameter(Tensor(THREE), name="b"))
+
+
+# -- variables --------------------------------------------------------------------------------------
+
+
+def _global_function(value, text="def f(x):\n    return x * k\n"):
+    names = {"k": value, "ops": ops, "__name__": "users"}
+    file = f"<guards {len(_SOURCES)}>"
+    _SOURCES.append(text)
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    exec(compile(text, file, "exec"), names)
+    return names["f"], names
+
+
+_SOURCES: list = []
+
+
+@case
+def global_number():
+    f, names = _global_function(2.0)
+    return f, lambda: names.update(k=3.0)
+
+
+@case
+def global_tensor():
+    f, names = _global_function(Tensor(TWO))
+    return f, lambda: names.update(k=Tensor(THREE))
+
+
+@case
+def global_function():
+    f, names = _global_function(lambda: 2.0, "def f(x):\n    return x * k()\n")
+    return f, lambda: names.update(k=lambda: 3.0)
+
+
+@case
+def global_that_is_a_function_of_the_library():
+    f, names = _global_function(ops.zeros_like, "def f(x):\n    return x * 2.0 + x * k(x)\n")
+    return f, lambda: names.update(k=ops.ones_like)
+
+
+@case
+def global_that_is_a_class_of_the_library():
+    f, names = _global_function(nn.ReLU, "def f(x):\n    return x * 3.0 - k()(x) * (x / x)\n")
+
+    class Zero(nn.Cell):
+        def construct(self, x):
+            return ops.zeros_like(x)
+
+    return f, lambda: names.update(k=Zero)
+
+
+@case
+def global_that_is_a_module():
+    f, names = _global_function(
+        types.SimpleNamespace(tanh=lambda x: 2.0), "def f(x):\n    return x * k.tanh(x)\n"
+    )
+    return f, lambda: names.update(k=types.SimpleNamespace(tanh=lambda x: 3.0))
+
+
+@case
+def global_that_hides_a_builtin():
+    f, names = _global_function(None, "def f(x):\n    return x * (abs(-2.0))\n")
+    return f, lambda: names.update(abs=lambda x: 3.0)
+
+
+@case
+def global_dtype():
+    f, names = _global_function(
+        ms.int32, "def f(x):\n    return x * (2.0 if k == 'int' or str(k) == 'Int32' else 3.0)\n"
+    )
+    return f, lambda: names.update(k=ms.float32)
+
+
+@case
+def variable_of_a_closure():
+    k = 2.0
+
+    def change():
+        nonlocal k
+        k = 3.0
+
+    return lambda x: x * k, change
+
+
+@case
+def variable_of_a_closure_of_a_helper():
+    k = 2.0
+
+    def helper(x):
+        return x * k
+
+    def change():
+        nonlocal k
+        k = 3.0
+
+    return lambda x: helper(x), change
+
+
+@case
+def defaults_replaced():
+    def f(x, k=2.0):
+        return x * k
+
+    return lambda x: f(x), lambda: setattr(f, "__defaults__", (3.0,))
+
+
+@case
+def defaults_of_the_compiled_function_replaced():
+    def f(x, k=2.0):
+        return x * k
+
+    return f, lambda: setattr(f, "__defaults__", (3.0,))
+
+
+@case
+def list_in_defaults():
+    def f(x, k=[2.0]):  # noqa: B006
+        return x * k[0]
+
+    return lambda x: f(x), lambda: operator.setitem(f.__defaults__[0], 0, 3.0)
+
+
+@case
+def array_in_defaults():
+    def f(x, k=TWO.copy()):  # noqa: B008
+        return x * Tensor(k)
+
+    return lambda x: f(x), lambda: operator.setitem(f.__defaults__[0], 0, 3.0)
+
+
+@case
+def keyword_defaults_replaced():
+    def f(x, *, k=2.0):
+        return x * k
+
+    return lambda x: f(x), lambda: setattr(f, "__kwdefaults__", {"k": 3.0})
+
+
+@case
+def keyword_default_changed():
+    def f(x, *, k=2.0):
+        return x * k
+
+    return f, lambda: operator.setitem(f.__kwdefaults__, "k", 3.0)
+
+
+@case
+def list_in_keyword_defaults():
+    def f(x, *, k=[2.0]):  # noqa: B006
+        return x * k[0]
+
+    return lambda x: f(x), lambda: operator.setitem(f.__kwdefaults__["k"], 0, 3.0)
+
+
+@case
+def list_in_a_partial():
+    held = [2.0]
+    f = functools.partial(lambda k, x: x * k[0], held)
+    return lambda x: f(x), lambda: operator.setitem(held, 0, 3.0)
+
+
+@case
+def list_in_a_compiled_partial():
+    held = [2.0]
+    return functools.partial(lambda k, x: x * k[0], held), lambda: operator.setitem(held, 0, 3.0)
+
+
+@case
+def keyword_of_a_partial():
+    f = functools.partial(lambda x, k: x * k, k=2.0)
+    return lambda x: f(x), lambda: operator.setitem(f.keywords, "k", 3.0)
+
+
+@case
+def keyword_of_a_compiled_partial():
+    f = functools.partial(lambda x, k: x * k, k=2.0)
+    return f, lambda: operator.setitem(f.keywords, "k", 3.0)
+
+
+@case
+def function_of_a_module():
+    module = types.ModuleType("of_the_user")
+    module.k = lambda: 2.0
+    return lambda x: x * module.k(), lambda: setattr(module, "k", lambda: 3.0)
+
+
+@case
+def number_of_a_module():
+    module = types.ModuleType("of_the_user")
+    module.k = 2.0
+    return lambda x: x * module.k, lambda: setattr(module, "k", 3.0)
+
+
+@case
+def class_of_a_module():
+    module = types.ModuleType("of_the_user")
+    module.k = Two
+    return lambda x: module.k()(x), lambda: setattr(module, "k", Three)
+
+
+@case
+def module_in_a_module():
+    module, other, inner = (types.ModuleType(name) for name in ("a", "b", "c"))
+    module.inner, inner.k, other.k = inner, 2.0, 3.0
+    return lambda x: x * module.inner.k, lambda: setattr(module, "inner", other)
+
+
+# -- objects ----------------------------------------------------------------------------------------
+
+
+class Plain:
+    factor = 2.0
+
+    def __init__(self, k=2.0):
+        self.k = k
+
+    def times(self, x):
+        return x * self.k
+
+
+@case
+def attribute_of_an_object():
+    o = Plain()
+    return lambda x: x * o.k, lambda: setattr(o, "k", 3.0)
+
+
+@case
+def attribute_of_an_object_in_its_dict():
+    o = Plain()
+    return lambda x: x * o.k, lambda: vars(o).update(k=3.0)
+
+
+@case
+def attribute_read_in_a_method():
+    o = Plain()
+    return lambda x: o.times(x), lambda: setattr(o, "k", 3.0)
+
+
+@case
+def attribute_read_by_getattr():
+    o = Plain()
+    return lambda x: x * getattr(o, "k"), lambda: setattr(o, "k", 3.0)  # noqa: B009
+
+
+@case
+def attribute_read_by_vars():
+    o = Plain()
+    return lambda x: x * vars(o)["k"], lambda: setattr(o, "k", 3.0)
+
+
+@case
+def attribute_read_by_attrgetter():
+    o, get = Plain(), operator.attrgetter("k")
+    return lambda x: x * get(o), lambda: setattr(o, "k", 3.0)
+
+
+@case
+def attribute_of_an_object_in_a_list():
+    o = [Plain()]
+    return lambda x: x * o[0].k, lambda: setattr(o[0], "k", 3.0)
+
+
+@case
+def class_attribute_of_an_object():
+    class Other(Plain):
+        factor = 2.0
+
+    o = Other()
+    return lambda x: x * o.factor, lambda: setattr(Other, "factor", 3.0)
+
+
+@case
+def method_of_an_object_replaced():
+    class Other(Plain):
+        def times(self, x):
+            return x * 2.0
+
+    o = Other()
+    return lambda x: o.times(x), lambda: setattr(Other, "times", lambda self, x: x * 3.0)
+
+
+@case
+def class_of_an_object_replaced():
+    class A:
+        def times(self, x):
+            return x * 2.0
+
+    class B:
+        def times(self, x):
+            return x * 3.0
+
+    o = A()
+    return lambda x: o.times(x), lambda: setattr(o, "__class__", B)
+
+
+@case
+def call_of_an_object_replaced():
+    class A:
+        def __call__(self, x):
+            return x * 2.0
+
+    o = A()
+    return lambda x: o(x), lambda: setattr(A, "__call__", lambda self, x: x * 3.0)
+
+
+@case
+def operator_of_an_object():
+    class A:
+        def __init__(self):
+            self.k = 2.0
+
+        def __getitem__(self, key):
+            return self.k
+
+    o = A()
+    return lambda x: x * o[0], lambda: setattr(o, "k", 3.0)
+
+
+@case
+def slot_of_an_object():
+    class A:
+        __slots__ = ("k",)
+
+    o = A()
+    o.k = 2.0
+    return lambda x: x * o.k, lambda: setattr(o, "k", 3.0)
+
+
+@case
+def attribute_behind_getattr():
+    class A:
+        def __init__(self):
+            self.held = {"k": 2.0}
+
+        def __getattr__(self, name):
+            return self.__dict__["held"][name]
+
+    o = A()
+    return lambda x: x * o.k, lambda: o.held.update(k=3.0)
+
+
+@case
+def attribute_of_a_function():
+    def helper(x):
+        return x * helper.k
+
+    helper.k = 2.0
+    return lambda x: helper(x), lambda: setattr(helper, "k", 3.0)
+
+
+@case
+def field_of_a_dataclass():
+    @dataclasses.dataclass
+    class Config:
+        k: float = 2.0
+
+    o = Config()
+    return lambda x: x * o.k, lambda: setattr(o, "k", 3.0)
+
+
+@case
+def list_in_a_dataclass():
+    @dataclasses.dataclass
+    class Config:
+        k: list
+
+    o = Config([2.0])
+    return lambda x: x * o.k[0], lambda: operator.setitem(o.k, 0, 3.0)
+
+
+@case
+def simple_namespace():
+    o = types.SimpleNamespace(k=2.0)
+    return lambda x: x * o.k, lambda: setattr(o, "k", 3.0)
+
+
+@case
+def enumeration():
+    class Kind(enum.Enum):
+        A = 2.0
+        B = 3.0
+
+    o = Plain(Kind.A)
+    return lambda x: x * o.k.value, lambda: setattr(o, "k", Kind.B)
+
+
+@case
+def dictionary_of_a_cell():
+    net = Scale()
+    net.config = {"k": [2.0]}
+    return lambda x: x * net.config["k"][0], lambda: operator.setitem(net.config["k"], 0, 3.0)
+
+
+@case
+def dataclass_of_a_cell():
+    @dataclasses.dataclass
+    class Config:
+        k: float = 2.0
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.config = Config()
+
+        def construct(self, x):
+            return x * self.config.k
+
+    net = Net()
+    return net, lambda: setattr(net.config, "k", 3.0)
+
+
+# -- containers -------------------------------------------------------------------------------------
+
+_HELD = {
+    "list": lambda: ([2.0], 0),
+    "deque": lambda: (collections.deque([2.0]), 0),
+    "UserList": lambda: (collections.UserList([2.0]), 0),
+    "dict": lambda: ({"a": 2.0}, "a"),
+    "OrderedDict": lambda: (collections.OrderedDict(a=2.0), "a"),
+    "defaultdict": lambda: (collections.defaultdict(float, a=2.0), "a"),
+    "UserDict": lambda: (collections.UserDict(a=2.0), "a"),
+    "ChainMap": lambda: (collections.ChainMap({"a": 2.0}), "a"),
+    "bytearray": lambda: (bytearray(b"\x02"), 0),
+    "array": lambda: (array.array("d", [2.0]), 0),
+    "array of objects": lambda: (np.array([2.0], object), 0),
+    "small array": lambda: (np.array([2.0]), 0),
+    "Tensor": lambda: (Tensor([2.0]), 0),
+}
+for _name, _made in _HELD.items():
+
+    def _variable(made=_made):
+        held, key = made()
+        return lambda x: x * held[key], lambda: operator.setitem(held, key, 3)
+
+    def _attribute(made=_made):
+        held, key = made()
+        o = Plain(held)
+        return lambda x: x * o.k[key], lambda: operator.setitem(held, key, 3)
+
+    def _nested_one(made=_made):
+        held, key = made()
+        outer = {"o": (held,)}
+        return lambda x: x * outer["o"][0][key], lambda: operator.setitem(held, key, 3)
+
+    CASES[f"{_name}_in_a_variable"] = _variable
+    CASES[f"{_name}_in_an_attribute"] = _attribute
+    CASES[f"{_name}_in_a_dict_and_a_tuple"] = _nested_one
+
+
+@case
+def proxy_of_a_dict():
+    under = {"a": 2.0}
+    proxy = types.MappingProxyType(under)
+    return lambda x: x * proxy["a"], lambda: under.update(a=3.0)
+
+
+@case
+def set_of_numbers():
+    held = {2.0}
+    return lambda x: x * max(held), lambda: held.add(3.0)
+
+
+@case
+def dictionary_order():
+    held = {"b": 2.0, "a": 3.0}
+
+    def change():
+        held["b"] = held.pop("b")
+
+    return lambda x: x * next(iter(held.values())), change
+
+
+@case
+def context_variable():
+    held = contextvars.ContextVar("k", default=2.0)
+    return lambda x: x * held.get(), lambda: held.set(3.0)
+
+
+@case
+def bound_method_saved_outside():
+    o = Plain()
+    times = o.times
+    return lambda x: times(x), lambda: setattr(o, "k", 3.0)
+
+
+@case
+def method_of_a_list_saved_outside():
+    held = [2.0]
+    get = held.__getitem__
+    return lambda x: x * get(0), lambda: operator.setitem(held, 0, 3.0)
+
+
+# -- code that is not converted, and rarer ways ------------------------------------------------------
+
+
+@case
+def global_of_a_generator_function():
+    text = "def each():\n    for v in k:\n        yield v\n\ndef f(x):\n    return x * sum(each())\n"
+    f, names = _global_function([1.0, 1.0], text)
+    return f, lambda: names["k"].append(1.0)
+
+
+@case
+def helper_of_a_generator_function():
+    text = "def each():\n    yield k()\n\ndef f(x):\n    return x * sum(each())\n"
+    f, names = _global_function(lambda: 2.0, text)
+    return f, lambda: names.update(k=lambda: 3.0)
+
+
+@case
+def object_of_a_generator_function():
+    o = Plain()
+
+    def each():
+        yield o.k
+
+    return lambda x: x * sum(each()), lambda: setattr(o, "k", 3.0)
+
+
+@case
+def global_read_by_globals():
+    f, names = _global_function(2.0, "def f(x):\n    return x * globals()['k']\n")
+    return f, lambda: names.update(k=3.0)
+
+
+@case
+def global_of_a_function_given_to_map():
+    f, names = _global_function(
+        2.0, "def g(v):\n    return v * k\n\ndef f(x):\n    return sum(map(g, [x]))\n"
+    )
+    return f, lambda: names.update(k=3.0)
+
+
+@case
+def global_read_in_an_inner_function():
+    text = "def f(x):\n    def g():\n        return k\n    return x * g()\n"
+    f, names = _global_function(2.0, text)
+    return f, lambda: names.update(k=3.0)
+
+
+@case
+def variable_of_a_decorator():
+    held = {"k": 2.0}
+
+    def decorated(f):
+        @functools.wraps(f)
+        def wrapper(x):
+            return f(x) * held["k"]
+
+        return wrapper
+
+    return decorated(lambda x: x), lambda: held.update(k=3.0)
+
+
+@case
+def method_of_a_class_of_the_library_replaced():
+    class Other(nn.ReLU):
+        pass
+
+    Other.construct = lambda self, x: x * 2.0
+    return Other(), lambda: setattr(Other, "construct", lambda self, x: x * 3.0)
+
+
+@case
+def bases_of_a_class_replaced():
+    class A:
+        k = 2.0
+
+    class B:
+        k = 3.0
+
+    class C(A):
+        pass
+
+    return lambda x: x * C.k, lambda: setattr(C, "__bases__", (B,))
+
+
+@case
+def attribute_that_was_not_there():
+    o = Plain()
+    return lambda x: x * getattr(o, "other", 2.0), lambda: setattr(o, "other", 3.0)
+
+
+@case
+def attribute_asked_for_by_hasattr():
+    o = Plain()
+    return lambda x: x * (3.0 if hasattr(o, "other") else 2.0), lambda: setattr(o, "other", 3.0)
+
+
+@case
+def key_that_was_not_there():
+    held = {}
+    return lambda x: x * held.get("k", 2.0), lambda: held.update(k=3.0)
+
+
+@case
+def list_in_a_named_tuple():
+    held = collections.namedtuple("Held", "a")([2.0])
+    return lambda x: x * held.a[0], lambda: operator.setitem(held.a, 0, 3.0)
+
+
+@case
+def list_behind_iter():
+    class Rows:
+        def __init__(self):
+            self.rows = [2.0]
+
+        def __iter__(self):
+            return iter(self.rows)
+
+    o = Rows()
+    return lambda x: x * sum(o), lambda: o.rows.append(1.0)
+
+
+@case
+def property_of_an_object():
+    class A:
+        def __init__(self):
+            self.held = 2.0
+
+        @property
+        def k(self):
+            return self.held
+
+    o = A()
+    return lambda x: x * o.k, lambda: setattr(o, "held", 3.0)
+
+
+@case
+def property_of_an_object_replaced():
+    class A:
+        @property
+        def k(self):
+            return 2.0
+
+    o = A()
+    return lambda x: x * o.k, lambda: setattr(A, "k", property(lambda self: 3.0))
+
+
+# -- constants --------------------------------------------------------------------------------------
+
+
+@constant
+def elements_of_a_large_array():
+    held = np.full(1 << 20, 2.0)
+    return lambda x: x * held[0], lambda: operator.setitem(held, 0, 3.0)
+
+
+@constant
+def environment_variables(monkeypatch=None):
+    os.environ["MG_K"] = "2"
+
+    def change():
+        os.environ["MG_K"] = "3"
+
+    return lambda x: x * float(os.environ["MG_K"]), change
+
+
+X = np.array([1.0, 2.0], np.float32)
+
+
+def _run(make, way):
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    f, change = make()
+    h = way(f)
+    factor = np.ones_like(X) if way is _gradient else X
+    first = [h(Tensor(X)).asnumpy() for _ in range(2)]
+    np.testing.assert_allclose(first, [2 * factor] * 2, rtol=1e-6)
+    change()
+    return h(Tensor(X)).asnumpy(), h(Tensor(X)).asnumpy(), factor
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__[1:])
+@pytest.mark.parametrize("name", CASES)
+def test_compiled_result_after_a_change_equals_eager(name, way):
+    got, again, factor = _run(CASES[name], way)
+    np.testing.assert_allclose([got, again], [3 * factor] * 2, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_documented_constant_keeps_its_value(name):
+    got, again, factor = _run(CONSTANTS[name], _jit)
+    np.testing.assert_allclose([got, again], [2 * factor] * 2, rtol=1e-6)
+
+
+_SECOND_PROCESS = """
+import sys
+import numpy as np
+import mindgrad as ms
+from mindgrad import Tensor, nn
+
+k = float(sys.argv[1])
+layers = nn.CellList([nn.ReLU() if k == 2 else nn.Tanh()])
+config = {"k": [k]}
+f = ms.jit(lambda x: layers[0](x) * config["k"][0])
+x = np.array([0.5, 1.0])
+print(np.allclose(f(Tensor(x)).asnumpy(), (x if k == 2 else np.tanh(x)) * k))
+config["k"][0] = 5.0
+layers[0] = nn.Sigmoid()
+print(np.allclose(f(Tensor(x)).asnumpy(), 5 / (1 + np.exp(-x))))
+"""
+
+
+def test_program_from_the_disk_cache_has_the_state_of_its_own_process(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(_SECOND_PROCESS)
+    for k in (2, 3):
+        environment = {**os.environ, "MINDGRAD_CACHE_DIR": str(tmp_path / "cache")}
+        command = [sys.executable, str(program), str(k)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+        assert done.stdout.split() == ["True", "True"], done.stderr

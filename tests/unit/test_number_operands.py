@@ -1,0 +1,148 @@
+"""Python ints that change between calls become inputs of a compiled function, if it only computes with them."""
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Parameter, Tensor, nn, ops
+
+X = np.array([1.0, 2.0, 3.0], np.float32)
+
+
+def _run(f, values, *args):
+    """The results for the values, and how many programs were compiled."""
+    compiled = ms.jit(f)
+    results = [compiled(value, *args) for value in values]
+    return results, compiled.cache_info().misses
+
+
+def _check(f, most, values=range(2, 9)):
+    results, misses = _run(f, values, Tensor(X))
+    for value, result in zip(values, results, strict=True):
+        right = f(value, Tensor(X))
+        assert result.dtype == right.dtype
+        np.testing.assert_allclose(result.asnumpy(), right.asnumpy(), rtol=1e-6)
+    assert misses == most
+
+
+COMPUTED = {
+    "sum": lambda i, x: x + i,
+    "product": lambda i, x: x * i * 2,
+    "quotient by a constant": lambda i, x: x * (i / 1000),
+    "quotient by a tensor": lambda i, x: i / x,
+    "tensor by the number": lambda i, x: x / i,
+    "annealing": lambda i, x: i / 10 * x.sum() - (1 - i / 10) * ops.sqrt(x).sum(),
+    "decay": lambda i, x: x * 0.9**i,
+    "remainder": lambda i, x: x * (i % 3),
+    "branch": lambda i, x: x * 2 if i > 4 else x,
+    "statement": lambda i, x: _warm_up(i, x),
+    "not used": lambda i, x: x * 2,
+    "maximum": lambda i, x: ops.maximum(x, i),
+    "square": lambda i, x: x * (i**2),
+    "one_hot": lambda i, x: ops.one_hot(Tensor(i), 9, Tensor(1.0), Tensor(0.0)),
+}
+
+
+def _warm_up(i, x):
+    rate = 0.1
+    if i < 5:
+        rate = 0.1 * i / 5
+    return x * rate
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_int_that_is_computed_with_becomes_an_input(name):
+    _check(COMPUTED[name], 2)
+
+
+CONSTANT = {
+    "shape": lambda i, x: ops.zeros((i,), ms.float32) + x.sum(),
+    "index": lambda i, x: x[i % 3],
+    "range": lambda i, x: x * sum(range(i)),
+    "loop": lambda i, x: _loop(i, x),
+    "list": lambda i, x: x * [1, 2, 3, 4, 5, 6, 7, 8, 9, 10][i],
+    "dict": lambda i, x: x * {k: k for k in range(10)}[i],
+    "denominator": lambda i, x: x * (1 / i),
+    "power": lambda i, x: x * 3**i,
+    "fourth power": lambda i, x: x * (i**4),
+    "large product": lambda i, x: x * ((i * 2**40) % (2**41 - 1)),
+    "text": lambda i, x: x * len(str(i)),
+    "gather": lambda i, x: ops.gather(x, Tensor(i % 3), 0),
+}
+
+
+def _loop(i, x):
+    for _ in range(i):
+        x = x * 1.5
+    return x
+
+
+@pytest.mark.parametrize("name", CONSTANT)
+def test_int_that_must_be_known_stays_a_constant(name):
+    _check(CONSTANT[name], 7)
+
+
+def test_division_by_a_changing_int_raises_as_in_eager_mode():
+    f = ms.jit(lambda i, x: x * (1 / i))
+    f(1, Tensor(X))
+    f(2, Tensor(X))
+    with pytest.raises(ZeroDivisionError):
+        f(0, Tensor(X))
+
+
+def test_index_out_of_range_raises_as_in_eager_mode():
+    f = ms.jit(lambda i, x: x[i])
+    f(0, Tensor(X))
+    f(1, Tensor(X))
+    with pytest.raises(IndexError):
+        f(3, Tensor(X))
+
+
+def test_large_int_stays_a_constant():
+    f = ms.jit(lambda i, x: x + i)
+    for value in (1, 2, 2**40, 2**62, 5):
+        np.testing.assert_allclose(f(value, Tensor(X)).asnumpy(), (X + np.float32(value)), rtol=1e-6)
+
+
+def test_bool_stays_a_constant():
+    f = ms.jit(lambda i, x: x * 2 if i else x)
+    assert f(True, Tensor(X)).asnumpy().tolist() == [2, 4, 6]
+    assert f(False, Tensor(X)).asnumpy().tolist() == [1, 2, 3]
+    assert f(1, Tensor(X)).asnumpy().tolist() == [2, 4, 6]
+
+
+def test_number_that_is_returned_is_an_int():
+    f = ms.jit(lambda i, x: (i + 1, x))
+    for value in range(5):
+        result = f(value, Tensor(X))[0]
+        assert result == value + 1
+        assert type(result) is int
+
+
+def test_keyword_and_one_of_two_ints_become_inputs():
+    f = ms.jit(lambda x, n, step=0: x * step / n)
+    for step in range(6):
+        np.testing.assert_allclose(f(Tensor(X), 10, step=step).asnumpy(), X * step / 10, rtol=1e-6)
+    assert f.cache_info().misses == 2
+
+
+@pytest.mark.parametrize("size", [4, 100])
+def test_gradient_with_a_counter_in_graph_mode_compiles_twice(size):
+    w = Parameter(Tensor(np.full(size, 0.1, np.float32)), name="w")
+    couplings = Tensor(np.eye(size, dtype=np.float32))
+
+    def energy(i, n):
+        t = i / n
+        c = ops.tanh(w)
+        return t * ops.matmul(c, ops.matmul(couplings, c)) - (1 - t) * ops.sqrt(1 - c * c).sum()
+
+    optimizer = nn.Adam([w], 0.1)
+    step = ms.value_and_grad(energy, None, optimizer.parameters)
+    ms.set_context(mode=ms.GRAPH_MODE)
+    before = ms.cache_info(energy).misses
+    try:
+        for i in range(5):
+            optimizer(step(i, 1000)[1])
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    assert ms.cache_info(energy).misses == before + 2

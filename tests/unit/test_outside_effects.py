@@ -1,0 +1,226 @@
+"""Effects of compiled functions on objects from outside raise an error, whatever function makes them."""
+
+import array
+import bisect
+import collections
+import contextvars
+import heapq
+import operator
+import random
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import CompileError, Tensor, nn
+
+X = Tensor([1.0, 2.0])
+
+
+class _Held:
+    def __init__(self, held):
+        self.held = held
+
+
+def _make_list():
+    return [3.0, 1.0, 2.0]
+
+
+def _make_dict():
+    return {"a": 1.0}
+
+
+#: the object from outside, and the function that changes it
+EFFECTS = {
+    "heapq.heappush": (_make_list, lambda h: heapq.heappush(h, 0.0)),
+    "heapq.heapify": (_make_list, lambda h: heapq.heapify(h)),
+    "heapq.heappop": (_make_list, lambda h: heapq.heappop(h)),
+    "bisect.insort": (_make_list, lambda h: bisect.insort(h, 1.5)),
+    "random.shuffle": (_make_list, lambda h: random.Random(1).shuffle(h)),
+    "operator.setitem": (_make_list, lambda h: operator.setitem(h, 0, 9.0)),
+    "operator.delitem": (_make_list, lambda h: operator.delitem(h, 0)),
+    "operator.iadd": (_make_list, lambda h: operator.iadd(h, [1.0])),
+    "operator.methodcaller": (_make_list, lambda h: operator.methodcaller("append", 1.0)(h)),
+    "list.append": (_make_list, lambda h: list.append(h, 1.0)),
+    "list.sort": (_make_list, lambda h: list.sort(h)),
+    "list.__setitem__": (_make_list, lambda h: h.__setitem__(0, 1.0)),
+    "list.__iadd__": (_make_list, lambda h: h.__iadd__([1.0])),
+    "sort": (_make_list, lambda h: h.sort()),
+    "deque(map(append))": (_make_list, lambda h: collections.deque(map(h.append, [1.0]), maxlen=0)),
+    "getattr": (_make_list, lambda h: getattr(h, "append")(1.0)),  # noqa: B009
+    "dict.update": (_make_dict, lambda h: dict.update(h, b=1.0)),
+    "dict.setdefault": (_make_dict, lambda h: dict.setdefault(h, "b", 1.0)),
+    "dict.__setitem__": (_make_dict, lambda h: h.__setitem__("a", 2.0)),
+    "operator.ior": (_make_dict, lambda h: operator.ior(h, {"b": 1.0})),
+    "OrderedDict.move_to_end": (
+        lambda: collections.OrderedDict(a=1, b=2),
+        lambda h: h.move_to_end("a"),
+    ),
+    "Counter.update": (lambda: collections.Counter(a=1), lambda h: h.update("a")),
+    "defaultdict": (lambda: collections.defaultdict(float), lambda h: operator.getitem(h, "a")),
+    "UserDict": (lambda: collections.UserDict(a=1), lambda h: h.update(a=2)),
+    "UserList": (lambda: collections.UserList([1]), lambda h: h.append(2)),
+    "set.add": (lambda: {1}, lambda h: set.add(h, 2)),
+    "set.discard": (lambda: {1}, lambda h: set.discard(h, 1)),
+    "deque.append": (lambda: collections.deque([1]), lambda h: h.append(2)),
+    "deque.rotate": (lambda: collections.deque([1, 2]), lambda h: h.rotate()),
+    "bytearray": (lambda: bytearray(b"a"), lambda h: h.extend(b"b")),
+    "bytearray item": (lambda: bytearray(b"a"), lambda h: operator.setitem(h, 0, 1)),
+    "array.append": (lambda: array.array("d", [1.0]), lambda h: h.append(2.0)),
+    "out=": (lambda: np.ones(3), lambda h: np.add(h, 1.0, out=h)),
+    "np.copyto": (lambda: np.ones(3), lambda h: np.copyto(h, 2.0)),
+    "ndarray.fill": (lambda: np.ones(3), lambda h: h.fill(2.0)),
+    "ndarray.sort": (lambda: np.array([2.0, 1.0]), lambda h: h.sort()),
+    "ufunc.at": (lambda: np.ones(3), lambda h: np.add.at(h, [0], 1.0)),
+    "large array": (lambda: np.ones(1 << 18), lambda h: h.__iadd__(1.0)),
+    "ContextVar": (lambda: contextvars.ContextVar("v", default=1.0), lambda h: h.set(2.0) and None),
+}
+
+
+def _contents(held):
+    if isinstance(held, contextvars.ContextVar):
+        return held.get()
+    return list(held.items()) if hasattr(held, "items") else np.array(list(held)).tolist()
+
+
+def _as_variable(held, change):
+    def f(x):
+        change(held)
+        return x * 2.0
+
+    return f
+
+
+def _as_attribute(held, change):
+    owner = _Held(held)
+
+    def f(x):
+        change(owner.held)
+        return x * 2.0
+
+    return f
+
+
+def _of_cell(held, change):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.held = held
+
+        def construct(self, x):
+            change(self.held)
+            return x * 2.0
+
+    return Net()
+
+
+def _in_containers(held, change):
+    outer = {"a": (held,)}
+
+    def f(x):
+        change(outer["a"][0])
+        return x * 2.0
+
+    return f
+
+
+@pytest.mark.parametrize("way", [_as_variable, _as_attribute, _of_cell, _in_containers])
+@pytest.mark.parametrize("name", EFFECTS)
+def test_effect_on_an_object_from_outside_raises(name, way):
+    make, change = EFFECTS[name]
+    held = make()
+    before = _contents(held)
+    f = ms.jit(way(held, change))
+    for _ in range(2):
+        with pytest.raises(CompileError, match=r"changed.* in a compiled program"):
+            f(X)
+        if name != "large array":
+            assert _contents(held) == before
+
+
+@pytest.mark.parametrize("method", ["append", "sort", "extend"])
+def test_method_saved_outside_raises(method):
+    held = [2.0, 1.0]
+    call = getattr(held, method)
+    arguments = {"append": (1.0,), "sort": (), "extend": ([1.0],)}[method]
+
+    def f(x):
+        call(*arguments)
+        return x
+
+    with pytest.raises(CompileError):
+        ms.jit(f)(X)
+    assert held == [2.0, 1.0]
+
+
+def test_attribute_set_by_object_setattr_raises():
+    owner = _Held(1.0)
+
+    def f(x):
+        y = x * owner.held
+        object.__setattr__(owner, "held", 2.0)
+        return y
+
+    with pytest.raises(CompileError):
+        ms.jit(f)(X)
+    assert owner.held == 1.0
+
+
+def test_attribute_set_in_vars_raises():
+    owner = _Held(1.0)
+
+    def f(x):
+        vars(owner).update(held=2.0)
+        return x
+
+    with pytest.raises(CompileError):
+        ms.jit(f)(X)
+    assert owner.held == 1.0
+
+
+def test_effect_on_an_object_made_inside_is_compiled():
+    def f(x):
+        heap = sorted([3.0, 1.0])
+
+        def push(value):
+            heapq.heappush(heap, value)
+
+        push(0.5)
+        counts = collections.Counter()
+        counts.update("aa")
+        rows = np.zeros(2)
+        np.add(rows, 1.0, out=rows)
+        return x * heap[0] * counts["a"] * rows[0]
+
+    np.testing.assert_allclose(ms.jit(f)(X).asnumpy(), [1.0, 2.0])
+
+
+def test_effect_in_a_gradient_in_graph_mode_raises():
+    held = [1.0]
+
+    def f(x):
+        heapq.heappush(held, 0.0)
+        return (x * x).sum()
+
+    ms.set_context(mode=ms.GRAPH_MODE)
+    try:
+        with pytest.raises(CompileError):
+            ms.grad(f)(X)
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+    assert held == [1.0]
+
+
+def test_message_of_an_effect_names_object_and_line():
+    held = [1.0]
+
+    def f(x):
+        y = x * 2.0
+        heapq.heappush(held, 0.0)
+        return y
+
+    with pytest.raises(CompileError) as error:
+        ms.jit(f)(X)
+    assert "the variable 'held'" in str(error.value)
+    assert "heapq.heappush(held, 0.0)" in str(error.value)
+    assert "it has been restored" in str(error.value)
