@@ -100,3 +100,36 @@ def test_the_square_of_a_complex_modulus_is_smooth():
         np.testing.assert_array_equal(run(z).asnumpy(), 0.0)
         tangent = ms.jvp(run, z, Tensor(np.array([1.0, 1j])))[1]
         np.testing.assert_array_equal(tangent.asnumpy(), [2.0, 2j])
+
+
+#: a function of its inverse, a point inside of the domain, one at its edge and one outside
+PAIRS = {
+    "cos(acos(x))": (lambda x: ops.cos(ops.acos(x)), [0.5, 1.0, 1.5]),
+    "sin(asin(x))": (lambda x: ops.sin(ops.asin(x)), [0.5, -1.0, -1.5]),
+    "tanh(atanh(x))": (lambda x: ops.tanh(ops.atanh(x)), [0.5, 1.0, 1.5]),
+    "cosh(acosh(x))": (lambda x: ops.cosh(ops.acosh(x)), [2.0, 1.0, 0.5]),
+    "exp(log(x))": (lambda x: ops.exp(ops.log(x)), [2.0, 0.0, -1.0]),
+    "expm1(log1p(x))": (lambda x: ops.expm1(ops.log1p(x)), [2.0, -1.0, -2.0]),
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_function_of_its_inverse_has_slope_one_and_keeps_its_domain(name, wrap):
+    function, points = PAIRS[name]
+    x = Tensor(np.array(points))
+    np.testing.assert_allclose(wrap(function)(x).asnumpy(), [*points[:2], np.nan], rtol=1e-12)
+    slope = wrap(ms.grad(lambda x: function(x).sum()))(x).asnumpy()
+    np.testing.assert_allclose(slope[:2], 1.0, rtol=1e-12)
+    assert np.isnan(slope[2])
+    masked = wrap(ms.grad(lambda x: ops.where(Tensor([True, True, False]), function(x), 0).sum()))(x)
+    np.testing.assert_allclose(masked.asnumpy(), [1.0, 1.0, 0.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+def test_a_root_of_a_square_has_its_curvature_and_a_root_of_x_squared_keeps_its_corner(wrap):
+    zero = Tensor(0.0, ms.float64)
+    curvature = wrap(ms.grad(ms.grad(lambda x: ops.sqrt(x**4))))(zero)
+    assert curvature.item() == 2.0
+    assert wrap(ms.grad(lambda x: ops.sqrt(x**2)))(Tensor(-3.0)).item() == -1.0
+    assert wrap(ms.grad(lambda x: ops.sqrt(x**6)))(Tensor(-1.0)).item() == -3.0
