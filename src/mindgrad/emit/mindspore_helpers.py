@@ -220,7 +220,7 @@ def argsort(ops: Any, x: Any, axis: int, descending: bool) -> Any:
 HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (
-        absorb, safe_reciprocal, sech_squared, direction, one_minus_square, dot, pad, gather, scatter_add, scatter_set, dynamic_slice,
-        dynamic_update_slice, conv, argsort, solve,
+        absorb, safe_reciprocal, sech_squared, direction, one_minus_square, dot, pad, gather, scatter_add,
+        scatter_set, dynamic_slice, dynamic_update_slice, conv, argsort, solve,
     )
 }  # fmt: skip
