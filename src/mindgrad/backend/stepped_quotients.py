@@ -1,6 +1,6 @@
 """Quotients that XLA would rewrite into something with another value are hidden from its rewrites.
 
-    (a / b) / c, a / (b / c)      XLA forms the products b · c and a · c, which may leave the range of the type
+    (a / b) / c, a / (b / c)      XLA forms the products b · c and a · c, which may be too large or too small
 
 Whole numbers of quotients are divided, where XLA would multiply by a reciprocal.
 
