@@ -376,7 +376,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Ten
     operator = "CosineSimilarity"
     x, y = promoted(operator, real_operand(x1, operator), real_operand(x2, operator))
     axis = normalize_axis(dim, x.ndim, operator)
-    least = number(eps, operator, "eps")
+    least: Any = number(eps, operator, "eps")
     if x.size:
         x, of_x = multiplied_in_range(x, axis, least)
         y, of_y = multiplied_in_range(y, axis, least)

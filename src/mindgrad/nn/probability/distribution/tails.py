@@ -15,8 +15,8 @@ from mindgrad.rows.arithmetic import absorb
 from mindgrad.rows.scaled_erfc import scaled_erfc
 
 __all__ = [
-    "log1mexp", "log1p_of_square", "log_cauchy_survival", "log_normal_cdf", "log_of_gumbel_survival", "softplus",
-    "xlog1py",
+    "log1mexp", "log1p_of_square", "log_cauchy_survival", "log_normal_cdf", "log_of_gumbel_survival",
+    "softplus", "xlog1py",
 ]  # fmt: skip
 
 
