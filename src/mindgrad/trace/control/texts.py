@@ -78,7 +78,8 @@ def with_marks(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def refuse_kept(leaf: Any, subject: str) -> None:
     """Refuse a text with marks, or a selection by a mask that is not known, that leaves the program."""
-    refuse_selections([leaf])
+    if getattr(type(leaf), "is_selection", False):
+        refuse_selections([leaf])
     if isinstance(leaf, str) and MARK.search(str(leaf)):
         refuse(
             f"{subject} is a text with the value of a tensor, which is not known while compiling",
