@@ -16,7 +16,7 @@ pytestmark = pytest.mark.xla
 
 @pytest.fixture(autouse=True)
 def on_a_device(monkeypatch):
-    monkeypatch.setattr(device, "_host_seconds", {})
+    monkeypatch.setattr(device, "_host_calls", {})
     set_kernel_runner(run_on_device)
     yield
     set_kernel_runner(None)
@@ -41,8 +41,8 @@ def test_device_operators_run_on_the_host_at_first(compiled_kernels):
     assert compiled_kernels == []
 
 
-def test_device_operators_are_compiled_once_that_would_have_paid(compiled_kernels, monkeypatch):
-    monkeypatch.setattr(device, "HOST", HOST._replace(kernel_seconds=1e-9))
+def test_device_operators_are_compiled_after_the_first_calls(compiled_kernels, monkeypatch):
+    monkeypatch.setattr(device, "HOST", HOST._replace(kernel_calls=1))
     x = Tensor(np.linspace(0, 1, 10, dtype=np.float32))
     first, second = ops.sin(x), ops.sin(x)
     assert compiled_kernels == ["sin"]
@@ -55,8 +55,8 @@ def test_device_operators_of_large_operands_are_compiled_immediately(compiled_ke
     assert compiled_kernels == ["sin"]
 
 
-@pytest.mark.parametrize("seconds", [1e-9, 1e-4, 0.1])
-def test_device_training_agrees_with_the_host(seconds, monkeypatch):
+@pytest.mark.parametrize("calls", [0, 2, 8])
+def test_device_training_agrees_with_the_host(calls, monkeypatch):
     def losses():
         ms.set_seed(1)
         net = nn.SequentialCell(
@@ -75,7 +75,7 @@ def test_device_training_agrees_with_the_host(seconds, monkeypatch):
         assert is_hot(gradient) or switch == "numpy"
         return found
 
-    monkeypatch.setattr(device, "HOST", HOST._replace(kernel_seconds=seconds))
+    monkeypatch.setattr(device, "HOST", HOST._replace(kernel_calls=calls))
     results = {}
     for switch in ("numpy", "compiled"):
         with eager(switch):

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -114,30 +113,29 @@ def _report_missing(target: str) -> None:
         )
 
 
-#: seconds that operators of one signature have taken on the host
-_host_seconds: dict[Any, float] = {}
-#: largest number of signatures whose times are kept
+#: number of calls on the host of operators of one signature
+_host_calls: dict[Any, int] = {}
+#: largest number of signatures whose calls are counted
 _SIGNATURES = 4096
 
 
 def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[str, Any]) -> Any:
-    """Run one operator of eager mode on the selected device, or on the host while compiling does not pay.
+    """Run one operator of eager mode on the selected device, or on the host in its first calls.
 
     XLA compiles an operator once per signature, which takes about a tenth of a second on a GPU. A training
-    step has hundreds of signatures, so small operators run on the host until compiling would have paid.
+    step has hundreds of signatures, so operators of small operands run on the host in their first calls.
+    These are counted, not timed, so that a program computes the same in every run.
     """
     if primitive.communicates or primitive.calls_back:
         return primitive.numpy(*arrays, **parameters)
     if not runs_functions(primitive) and sum(map(np.size, arrays)) <= HOST.kernel_elements:
         signature = (primitive, *parameters.items(), *[(a.dtype, a.shape) for a in arrays])
-        seconds = _host_seconds.get(signature, 0.0)
-        if seconds < HOST.kernel_seconds:
-            start = perf_counter()
-            result = numpy_kernel(primitive, list(map(np.asarray, arrays)), parameters)
-            if len(_host_seconds) >= _SIGNATURES:
-                _host_seconds.clear()
-            _host_seconds[signature] = seconds + perf_counter() - start
-            return result
+        calls = _host_calls.get(signature, 0)
+        if calls < HOST.kernel_calls:
+            if len(_host_calls) >= _SIGNATURES:
+                _host_calls.clear()
+            _host_calls[signature] = calls + 1
+            return numpy_kernel(primitive, list(map(np.asarray, arrays)), parameters)
     kernel = compile_kernel(primitive, tuple(parameters.items()))
     rank = max((np.ndim(a) for a in arrays), default=0)
     if primitive.pointwise and rank:

@@ -61,6 +61,10 @@ def jax_module(name: str = "jax") -> Any:
     with _lock, Deferred(), _OwnNumbers(), no_garbage:
         _raise_loop_limit()
         module = importlib.import_module(name)
+        if name == "jax":
+            # jax logs what its callbacks raise; an error that is noted is raised where the program was called
+            logger = importlib.import_module("logging").getLogger(module.pure_callback.__module__)
+            logger.addFilter(lambda record: not is_noted(record.exc_info))
         _is_loaded = True
         return module
 
@@ -72,9 +76,8 @@ def prepare_import() -> None:
     Forks take locks in the reverse order of their registration: those that jax's import takes are registered
     before the lock that is held meanwhile. When the process ends it is too late for that.
     """
-    logging, _ = map(importlib.import_module, ("logging", "concurrent.futures.thread"))
-    # jax logs what its callbacks raise; an error that is noted is raised where the program was called
-    logging.getLogger("jax._src.callback").addFilter(lambda record: not is_noted(record.exc_info))
+    for name in ("logging", "concurrent.futures.thread"):
+        importlib.import_module(name)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 

@@ -218,9 +218,9 @@ class HostCosts(NamedTuple):
     #: calls that ask for a value inside a recording before a program is compiled for it
     requested_calls: int = 3
 
-    #: seconds that an operator of one signature runs on the host before it is compiled for another device
-    kernel_seconds: float = 0.1
-    #: elements of its operands up to which it does
+    #: calls of an operator of one signature that run on the host before it is compiled for another device
+    kernel_calls: int = 8
+    #: largest number of elements of its operands for which they do
     kernel_elements: int = 1 << 20
 
     #: bytes of a value from which on those of a gradient are given back as soon as they are not needed

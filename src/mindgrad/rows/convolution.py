@@ -217,11 +217,9 @@ def _cotangent_kernel(
     if not ct.type.size or not x.type.size:
         return zeros(w.type)
     if can_discard(ct, x):
-        seen = _seen(
-            ct, x, w, groups,
-            strides=strides, padding=padding, lhs_dilation=lhs_dilation, rhs_dilation=rhs_dilation,
-        )  # fmt: skip
-        x = finite_or(seen, x)
+        windows: dict[str, Any] = {"strides": strides, "padding": padding}
+        windows |= {"lhs_dilation": lhs_dilation, "rhs_dilation": rhs_dilation}
+        x = finite_or(_seen(ct, x, w, groups, **windows), x)
     x, ct = [_joined(each, w, lambda x, shape: reshape(x, shape=shape)) for each in (x, ct)]
     window = dilated(w.shape[2:], rhs_dilation)
     spread = dilated(ct.shape[2:], strides)
