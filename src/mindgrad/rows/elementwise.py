@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.graph import is_finite
 from mindgrad.ir.work import ARITHMETIC, ROOT, SHARED_FUNCTION
 from mindgrad.rows.accumulation_type import in_single, in_single_xla
 from mindgrad.rows.arithmetic import absorb, equal, greater_equal, select
@@ -352,8 +353,11 @@ safe_reciprocal = elementwise(
 
 
 def _safe_quotient_numpy(x: Any, y: Any) -> Any:
-    zero = y == 0
-    return np.where(zero, np.zeros((), x.dtype), np.true_divide(x, np.where(zero, np.ones_like(y), y)))
+    with np.errstate(all="ignore"):
+        quotient = np.true_divide(x, y)
+    if is_finite(np.asarray(quotient)):  # then no divisor is zero
+        return quotient
+    return np.where(y == 0, np.zeros((), x.dtype), quotient)
 
 
 def _safe_quotient_xla(jax: Any, x: Any, y: Any) -> Any:
