@@ -398,8 +398,7 @@ class Deferral:
         for tensor in results:
             if type(tensor._array) is PendingArray:
                 tensor._array = tensor._array.get()
-        for parameter, _ in self._values.stored.values():
-            parameter._array = settled(parameter._array)
+        self._settle_stored()
         self._forget()
         return structure
 
@@ -410,12 +409,20 @@ class Deferral:
         """
         if self._lines is not None and isinstance(error, FloatingPointError):
             self._values.restore()
-        for parameter, _ in self._values.stored.values():
-            parameter._array = settled(parameter._array)
+        self._settle_stored()
         self._values.stored = {}
         self._pendings.clear()
         if self._replay is not None:
             self._forget()
+
+    def _settle_stored(self) -> None:
+        """Replace pending values in Parameters, unless another thread has stored a value since."""
+        for parameter, _ in self._values.stored.values():
+            pending = parameter._array
+            array = settled(pending)
+            with window:  # in which threads draw from generators, whose states are Parameters
+                if parameter._array is pending:
+                    parameter._array = array
 
     def _forget(self) -> None:
         for scope in self._scopes:
