@@ -196,3 +196,18 @@ def test_parameters_are_constants_inside(mode):
     np.testing.assert_allclose(weight.asnumpy(), 2 * difference * x.asnumpy(), 1e-5)
     np.testing.assert_allclose(bias.asnumpy(), [2 * difference], 1e-5)
     np.testing.assert_allclose(loss.mean.asnumpy(), [[0.5, 0.5, 0.5]])
+
+
+def value_read_inside(x):
+    with _no_grad():
+        curvature = ms.grad(lambda y: (ms.grad(lambda z: (z**3 * y).sum())(y) * y).sum())(x)
+        size = float(curvature.sum())
+    return curvature * x * size
+
+
+def test_value_read_in_a_block_has_derivatives_taken_inside():
+    x = X.asnumpy()
+    expected = 12 * x**3 * (12 * x**3).sum()
+    gradient = ms.grad(lambda x: value_read_inside(x).sum())
+    for _ in range(4):
+        np.testing.assert_allclose(gradient(X).asnumpy(), expected, 1e-5)

@@ -40,7 +40,7 @@ from mindgrad.execution.donation import settled, window
 from mindgrad.ir import settings
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import DeferredScope, executing
+from mindgrad.ir.scope import DeferredScope, constant_block, executing
 from mindgrad.ir.tensor import Tensor, make_tensor
 
 __all__ = ["Deferral"]
@@ -169,7 +169,7 @@ class Deferral:
         """The results of ``execution.record.finish`` for a recording of this call."""
         parameters = (
             scope.index, transform, shortcut, applied, is_last, len(chosen),
-            tuple([x is not None for x in extras]),
+            tuple([x is not None for x in extras]), constant_block(),
         )  # fmt: skip
         operands = [*chosen, *[x for x in extras if x is not None], *outer_results]
         results = self._step(FINISH, operands, parameters)

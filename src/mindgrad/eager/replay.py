@@ -20,7 +20,7 @@ from mindgrad._base.location import Located
 from mindgrad.execution.record import finish, new_scope
 from mindgrad.ir.graph import Graph, calls_back, communicates
 from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import GraphScope, Scope, apply, executing, innermost, lifted, opened
+from mindgrad.ir.scope import GraphScope, Scope, apply, executing, hold_constant, innermost, lifted, opened
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.structural import stop_gradient
@@ -39,7 +39,7 @@ class Event:
         operands: numbers of values; of leaves the inverse (~0 is the first).
         parameters: of an operator its parameters; of ``OPEN`` and ``CLOSE`` the number of the recording; of
             ``FINISH`` ``(recording, transform, shortcut, applied, whether it is the last transform of the
-            recording, number of outputs, which extras are given)``.
+            recording, number of outputs, which extras are given, values held constant)``.
         first: the number of its first result.
         types: the types of its results.
         scopes: for each result the number of the recording that it belongs to, 0 for none.
@@ -128,10 +128,13 @@ class Replay:
         recordings: by number, the scope of a recording with its tensors that stand for the inputs.
     """
 
-    __slots__ = ("_open", "recordings", "scopes")
+    __slots__ = ("_base", "_levels", "_open", "recordings", "scopes")
 
     def __init__(self, base: Sequence[Scope] = ()) -> None:
         self.scopes: list[Scope] = list(base)
+        self._base = len(self.scopes)
+        #: for each recording that is open in the call, whether it is recorded here
+        self._levels: list[bool] = []
         self.recordings: dict[int, tuple[Scope, list[Tensor]]] = {}
         self._open: dict[int, Any] = {}
 
@@ -146,11 +149,13 @@ class Replay:
             context = opened(scope)
             context.__enter__()
             self._open[event.parameters] = context
+            self._levels.append(True)
             inputs = [scope.input(lifted(t)) for t in operands]
             self.recordings[event.parameters] = (scope, inputs)
             return inputs
         if kind is CLOSE:
             self._open.pop(event.parameters).__exit__()
+            self._levels.pop()
             return ()
         if kind is DETACH:
             (operand,) = operands
@@ -159,13 +164,18 @@ class Replay:
             return (make_tensor(operand._array, operand.type),)
         if kind is LIFT:
             return [lifted(operands[0])]
-        recording, transform, shortcut, applied, is_last, count, has_extra = event.parameters
+        recording, transform, shortcut, applied, is_last, count, has_extra, block = event.parameters
         scope, inputs = self.recordings[recording]
         chosen, further = operands[:count], iter(operands[count:])
         extras = [lifted(next(further)) if is_present else None for is_present in has_extra]
-        outside, results = finish(
-            scope, inputs, transform, extras, chosen, list(further), shortcut, applied, is_last=is_last
-        )
+        level, as_constant = block
+        before = hold_constant((self._base + sum(self._levels[:level]), as_constant))
+        try:
+            outside, results = finish(
+                scope, inputs, transform, extras, chosen, list(further), shortcut, applied, is_last=is_last
+            )
+        finally:
+            hold_constant(before)
         return [*outside, *results]
 
     def run(
@@ -202,6 +212,10 @@ class Replay:
                         results = self.execute(event, operands)
                 else:
                     results = operands
+                    if kind is OPEN:
+                        self._levels.append(False)
+                    else:
+                        self._levels.pop()
                 values.update(zip(event.results, results, strict=False))
                 if replaced:
                     values.update((n, replaced[n]) for n in event.results if n in replaced)

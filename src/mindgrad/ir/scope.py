@@ -35,7 +35,7 @@ from mindgrad.ir.tensor import Tensor, assign, make_tensor
 from mindgrad.ir.types import TensorType
 
 __all__ = [
-    "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Scope", "apply", "as_it_is",
+    "LEFT_BEHIND", "BodyScope", "DeferredScope", "GraphScope", "Scope", "apply", "as_it_is", "constant_block",
     "current_deferral", "defer_to", "executing", "held_constant", "hold_constant", "identity", "innermost",
     "lifted", "open_scopes", "opened", "outermost_program", "rebind",
 ]  # fmt: skip
@@ -96,6 +96,11 @@ def hold_constant(block: tuple[int, Callable[[Tensor], Tensor] | None]) -> tuple
     before = _local.constant_level, _local.as_constant
     _local.constant_level, _local.as_constant = block
     return before
+
+
+def constant_block() -> tuple[int, Callable[[Tensor], Tensor] | None]:
+    """The level and the function that :func:`hold_constant` has set on this thread."""
+    return _local.constant_level, _local.as_constant
 
 
 class executing:

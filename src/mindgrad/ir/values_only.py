@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.scope import current_deferral, defer_to, hold_constant, open_scopes
+from mindgrad.ir.scope import constant_block, current_deferral, defer_to, hold_constant, open_scopes
 from mindgrad.ir.tensor import Tensor, make_tensor
 
 __all__ = ["has_values_only", "known_value", "values_only"]
@@ -40,6 +40,5 @@ class values_only:
 
 def has_values_only() -> bool:
     """Whether no scope is open, or those that are open are outside of a block of :class:`values_only`."""
-    level, as_constant = before = hold_constant((0, None))
-    hold_constant(before)
+    level, as_constant = constant_block()
     return not open_scopes() or (as_constant is known_value and len(open_scopes()) <= level)

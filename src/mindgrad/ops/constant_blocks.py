@@ -13,7 +13,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from mindgrad.ir.scope import hold_constant, open_scopes
+from mindgrad.ir.scope import constant_block, hold_constant, open_scopes
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.trace import user_calls
 
@@ -61,6 +61,4 @@ def set_enabled(enabled: bool) -> None:
 
 def is_enabled() -> bool:
     """Whether derivatives flow here."""
-    before = hold_constant((0, None))
-    hold_constant(before)
-    return before[1] is None
+    return constant_block()[1] is None
