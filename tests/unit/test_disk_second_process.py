@@ -15,6 +15,7 @@ from mindgrad.backend.executable import GraphProgram
 from mindgrad.backend.graph_digest import digest
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.execution.compiled import trace
+from mindgrad.ir.build import is_tainted
 from mindgrad.ir.graph import Equation, Graph, Variable
 from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import tensor_type
@@ -151,8 +152,9 @@ def test_guide_programs_run_in_a_second_process(place):  # noqa: F811
 
 def graph_of(name):
     type_ = tensor_type("float32", (3, 3))
-    x, y = Variable(type_), Variable(type_)
-    return Graph((x,), [Equation(REGISTRY[name], (x,), {}, (y,))], (y,))
+    x, primitive = Variable(type_), REGISTRY[name]
+    y = Variable(type_, tainted=is_tainted(primitive, (x,), {}))
+    return Graph((x,), [Equation(primitive, (x,), {}, (y,))], (y,))
 
 
 def run(graph):

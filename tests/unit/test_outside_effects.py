@@ -224,3 +224,21 @@ def test_message_of_an_effect_names_object_and_line():
     assert "the variable 'held'" in str(error.value)
     assert "heapq.heappush(held, 0.0)" in str(error.value)
     assert "it has been restored" in str(error.value)
+
+
+def test_attribute_that_python_computes_is_no_effect():
+    class Proxy:
+        def __getattr__(self, name):
+            return [name]
+
+        @property
+        def fresh(self):
+            return object()
+
+    proxy = Proxy()
+
+    @ms.jit
+    def f(x):
+        return x * len(proxy.anything) if proxy.fresh is not None else x
+
+    assert f(Tensor(2.0)).item() == 2.0

@@ -1,9 +1,9 @@
 """Eager recording: plans, captured values, nesting, failures, threads, memory."""
 
 import gc
+import queue
 import threading
 import weakref
-from collections import deque
 
 import numpy as np
 import pytest
@@ -789,17 +789,17 @@ def test_plans_hold_no_arrays_of_their_recordings():
 
 
 def test_a_compiled_program_frees_what_it_was_traced_with():
-    seen = deque()
+    seen = queue.Queue()
 
     def f(x):
         y = ops.sin(x)
-        seen.append(weakref.ref(y))
+        seen.put(weakref.ref(y))
         return y * y
 
     run = Compiled(grad(f))
     run(wide(1.0))
     gc.collect()
-    assert [ref() for ref in seen] == [None]
+    assert [ref() for ref in seen.queue] == [None]
 
 
 def test_a_cell_and_its_gradient_functions_are_freed_together():

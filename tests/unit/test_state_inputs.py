@@ -239,3 +239,18 @@ def test_functions_made_anew_that_read_changing_globals(monkeypatch):
         monkeypatch.setitem(globals(), "RATE", k / 2)
         assert step().item() == 1.5 * k * k
     assert ms.cache_info().misses == 2
+
+
+def test_attribute_of_a_class_that_a_call_sets_on_the_instance_counts():
+    class Counter:
+        calls = 0
+
+    counter = Counter()
+
+    @ms.jit
+    def step(x):
+        counter.calls = counter.calls + 1
+        return x * counter.calls
+
+    assert [step(Tensor(2.0)).item() for _ in range(4)] == [2.0, 4.0, 6.0, 8.0]
+    assert (counter.calls, Counter.calls) == (4, 0)

@@ -2,8 +2,8 @@
 
 import copy
 import pickle
+import queue
 import re
-from collections import deque
 
 import ml_dtypes
 import numpy as np
@@ -249,7 +249,7 @@ def test_truth_is_unknown_while_compiling():
 
 
 def test_printing_while_compiling_says_so():
-    seen = deque()
-    Compiled(lambda x: (seen.append((str(x), repr(x), f"{x}")), x)[1])(Tensor([1.0, 2.0]))
-    for text in seen[0]:
+    seen = queue.Queue()
+    Compiled(lambda x: (seen.put((str(x), repr(x), f"{x}")), x)[1])(Tensor([1.0, 2.0]))
+    for text in seen.queue[0]:
         assert re.fullmatch(r"Tensor\(shape=\[2\], dtype=Float32, value=<being compiled: \d+>\)", text)

@@ -114,8 +114,8 @@ def _candidates(equations: Sequence[Equation]) -> list[int]:
 
 def _targets_of_equation(equation: Equation) -> set[str]:
     """The targets that an equation names when it is lowered by itself; none if that is impossible."""
-    inputs = [Variable(x.type) for x in equation.inputs]
-    outputs = tuple([Variable(y.type) for y in equation.outputs])
+    inputs = [Variable(x.type, tainted=x.tainted) for x in equation.inputs]
+    outputs = tuple([Variable(y.type, tainted=y.tainted) for y in equation.outputs])
     alone = Equation(equation.primitive, tuple(inputs), equation.parameters, outputs)
     try:
         return targets_of(lower_ahead(Graph(inputs, [alone], outputs)))

@@ -63,7 +63,7 @@ def jax_module(name: str = "jax") -> Any:
         module = importlib.import_module(name)
         if name == "jax":
             # jax logs what its callbacks raise; an error that is noted is raised where the program was called
-            logger = importlib.import_module("logging").getLogger(module.pure_callback.__module__)
+            logger = sys.modules["logging"].getLogger(module.pure_callback.__module__)
             logger.addFilter(lambda record: not is_noted(record.exc_info))
         _is_loaded = True
         return module

@@ -302,7 +302,8 @@ class Reads:
                 self._entries.pop(key, None)
         entry = self._entries.get(location.key)
         if entry and counts:
-            entry[3] = before
+            is_of_class = before is MISSING and entry[0] is getattr and not isinstance(holder, type)
+            entry[3] = getattr(type(holder), name, MISSING) if is_of_class else before
         entry = self._entries.get(("value", id(holder)))
         if entry and entry[0] is attributes:  # each by itself, but this one
             label = entry[4]
@@ -318,7 +319,7 @@ class Reads:
         entries = [
             e for e in self._entries.values() if len(e) == 6 and e[0] in CHANGING and e[3] is not MISSING
         ]
-        return [e for e in entries if not is_traced_value(e[3]) and not stands(e)]
+        return [e for e in entries if not is_traced_value(e[3]) and not stands(e) and not _is_computed(e)]
 
     def compares(self, holder: Any) -> bool:
         """Whether the contents of an object are compared."""
@@ -328,6 +329,18 @@ class Reads:
         """The entry of an object if its contents have changed since they were read."""
         entry = self._entries.get(("value", id(holder)))
         return entry if entry and entry[0] in CHANGING and not stands(entry) else None
+
+
+def _is_computed(entry: list[Any]) -> bool:
+    """Whether a read ran Python, a property or ``__getattr__``: it may return a new object each time."""
+    read, holder, name = entry[:3]
+    if read is not getattr or name in getattr(holder, "__dict__", ()):
+        return False
+    for kind in type(holder).__mro__:
+        if name in vars(kind):
+            descriptor = type(vars(kind)[name])
+            return hasattr(descriptor, "__get__") and descriptor is not types.MemberDescriptorType
+    return getattr(holder, name, MISSING) is not MISSING
 
 
 @functools.lru_cache(maxsize=4096)
