@@ -277,8 +277,20 @@ def listed() -> dict[tuple[str, str, str], list[float]]:
     return found
 
 
+def worse(format: str) -> list[str]:
+    """A line for each operator of one type whose error is above the limit that the page sets."""
+    known, lines = listed(), []
+    for name, order, mode, off, x in measured(format):
+        limit = SLACK * known[name, format, mode][order] + MARGIN
+        if not off <= limit:
+            lines.append(f"{name}, order {order}, {mode}, at {x}: {off:.3g} units, allowed {limit:.3g}")
+    return lines
+
+
 if __name__ == "__main__":
-    if "--write" in sys.argv:
+    if "--check" in sys.argv:
+        print("\n".join(worse(sys.argv[-1])))
+    elif "--write" in sys.argv:
         PAGE.write_text(page())
     else:
         print(page())
