@@ -16,9 +16,9 @@ allows, because all later terms are linear in it. For ``y = f(x)``, from the rul
     multilinear   c_y = B(c_a, b) + B(a, c_b) + Σ_d (B(p_ad, q_bd) + B(q_ad, p_bd))
     general       c_y = jvp(y, x; c_x) + Σ_d (the forward derivative along q_d of jvp(y, x; p_d))
 
-The sum of products of tangents and ``f_kl`` can leave the range of the type although ``c_y`` does not. Therefore a
-pointwise operator follows the general rule, which applies one factor after the other to each tangent, unless
-``f_kl`` is a single finite factor (see ``has_moderate_partials``).
+The sum of products of tangents and ``f_kl`` can leave the range of the type although ``c_y`` does not.
+Therefore a pointwise operator follows the general rule, which applies one factor after the other to each
+tangent, unless ``f_kl`` is a single finite factor (see ``has_moderate_partials``).
 
 No row has a rule for this. A branch or a loop is one equation of a batched Taylor series of second order, of
 which the directions share the second coefficient, ``c / D``.

@@ -102,9 +102,9 @@ def second_partials(
 def has_moderate_partials(equation: Equation, xs: Sequence[Any], moved: Sequence[int]) -> bool:
     """Whether the second partials of a pointwise operator can be formed before they meet the tangents.
 
-    They cannot if a partial can be infinite (``1 / x``) or if the second derivative multiplies the tangents by
-    several factors one after the other: then the product of the factors, or of the tangents, may leave the
-    range of the type although the second derivative does not. For ``log`` it is ``-(p / x) (q / x)``.
+    They cannot if a partial can be infinite (``1 / x``) or if the second derivative multiplies the tangents
+    by several factors one after the other: then the product of the factors, or of the tangents, may leave
+    the range of the type although the second derivative does not. For ``log`` it is ``-(p / x) (q / x)``.
     """
     if equation.primitive.is_product:  # the second partials are one
         return True
