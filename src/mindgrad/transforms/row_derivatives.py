@@ -112,14 +112,14 @@ def has_moderate_partials(equation: Equation, xs: Sequence[Any], moved: Sequence
         return False
     graph, _ = second_derivative(equation, xs, moved)
     factors = dict.fromkeys(graph.inputs[len(graph.inputs) - 2 * len(moved) :], 0)
-    for each in graph.equations:
-        counts = [factors[x] for x in each.inputs if x in factors]
+    for following in graph.equations:
+        counts = [factors[x] for x in following.inputs if x in factors]
         if counts:
-            count = sum(counts) if each.primitive.is_product else max(counts)
+            count = sum(counts) if following.primitive.is_product else max(counts)
             count += any(
-                type(x) is Variable and x not in factors and x.type.dtype.is_inexact for x in each.inputs
+                type(x) is Variable and x not in factors and x.type.dtype.is_inexact for x in following.inputs
             )
-            factors.update(dict.fromkeys(each.outputs, count))
+            factors.update(dict.fromkeys(following.outputs, count))
     return all(factors.get(y, 0) <= 1 for y in graph.outputs)
 
 
