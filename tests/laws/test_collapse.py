@@ -8,6 +8,7 @@ from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Graph
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.forward_laplacian import collapse
+from mindgrad.transforms.row_derivatives import has_moderate_partials
 from tests.laws.control_programs import PROGRAMS
 from tests.laws.harness import ROWS, calls, directions, graph_of
 
@@ -83,3 +84,13 @@ def test_collapsed_programs_with_control_flow(program):
             for _ in range(2 * DIRECTIONS + 1)
         ]
         agree(program.name, program.graph, program.active, arrays, given[:-1], given[-1])
+
+
+@pytest.mark.parametrize(
+    ("name", "is_moderate"),
+    [("tanh", True), ("sigmoid", True), ("sin", True), ("mul", True), ("log", False), ("atan", False)],
+)
+def test_second_partials_are_formed_first_only_where_they_are_one_finite_factor(name, is_moderate):
+    (equation,) = graph_of(calls(name, float64)[0]).equations
+    moved = range(len(equation.inputs))
+    assert has_moderate_partials(equation, equation.inputs, moved) == is_moderate

@@ -1,8 +1,8 @@
 """Law: rules hold at extreme magnitudes, where squares of values and of slopes leave the range of the type.
 
 For u(t) = s exp(t), a power f(u) = uⁿ is f(s) exp(n t): its derivatives with respect to t at 0 are f(s) nᵏ, however large
-or small s is. Logarithms have the derivatives 1, 0, 0. An intermediate result that is formed before it meets the
-tangent s · dt overflows or vanishes on the way.
+or small s is. Logarithms have the derivatives 1, 0, 0. The Laplacian and Taylor series follow the same law. An
+intermediate result that is formed before it meets the tangent s · dt overflows or vanishes on the way.
 """
 
 import itertools
@@ -71,12 +71,9 @@ ORDERS = [modes for order in (1, 2) for modes in itertools.product((by_reverse, 
 ORDERS += [(by_reverse,) * 3, (by_forward,) * 3, (by_reverse, by_reverse, by_forward)]
 
 
-@pytest.mark.xla
-@pytest.mark.parametrize("compile", [lambda f: f, ms.jit], ids=["eager", "jit"])
-@pytest.mark.parametrize("format", FORMATS)
-def test_derivatives_hold_at_extreme_magnitudes(format, compile):
-    """Every order up to 3, by every mixture of forward and reverse mode."""
-    dtype, magnitudes, (least, greatest), within = FORMATS[format]
+def cases_of(format):
+    """The name, function, scale s, factor 1 / f(s), and the first four derivatives by t at 0 of each case."""
+    dtype, magnitudes, (least, greatest), _ = FORMATS[format]
     cases = []
     for s in magnitudes:
         for name, (f, n) in POWERS.items():
@@ -84,9 +81,19 @@ def test_derivatives_hold_at_extreme_magnitudes(format, compile):
             root = size ** (1 / max(1, abs(n)))  # so that the value is within the range
             if max(least, 1 / greatest) <= root**n <= greatest:
                 factor = FACTORS.get(name, 1.0) / root**n
-                cases.append((f"{name} at {root:.0e}", f, root, factor, [n**k for k in (1, 2, 3)]))
+                cases.append((f"{name} at {root:.0e}", f, root, factor, [n**k for k in (1, 2, 3, 4)]))
         for name, (f, factor) in LOGARITHMS.items():
-            cases.append((f"{name} at {s:.0e}", f, s, factor, [1, 0, 0]))
+            cases.append((f"{name} at {s:.0e}", f, s, factor, [1, 0, 0, 0]))
+    return cases
+
+
+@pytest.mark.xla
+@pytest.mark.parametrize("compile", [lambda f: f, ms.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("format", FORMATS)
+def test_derivatives_hold_at_extreme_magnitudes(format, compile):
+    """Every order up to 3, by every mixture of forward and reverse mode."""
+    dtype, _, _, within = FORMATS[format]
+    cases = cases_of(format)
 
     def all_of_them(cases, t, numbers):
         found = []
@@ -108,6 +115,57 @@ def test_derivatives_hold_at_extreme_magnitudes(format, compile):
             value, wanted = float(y.astype(ms.float64)), right[len(modes) - 1]
             if not abs(value - wanted) <= within * max(1.0, abs(wanted)):
                 wrong.append(f"{name}, {' of '.join(m.__name__ for m in modes)}: {value}, right {wanted}")
+    assert not wrong, "\n".join(wrong)
+
+
+def second_coefficient(f):
+    """The second derivative along the first axis and along the diagonal, by Taylor series."""
+
+    def along(x, direction):
+        return ms.jet(f, x, ops.stack([direction, ops.zeros_like(direction)]))[1][1]
+
+    return lambda x: along(x, Tensor([1.0, 0.0], x.dtype)) + along(x, Tensor([0.0, 1.0], x.dtype))
+
+
+#: an operator of second or higher order, and its value for g(x + 2 y) from the derivatives of g
+OPERATORS = {
+    "laplacian": (ms.laplacian, lambda d: 5 * d[1]),
+    "second_order": (
+        lambda f: lambda x: ms.second_order(f)(x, Tensor([[1.0, 1.0], [0.0, 1.0]], x.dtype)),
+        lambda d: 7 * d[1],
+    ),
+    "jet": (second_coefficient, lambda d: 5 * d[1]),
+    "biharmonic": (ms.biharmonic, lambda d: 25 * d[3]),
+}
+
+
+@pytest.mark.xla
+@pytest.mark.parametrize("compile", [lambda f: f, ms.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("format", ["float32", "float64"])
+def test_second_order_operators_hold_at_extreme_magnitudes(format, operator, compile):
+    dtype, _, _, within = FORMATS[format]
+    make, expected = OPERATORS[operator]
+    cases = cases_of(format)
+
+    def all_of_them(x, numbers, cases):
+        values = []
+        for (_, f, *_), (s, factor) in zip(cases, numbers, strict=True):
+            function = lambda x, f=f, s=s, factor=factor: f(s * ops.exp(x[0] + 2 * x[1])) * factor
+            values.append(make(function)(x))
+        return values
+
+    found = []
+    for k in range(0, len(cases), 8):
+        part = cases[k : k + 8]
+        numbers = [(Tensor(s, dtype), Tensor(factor, dtype)) for _, _, s, factor, _ in part]
+        function = compile(lambda x, numbers, part=part: all_of_them(x, numbers, part))
+        found += function(Tensor([0.0, 0.0], dtype), numbers)
+    wrong = []
+    for (name, *_, derivatives), y in zip(cases, found, strict=True):
+        value, right = float(y), expected(derivatives)
+        if not abs(value - right) <= 10 * within * max(1.0, abs(right)):
+            wrong.append(f"{name}: {value}, right {right}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -138,6 +196,27 @@ def test_second_derivative_of_a_logarithm_is_right_far_out(function, x, right, c
     for modes in itertools.product((by_reverse, by_forward), repeat=2):
         value = float(compile(derivative(function, modes))(Tensor(x)))
         assert abs(value - right) < 1e-4, [m.__name__ for m in modes]
+
+
+@pytest.mark.xla
+@pytest.mark.parametrize("compile", [lambda f: f, ms.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize(
+    ("function", "point", "right"),
+    [
+        (lambda r: ops.log(ops.exp(-r / 2)), (12.0, 0.0), -2.0),
+        (lambda r: ops.log(ops.exp(-r / 2) + ops.exp(-r / 4)), (16.0, 4.0), -1.0),
+        (lambda r: ops.log(ops.softplus(-r / 2)), (12.0, 4.0), -2.0),
+        (lambda r: ops.log(ops.sigmoid(-r / 2)), (12.0, 4.0), -2.0),
+        (lambda r: ops.log(1 + ops.exp(r)), (7.0, 4.0), 4.0),
+        (lambda r: ops.log(ops.atan(ops.exp(-r / 2))), (12.0, 4.0), -2.0),
+        (lambda r: ops.rsqrt(r) * 1e-10, (1e-10, 2e-10), 1e20 / 5**1.5),
+        (lambda r: 1e-10 / r, (1e-5, 2e-5), 4 / 25 * 1e10),
+    ],
+)  # fmt: skip
+def test_laplacian_is_right_far_out(function, point, right, compile):
+    f = lambda x: function((x * x).sum(-1))
+    value = float(compile(ms.laplacian(f))(Tensor(np.asarray(point), ms.float32)))
+    assert abs(value - right) <= 1e-4 * max(1.0, abs(right))
 
 
 @pytest.mark.xla

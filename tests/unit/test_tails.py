@@ -54,6 +54,20 @@ CASES = {
         dist.Gumbel(0.0, 1.0, **F64), lambda x: series.log(1 - series.exp(-series.exp(-x))), "log_survival",
         [-6.0, -2.0, 0.5, 0.7, 3.0, 36.0, 90.0],
     ),
+    "gamma_log_survival": (
+        dist.Gamma(2.0, 1.0, **F64), lambda x: series.log(1 + x) - x, "log_survival", [1e-3, 0.5, 3.0, 20.0],
+    ),
+    "gamma_log_cdf": (
+        dist.Gamma(2.0, 1.0, **F64), lambda x: series.log(1 - (1 + x) * series.exp(-x)), "log_cdf", [1e-90, 1e-9, 0.5, 3.0, 20.0],
+    ),
+    "beta_log_cdf": (
+        dist.Beta(2.0, 3.0, **F64), lambda x: 2 * series.log(x) + series.log(6 - 8 * x + 3 * x * x), "log_cdf",
+        [1e-90, 1e-9, 0.3, 0.75],
+    ),
+    "beta_log_survival": (
+        dist.Beta(2.0, 3.0, **F64), lambda x: 3 * series.log(1 - x) + series.log(1 + 3 * x), "log_survival",
+        [1e-3, 0.3, 0.75, 1 - 2.0**-40],
+    ),
     "cauchy_log_cdf": (
         dist.Cauchy(0.0, 1.0, **F64), lambda x: series.log(atan2_of_one(-x) / mp.pi), "log_cdf", [-1e200, -1e9, -2.0, 2.0, 1e9],
     ),
@@ -100,6 +114,76 @@ def test_log_probability_in_tails_equals_mpmath(case, compile):
             assert abs(float(value) - right[order]) <= within, (
                 f"order {order} at {at}: {value}, right {mp.nstr(right[order], 17)}"
             )
+
+
+def log_gamma_tails(which):
+    ends = (lambda x: (x, mp.inf)) if which == "log_survival" else (lambda x: (0, x))
+    return lambda x, c, rate: mp.log(mp.gammainc(c, *ends(rate * x), regularized=True))
+
+
+def log_poisson_tails(which):
+    other = log_gamma_tails("log_cdf" if which == "log_survival" else "log_survival")
+    return lambda n, rate: other(rate, n + 1, mp.mpf(1))
+
+
+def log_beta_tails(which):
+    if which == "log_survival":
+        return lambda x, a, b: mp.log(mp.betainc(b, a, 0, 1 - x, regularized=True))
+    return lambda x, a, b: mp.log(mp.betainc(a, b, 0, x, regularized=True))
+
+
+@pytest.mark.parametrize("compile", [lambda f: f, ms.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("dtype", [ms.float32, ms.float64], ids=str)
+@pytest.mark.parametrize(
+    ("kind", "exact", "method", "arguments"),
+    [
+        (dist.Gamma, log_gamma_tails, "log_survival", [(120.0, 2.0, 1.0), (2000.0, 3.5, 1.0), (3.0, 0.25, 2.0), (800.0, 900.0, 1.0)]),
+        (dist.Gamma, log_gamma_tails, "log_cdf", [(1e-25, 2.0, 1.0), (1e-6, 30.0, 1.0), (0.5, 0.25, 1.0), (9.0, 2.0, 0.5)]),
+        (dist.Poisson, log_poisson_tails, "log_survival", [(200.0, 1.0), (0.0, 1e-20), (3.0, 5.0)]),
+        (dist.Poisson, log_poisson_tails, "log_cdf", [(3.0, 300.0), (0.0, 150.0), (20.0, 5.0)]),
+        (dist.Beta, log_beta_tails, "log_cdf", [(1e-25, 2.0, 3.0), (2.0**-10, 60.0, 3.0), (0.25, 300.0, 400.0), (0.75, 2.0, 3.0)]),
+        (dist.Beta, log_beta_tails, "log_survival", [(1 - 2.0**-20, 2.0, 30.0), (0.75, 300.0, 400.0), (2.0**-7, 0.25, 0.5)]),
+    ],
+)  # fmt: skip
+def test_log_probability_where_it_underflows_equals_mpmath(kind, exact, method, arguments, dtype, compile):
+    """Values, and slopes by the value and by every parameter; slopes by a count are left out."""
+    exact = exact(method)
+    first = 1 if kind is dist.Poisson else 0
+    function = compile(
+        ms.value_and_grad(
+            lambda *xs: getattr(kind(dtype=dtype), method)(*xs).sum(), tuple(range(first, len(arguments[0])))
+        )
+    )
+    for each in arguments:
+        xs = [Tensor(x, dtype) for x in each]
+        value, slopes = function(*xs)
+        at = [mp.mpf(float(x)) for x in xs]
+        with mp.workdps(60):
+            step = mp.mpf(10) ** -20
+            right = [exact(*at)]
+            for k in range(first, len(at)):
+                moved = [[x * (1 + sign * step * (k == i)) for i, x in enumerate(at)] for sign in (1, -1)]
+                right.append((exact(*moved[0]) - exact(*moved[1])) / (2 * step * at[k]))
+        slopes = slopes if isinstance(slopes, tuple) else [slopes]
+        for ours, wanted in zip([value, *slopes], right, strict=True):
+            within = (1e-12 if dtype is ms.float64 else 1e-5) * abs(wanted)
+            assert abs(float(ours) - wanted) <= within, f"{each}: {float(ours)}, right {mp.nstr(wanted, 17)}"
+
+
+@pytest.mark.parametrize("compile", [lambda f: f, ms.jit], ids=["eager", "jit"])
+def test_log_probability_at_ends_of_gamma_poisson_and_beta_is_that_of_zero_or_one(compile):
+    gamma, poisson, beta = dist.Gamma(2.0, 1.0), dist.Poisson(2.0), dist.Beta(2.0, 3.0)
+    for distribution, below, above in (
+        (gamma, [-1.0, 0.0], [np.inf]),
+        (poisson, [-1.0], []),
+        (beta, [-1.0, 0.0], [1.0, 2.0]),
+    ):
+        for x in below:
+            assert compile(distribution.log_cdf)(Tensor([x])).item() == -np.inf
+            assert compile(distribution.log_survival)(Tensor([x])).item() == 0
+        for x in above:
+            assert compile(distribution.log_cdf)(Tensor([x])).item() == 0
+            assert compile(distribution.log_survival)(Tensor([x])).item() == -np.inf
 
 
 @pytest.mark.parametrize("z", [-1e4, -100.0, -15.0, -5.0, 5.0])

@@ -29,7 +29,10 @@ from mindgrad.rows.special_kernels import (
     polygamma_kernel,
 )
 
-__all__ = ["incomplete_beta", "incomplete_gamma"]
+__all__ = [
+    "Functions", "derivatives_of_beta", "derivatives_of_gamma", "incomplete_beta", "incomplete_gamma",
+    "orders_type", "polynomial", "with_ends",
+]  # fmt: skip
 
 _PANELS, _NODES = 24, 14
 _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
@@ -45,7 +48,7 @@ def _rule() -> tuple[np.ndarray, np.ndarray]:
     return ((nodes + 1) / 2 * lengths + lengths - 1).ravel(), (weights / 2 * lengths).ravel()
 
 
-class _Functions:
+class Functions:
     """The functions that an integrand is written in: those of NumPy, or of XLA."""
 
     def __init__(self, jax: Any = None) -> None:
@@ -80,7 +83,7 @@ class _Functions:
         return self.numpy.where(a < _LARGE, direct, large)
 
 
-def _polynomial(first: int, second: int, derivative: Any) -> Any:
+def polynomial(first: int, second: int, derivative: Any) -> Any:
     """∂ᵐ⁺ⁿ exp(g) / exp(g), for m = ``first`` and n = ``second``, from ``derivative(m, n)`` of g.
 
     Complete Bell polynomials in two variables, by the product rule: exp(g)' = g' exp(g).
@@ -92,11 +95,11 @@ def _polynomial(first: int, second: int, derivative: Any) -> Any:
     for i in range(p + 1):
         for j in range(q + 1):
             factor = derivative(i + 1, j) if first else derivative(0, j + 1)
-            total = total + math.comb(p, i) * math.comb(q, j) * factor * _polynomial(p - i, q - j, derivative)
+            total = total + math.comb(p, i) * math.comb(q, j) * factor * polynomial(p - i, q - j, derivative)
     return total
 
 
-def _type_rule(name: str) -> Any:
+def orders_type(name: str) -> Any:
     def rule(*types: TensorType, **parameters: Any) -> TensorType:
         orders = [value for key, value in parameters.items() if key != "upper"]
         if any(type(order) is not int or order < 0 for order in orders):
@@ -111,7 +114,7 @@ def _completed(numpy: Any, tail: Any, is_it: Any, order: int) -> Any:
     return numpy.where(is_it, tail, 1.0 - tail if order == 0 else -tail)
 
 
-def _with_ends(functions: _Functions, value: Any, inside: Any, possible: Any, at_end: Any) -> Any:
+def with_ends(functions: Functions, value: Any, inside: Any, possible: Any, at_end: Any) -> Any:
     """``value`` inside of the interval, ``at_end`` on its ends and NaN outside."""
     numpy = functions.numpy
     return numpy.where(inside, value, numpy.where(possible, at_end, math.nan)).astype(value.dtype)
@@ -128,7 +131,7 @@ def _at_end(shape: Any, order: int) -> Any:
 # --- gamma ------------------------------------------------------------------------------------------
 
 
-def _gamma(functions: _Functions, shape: Any, bound: Any, n: int, upper: bool) -> Any:
+def _gamma(functions: Functions, shape: Any, bound: Any, n: int, upper: bool) -> Any:
     numpy = functions.numpy
     inside = (bound > 0) & (bound < math.inf) & (shape > 0)
     a, x = (numpy.where(inside, value, 1.0).astype(shape.dtype) for value in (shape, bound))
@@ -141,13 +144,18 @@ def _gamma(functions: _Functions, shape: Any, bound: Any, n: int, upper: bool) -
     def term(w: Any) -> Any:
         u = start + direction * w
         derivatives = [u + offset, *further]
-        factor = _polynomial(n, 0, lambda i, j: derivatives[i - 1])
+        factor = polynomial(n, 0, lambda i, j: derivatives[i - 1])
         return numpy.exp(a * (u - numpy.expm1(u)) + at_mode) * factor
 
     tail = functions.integral(1 / (1 + numpy.sqrt(a) + abs(x - a)), term)
     value = _completed(numpy, tail, is_below != upper, n)
     at_end = numpy.where((bound > 0) != upper, 1.0, 0.0) if n == 0 else 0.0
-    return _with_ends(functions, value, inside, (shape > 0) & (bound >= 0), at_end)
+    return with_ends(functions, value, inside, (shape > 0) & (bound >= 0), at_end)
+
+
+def derivatives_of_gamma(a: Any, logarithm: Any) -> Any:
+    """The derivatives by the shape of the logarithm of a gamma density at exp(``logarithm``)."""
+    return lambda i, j: -polygamma(a, n=i - 1) if i > 1 else logarithm - digamma(a)
 
 
 def _gamma_partials(y: Any, a: Any, x: Any, *, n: int, upper: bool) -> list[Any]:
@@ -155,17 +163,16 @@ def _gamma_partials(y: Any, a: Any, x: Any, *, n: int, upper: bool) -> list[Any]
     inside = select(is_zero, full(x.type, 1.0), x)  # at 0 the logarithm is infinite
     logarithm = log(inside)
     density = exp((a - 1.0) * logarithm - inside - lgamma(a))
-    derivative = lambda i, j: -polygamma(a, n=i - 1) if i > 1 else logarithm - digamma(a)
-    slope = select(is_zero, _at_end(a, n), density * _polynomial(n, 0, derivative))
+    slope = select(is_zero, _at_end(a, n), density * polynomial(n, 0, derivatives_of_gamma(a, logarithm)))
     return [incomplete_gamma(a, x, n=n + 1, upper=upper), -slope if upper else slope]
 
 
 #: ``incomplete_gamma(a, x, n, upper)``: the n-th derivative with respect to a of P(a, x), or of Q = 1 − P
 incomplete_gamma = elementwise(
     "incomplete_gamma",
-    type_rule=_type_rule("incomplete_gamma"),
-    numpy=in_double(lambda a, x, n, upper: _gamma(_Functions(), a, x, n, upper)),
-    xla=in_single_xla(lambda jax, a, x, n, upper: _gamma(_Functions(jax), a, x, n, upper)),
+    type_rule=orders_type("incomplete_gamma"),
+    numpy=in_double(lambda a, x, n, upper: _gamma(Functions(), a, x, n, upper)),
+    xla=in_single_xla(lambda jax, a, x, n, upper: _gamma(Functions(jax), a, x, n, upper)),
     partials=_gamma_partials,
     accepts="float",
     singular=True,
@@ -180,7 +187,7 @@ incomplete_gamma = elementwise(
 # --- beta -------------------------------------------------------------------------------------------
 
 
-def _beta(functions: _Functions, first: Any, second: Any, bound: Any, m: int, n: int) -> Any:
+def _beta(functions: Functions, first: Any, second: Any, bound: Any, m: int, n: int) -> Any:
     numpy = functions.numpy
     inside = (bound > 0) & (bound < 1) & (first > 0) & (second > 0)
     p, q = (numpy.where(inside, value, 1.0).astype(first.dtype) for value in (first, second))
@@ -209,23 +216,19 @@ def _beta(functions: _Functions, first: Any, second: Any, bound: Any, m: int, n:
             constant = both[order - 1] - alone[k][order - 1]
             return constant + (logarithms[k] + offset if order == 1 else 0.0)
 
-        return numpy.exp(a * of_t + b * of_rest + at_mode) * _polynomial(m, n, derivative)
+        return numpy.exp(a * of_t + b * of_rest + at_mode) * polynomial(m, n, derivative)
 
     slope = abs(p - (p + q) * x)
     tail = functions.integral(1 / (1 + numpy.sqrt(a * b / (a + b)) + slope), term)
     value = _completed(numpy, tail, is_below, m + n)
     at_end = numpy.where(bound > 0, 1.0, 0.0) if m + n == 0 else 0.0
     possible = (first > 0) & (second > 0) & (bound >= 0) & (bound <= 1)
-    return _with_ends(functions, value, inside, possible, at_end)
+    return with_ends(functions, value, inside, possible, at_end)
 
 
-def _beta_partials(y: Any, a: Any, b: Any, x: Any, *, m: int, n: int) -> list[Any]:
-    zero, one = zeros(x.type), full(x.type, 1.0)
-    is_zero, is_one = equal(x, zero), equal(x, one)
-    inside = select(is_zero, full(x.type, 0.5), select(is_one, full(x.type, 0.5), x))
-    both, logarithms = a + b, (log(inside), log1p(-inside))
-    constant = lgamma(both) - lgamma(a) - lgamma(b)
-    density = exp((a - 1.0) * logarithms[0] + (b - 1.0) * logarithms[1] + constant)
+def derivatives_of_beta(a: Any, b: Any, logarithms: tuple[Any, Any]) -> Any:
+    """The derivatives by the shapes of the logarithm of a beta density; ``logarithms``: of x and 1 − x."""
+    both = a + b
 
     def of(shape: Any, order: int) -> Any:
         return polygamma(shape, n=order - 1) if order > 1 else digamma(shape)
@@ -237,7 +240,17 @@ def _beta_partials(y: Any, a: Any, b: Any, x: Any, *, m: int, n: int) -> list[An
         rest = of(both, order) - of(shape, order)
         return rest + logarithms[k] if order == 1 else rest
 
-    slope = density * _polynomial(m, n, derivative)
+    return derivative
+
+
+def _beta_partials(y: Any, a: Any, b: Any, x: Any, *, m: int, n: int) -> list[Any]:
+    zero, one = zeros(x.type), full(x.type, 1.0)
+    is_zero, is_one = equal(x, zero), equal(x, one)
+    inside = select(is_zero, full(x.type, 0.5), select(is_one, full(x.type, 0.5), x))
+    both, logarithms = a + b, (log(inside), log1p(-inside))
+    constant = lgamma(both) - lgamma(a) - lgamma(b)
+    density = exp((a - 1.0) * logarithms[0] + (b - 1.0) * logarithms[1] + constant)
+    slope = density * polynomial(m, n, derivatives_of_beta(a, b, logarithms))
     # (for a shape of 1 the other one is the density there: 1 / B(1, b) = b)
     ends = [_at_end(shape, m + n) for shape in (a, b)]
     slope = select(is_zero, ends[0] * b, select(is_one, ends[1] * a, slope))
@@ -247,9 +260,9 @@ def _beta_partials(y: Any, a: Any, b: Any, x: Any, *, m: int, n: int) -> list[An
 #: ``incomplete_beta(a, b, x, m, n)``: the derivative ∂ᵐ⁺ⁿ / ∂aᵐ ∂bⁿ of the regularised Iₓ(a, b)
 incomplete_beta = elementwise(
     "incomplete_beta",
-    type_rule=_type_rule("incomplete_beta"),
-    numpy=in_double(lambda a, b, x, m, n: _beta(_Functions(), a, b, x, m, n)),
-    xla=in_single_xla(lambda jax, a, b, x, m, n: _beta(_Functions(jax), a, b, x, m, n)),
+    type_rule=orders_type("incomplete_beta"),
+    numpy=in_double(lambda a, b, x, m, n: _beta(Functions(), a, b, x, m, n)),
+    xla=in_single_xla(lambda jax, a, b, x, m, n: _beta(Functions(jax), a, b, x, m, n)),
     partials=_beta_partials,
     accepts="float",
     singular=True,

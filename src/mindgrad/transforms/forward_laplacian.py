@@ -16,6 +16,10 @@ allows, because all later terms are linear in it. For ``y = f(x)``, from the rul
     multilinear   c_y = B(c_a, b) + B(a, c_b) + Σ_d (B(p_ad, q_bd) + B(q_ad, p_bd))
     general       c_y = jvp(y, x; c_x) + Σ_d (the forward derivative along q_d of jvp(y, x; p_d))
 
+The sum of products of tangents and ``f_kl`` can leave the range of the type although ``c_y`` does not.
+Therefore a pointwise operator follows the general rule, which applies one factor after the other to each
+tangent, unless ``f_kl`` is a single finite factor (see ``has_moderate_partials``).
+
 No row has a rule for this. A branch or a loop is one equation of a batched Taylor series of second order, of
 which the directions share the second coefficient, ``c / D``.
 
@@ -40,6 +44,7 @@ from mindgrad.rows.structural import broadcast_in_dim
 from mindgrad.transforms.batch import push_batch
 from mindgrad.transforms.row_derivatives import (
     first_derivative,
+    has_moderate_partials,
     nested_forward,
     row_tangents,
     second_derivative,
@@ -257,7 +262,8 @@ class Collapse:
         nothing: list[Any] = [None] * len(equation.outputs)
         if not moved or primitive.is_linear or (primitive.is_product and len(moved) < 2):
             return nothing
-        if primitive.pointwise and not primitive.multiple:
+        is_pointwise = primitive.pointwise and not primitive.multiple
+        if is_pointwise and has_moderate_partials(equation, xs, moved):
             return [self._pointwise(equation, xs, ys[0], moved)]
         if primitive.contracted is not None and not any(x.tainted for x in xs):
             return [self._contraction(equation)]

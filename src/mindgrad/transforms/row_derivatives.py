@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.ir.build import Builder, building
+from mindgrad.ir.build import Builder, building, is_tainted
 from mindgrad.ir.graph import Equation, Graph, Variable, without_effects
 from mindgrad.rows.kinds import ones
 from mindgrad.transforms.forward import forward, push_tangents
 from mindgrad.transforms.taylor import taylor
 
 __all__ = [
-    "first_derivative", "nested_forward", "row_tangents", "second_derivative", "second_partials",
-    "second_series",
+    "first_derivative", "has_moderate_partials", "nested_forward", "row_tangents", "second_derivative",
+    "second_partials", "second_series",
 ]  # fmt: skip
 
 
@@ -97,6 +97,30 @@ def second_partials(
                 if k <= l and slopes[l] in tangents:
                     partials[k, l] = tangents[slopes[l]]
         return alone.builder.close(list(partials.values())), list(partials)
+
+
+def has_moderate_partials(equation: Equation, xs: Sequence[Any], moved: Sequence[int]) -> bool:
+    """Whether the second partials of a pointwise operator can be formed before they meet the tangents.
+
+    They cannot if a partial can be infinite (``1 / x``) or if the second derivative multiplies the tangents
+    by several factors one after the other: then the product of the factors, or of the tangents, may leave
+    the range of the type although the second derivative does not. For ``log`` it is ``-(p / x) (q / x)``.
+    """
+    if equation.primitive.is_product:  # the second partials are one
+        return True
+    if is_tainted(equation.primitive, tuple(xs), equation.parameters, 0):
+        return False
+    graph, _ = second_derivative(equation, xs, moved)
+    factors = dict.fromkeys(graph.inputs[len(graph.inputs) - 2 * len(moved) :], 0)
+    for following in graph.equations:
+        counts = [factors[x] for x in following.inputs if x in factors]
+        if counts:
+            count = sum(counts) if following.primitive.is_product else max(counts)
+            count += any(
+                type(x) is Variable and x not in factors and x.type.dtype.is_inexact for x in following.inputs
+            )
+            factors.update(dict.fromkeys(following.outputs, count))
+    return all(factors.get(y, 0) <= 1 for y in graph.outputs)
 
 
 def _graph_of(equation: Equation) -> Graph:

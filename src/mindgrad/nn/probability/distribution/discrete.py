@@ -14,7 +14,7 @@ from mindgrad import ops
 from mindgrad.ir.dtype import float32, int32
 from mindgrad.ir.tensor import Tensor
 from mindgrad.nn.probability.distribution.distribution import Distribution, above_zero, in_unit_interval
-from mindgrad.nn.probability.distribution.tails import log1mexp, xlog1py
+from mindgrad.nn.probability.distribution.tails import log1mexp, log_gamma_cdf, log_gamma_survival, xlog1py
 
 __all__ = ["Bernoulli", "Categorical", "Geometric", "Poisson"]
 
@@ -175,6 +175,15 @@ class Poisson(Distribution):
     def _survival(self, value: Any, rate: Any) -> Any:
         count = ops.floor(value) + 1.0
         return ops.where(count > 0.0, ops.igamma(ops.where(count > 0.0, count, 1.0), rate), 1.0)
+
+    def _log_cdf(self, value: Any, rate: Any) -> Any:
+        count = ops.floor(value) + 1.0
+        inside = log_gamma_survival(ops.where(count > 0.0, count, 1.0), rate)
+        return ops.where(count > 0.0, inside, float("-inf"))
+
+    def _log_survival(self, value: Any, rate: Any) -> Any:
+        count = ops.floor(value) + 1.0
+        return ops.where(count > 0.0, log_gamma_cdf(ops.where(count > 0.0, count, 1.0), rate), 0.0)
 
     def _mean(self, rate: Any) -> Any:
         return rate

@@ -7,7 +7,13 @@ from typing import Any
 from mindgrad import ops
 from mindgrad.ir.dtype import float32
 from mindgrad.nn.probability.distribution.distribution import Distribution, above_zero
-from mindgrad.nn.probability.distribution.tails import log1mexp, xlog1py
+from mindgrad.nn.probability.distribution.tails import (
+    log1mexp,
+    log_beta_cdf,
+    log_gamma_cdf,
+    log_gamma_survival,
+    xlog1py,
+)
 
 __all__ = ["Beta", "Exponential", "Gamma"]
 
@@ -109,6 +115,12 @@ class Gamma(Distribution):
     def _survival(self, value: Any, concentration: Any, rate: Any) -> Any:
         return ops.igammac(concentration, rate * ops.relu(value))
 
+    def _log_cdf(self, value: Any, concentration: Any, rate: Any) -> Any:
+        return log_gamma_cdf(concentration, rate * ops.relu(value))
+
+    def _log_survival(self, value: Any, concentration: Any, rate: Any) -> Any:
+        return log_gamma_survival(concentration, rate * ops.relu(value))
+
     def _mean(self, concentration: Any, rate: Any) -> Any:
         return concentration / rate
 
@@ -163,6 +175,12 @@ class Beta(Distribution):
 
     def _survival(self, value: Any, a: Any, b: Any) -> Any:
         return ops.betainc(b, a, 1.0 - ops.clamp(value, 0.0, 1.0))
+
+    def _log_cdf(self, value: Any, a: Any, b: Any) -> Any:
+        return log_beta_cdf(a, b, ops.clamp(value, 0.0, 1.0))
+
+    def _log_survival(self, value: Any, a: Any, b: Any) -> Any:
+        return log_beta_cdf(b, a, 1.0 - ops.clamp(value, 0.0, 1.0))
 
     def _mean(self, a: Any, b: Any) -> Any:
         return a / (a + b)

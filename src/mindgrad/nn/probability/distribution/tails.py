@@ -11,12 +11,14 @@ from typing import Any
 
 from mindgrad import ops
 from mindgrad.ir.scope import apply
+from mindgrad.ops.operands import promoted
 from mindgrad.rows.arithmetic import absorb
+from mindgrad.rows.log_incomplete import log_beta_tail, log_gamma_tail
 from mindgrad.rows.scaled_erfc import scaled_erfc
 
 __all__ = [
-    "log1mexp", "log1p_of_square", "log_cauchy_survival", "log_normal_cdf", "log_of_gumbel_survival",
-    "softplus", "xlog1py",
+    "log1mexp", "log1p_of_square", "log_beta_cdf", "log_cauchy_survival", "log_gamma_cdf",
+    "log_gamma_survival", "log_normal_cdf", "log_of_gumbel_survival", "softplus", "xlog1py",
 ]  # fmt: skip
 
 
@@ -66,6 +68,21 @@ def log_cauchy_survival(z: Any) -> Any:
     above = ops.log(ops.atan(inverse) / inverse) - ops.log(math.pi * large)
     angle = ops.atan2(ops.ones_like(z), -ops.where(is_above, 1.0, z))
     return ops.where(is_above, above, ops.log1p(angle * (-1.0 / math.pi)))
+
+
+def log_gamma_cdf(a: Any, x: Any) -> Any:
+    """log P(a, x), for the lower incomplete gamma function."""
+    return apply(log_gamma_tail, *promoted("Igamma", a, x), n=0, upper=False)
+
+
+def log_gamma_survival(a: Any, x: Any) -> Any:
+    """log Q(a, x), for the upper incomplete gamma function."""
+    return apply(log_gamma_tail, *promoted("Igammac", a, x), n=0, upper=True)
+
+
+def log_beta_cdf(a: Any, b: Any, x: Any) -> Any:
+    """log Iₓ(a, b), for the regularised incomplete beta function."""
+    return apply(log_beta_tail, *promoted("Betainc", a, b, x), m=0, n=0)
 
 
 def log1p_of_square(z: Any) -> Any:
