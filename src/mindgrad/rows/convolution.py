@@ -21,7 +21,6 @@ import numpy as np
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.ir.work import by
 from mindgrad.rows.accumulation_type import is_half
-from mindgrad.rows.arithmetic import not_equal
 from mindgrad.rows.batching import moved
 from mindgrad.rows.convolution_axes import (
     ConvolutionAxes,
@@ -32,13 +31,13 @@ from mindgrad.rows.convolution_axes import (
     permuted_shape,
 )
 from mindgrad.rows.convolution_kernel import Padding, convolve, dilated, output_sizes
-from mindgrad.rows.kinds import multilinear, ones, zeros
+from mindgrad.rows.kinds import multilinear, zeros
 from mindgrad.rows.patterns import convolved
 from mindgrad.rows.samples import case, reals
-from mindgrad.rows.shielding import can_discard, finite_or, met, shielded
+from mindgrad.rows.shielding import shielded
 from mindgrad.rows.static_slices import reverse
 from mindgrad.rows.stencil import is_stencil, stencil
-from mindgrad.rows.structural import broadcast_in_dim, convert, reshape, transpose
+from mindgrad.rows.structural import reshape, transpose
 
 __all__ = ["conv"]
 
@@ -216,10 +215,8 @@ def _cotangent_kernel(
     """The input convolved with ``ct`` as the kernel, the batch in the place of the channels."""
     if not ct.type.size or not x.type.size:
         return zeros(w.type)
-    if can_discard(ct, x):
-        windows: dict[str, Any] = {"strides": strides, "padding": padding}
-        windows |= {"lhs_dilation": lhs_dilation, "rhs_dilation": rhs_dilation}
-        x = finite_or(_seen(ct, x, w, groups, **windows), x)
+    # by sample: which elements of a sample a discarded window has read would take another convolution
+    x = shielded(x, ct, (0,), (0,))
     x, ct = [_joined(each, w, lambda x, shape: reshape(x, shape=shape)) for each in (x, ct)]
     window = dilated(w.shape[2:], rhs_dilation)
     spread = dilated(ct.shape[2:], strides)
@@ -246,21 +243,6 @@ def _cotangent_kernel(
         groups=groups,
     )
     return transpose(gradient, permutation=(1, 0, *range(2, len(gradient.shape))))
-
-
-def _seen(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
-    """Whether an element of ``x`` was part of a window whose cotangents are not all zero."""
-    spatial = len(w.shape) - 2
-    *samples, channels = x.shape[: len(x.shape) - spatial]
-    split = (*samples, groups, ct.shape[len(samples)] // groups, *ct.shape[len(samples) + 1 :])
-    live = convert(met(reshape(ct, shape=split), (len(samples) + 1,)), dtype=x.dtype)
-    one = ones(w.type.with_shape((groups, 1, *w.shape[2:])))
-    like = zeros(x.type.with_shape((*samples, groups, *x.shape[len(samples) + 1 :])))
-    reached = _cotangent_input(live, like, one, groups=groups, **window)
-    mask = not_equal(reached, zeros(reached.type))
-    dims = (*range(len(samples) + 1), *range(len(samples) + 2, len(x.shape) + 1))
-    whole = (*samples, groups, channels // groups, *x.shape[len(samples) + 1 :])
-    return reshape(broadcast_in_dim(mask, shape=whole, dims=dims), shape=x.shape)
 
 
 def _cotangent_kernel_exchanged(ct: Any, x: Any, groups: int, **window: Any) -> Any:
