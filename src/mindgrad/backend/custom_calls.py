@@ -99,9 +99,8 @@ def _candidates(equations: Sequence[Equation]) -> list[int]:
     """The positions of one equation of each kind, first those that are likely to name a target."""
     kinds: dict[Any, int] = {}
     for position, equation in enumerate(equations):
-        kind: Any = (
-            position  # of a loop or branch, which is tried last: its graphs have equations of their own
-        )
+        # a loop or branch is tried last, because the equations of its graphs are tried by themselves
+        kind: Any = position
         if not equation.graphs:
             kind = equation.primitive, tuple([x.type for x in equation.inputs]), repr(equation.parameters)
         kinds.setdefault(kind, position)

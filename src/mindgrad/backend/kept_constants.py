@@ -70,12 +70,10 @@ def _passed(equation: Equation, operands: list[_Collected | None]) -> _Collected
     primitive, dtype = equation.primitive, equation.outputs[0].type.dtype
     if not operands or operands[0] is None or any(x.type.dtype is not dtype for x in equation.inputs[:1]):
         return None
-    if len(operands) == 1 and (primitive.moves or primitive.kind == "pointwise linear"):
-        return (
-            operands[0]
-            if primitive.moves
-            else operands[0]._replace(least=-operands[0].most, most=-operands[0].least)
-        )
+    if len(operands) == 1 and primitive.moves:
+        return operands[0]
+    if len(operands) == 1 and primitive.kind == "pointwise linear":
+        return operands[0]._replace(least=-operands[0].most, most=-operands[0].least)
     if primitive.symbol in ("+", "-") and len(operands) == 2 and operands[1] is not None:
         first, second = operands[0], operands[1]
         return _Collected(min(first.low, second.low), max(first.high, second.high) + 1)
