@@ -89,10 +89,16 @@ def of(name: str, **parameters: Any) -> Callable[..., Any]:
     return program
 
 
+def undefined(n: int) -> list[list[float]]:
+    return [[nan] * n for _ in range(n)]
+
+
 def nothing(n: int) -> list[list[float]]:
     return [[0.0] * n for _ in range(n)]
 
 
+CONE = "the subgradient of least norm; the second derivative is infinite or has no value"
+LOST = "0 · ∞: the limit is not known"
 CORNER = "0 between −1 and 1: the subgradient of least norm"
 POWER = "a power of a root is built without the root"
 INVERSE = "a function of its inverse is built without the two"
@@ -103,7 +109,7 @@ STEP = "constant on both sides"
 TABLE = [
     # corners
     Convention("abs(x)", of("abs"), (0.0,), 0, 0, CORNER),
-    Convention("abs(x + iy)", lambda x, y: row.abs(row.complex(x, y)), (0.0, 0.0), [0, 0], nothing(2), CORNER),
+    Convention("abs(x + iy)", lambda x, y: row.abs(row.complex(x, y)), (0.0, 0.0), [0, 0], undefined(2), CONE),
     Convention("relu(x)", of("relu"), (0.0,), 0, 0, "as MindSpore"),
     Convention("relu6(x)", of("relu6"), (0.0,), 0, 0, "as MindSpore"),
     Convention("relu6(x)", of("relu6"), (6.0,), 1, 0, "as MindSpore"),
@@ -114,9 +120,9 @@ TABLE = [
     Convention("minimum(x, y)", of("minimum"), (1.5, 1.5), [0.5, 0.5], nothing(2), "ties share equally"),
     Convention("max(v)", of("reduce_max", axes=(0,)), ([2.0, 1.0, 2.0],), [0.5, 0, 0.5], nothing(3), "ties share equally"),
     Convention("min(v)", of("reduce_min", axes=(0,)), ([2.0, 1.0, 1.0],), [0, 0.5, 0.5], nothing(3), "ties share equally"),
-    Convention("hypot(x, y)", of("hypot"), (0.0, 0.0), [0, 0], nothing(2), CORNER),
-    Convention("norm(v)", of("norm", axes=(0,)), ([0.0, 0.0],), [0, 0], nothing(2), CORNER),
-    Convention("std(v)", deviation, ([1.0, 1.0],), [0, 0], nothing(2), "the norm of v − mean(v)"),
+    Convention("hypot(x, y)", of("hypot"), (0.0, 0.0), [0, 0], undefined(2), CONE),
+    Convention("norm(v)", of("norm", axes=(0,)), ([0.0, 0.0],), [0, 0], undefined(2), CONE),
+    Convention("std(v)", deviation, ([1.0, 1.0],), [0, 0], undefined(2), "the norm of v − mean(v)"),
     Convention("bessel_ie(x)", of("bessel_ie", n=0), (0.0,), 0, 0.5, CORNER),
     Convention("bessel_y(x)", of("bessel_y", n=1), (0.0,), nan, nan, "infinite terms of both signs"),
     Convention("bessel_ke(x)", of("bessel_ke", n=1), (0.0,), nan, nan, "infinite terms of both signs"),
@@ -136,7 +142,7 @@ TABLE = [
     # edges of domains
     Convention("sqrt(x)", of("sqrt"), (0.0,), inf, -inf, LEFT),
     Convention("rsqrt(x)", of("rsqrt"), (0.0,), -inf, inf, LEFT),
-    Convention("cbrt(x)", of("cbrt"), (0.0,), inf, 0, "the second derivative is odd"),
+    Convention("cbrt(x)", of("cbrt"), (0.0,), inf, nan, "the second derivative is −∞ on one side and ∞ on the other"),
     Convention("reciprocal(x)", of("reciprocal"), (0.0,), -inf, inf, "the limit from the right"),
     Convention("x / y", of("div"), (1.0, 0.0), [inf, -inf], [[0, -inf], [-inf, inf]], "the limit from the right"),
     Convention("log(x)", of("log"), (0.0,), inf, -inf, LEFT),
@@ -164,10 +170,10 @@ TABLE = [
     Convention("where(x > 0, exp(-x), 0)", masked(lambda x: row.exp(-x)), (-1000.0,), 0, 0, "the branch not taken contributes nothing, even if it overflows"),
     Convention("where(x > 0, x ** 1.5, 0)", masked(lambda x: row.pow(x, constant(x, 1.5))), (-1.0,), 0, 0, "the branch not taken contributes nothing"),
     Convention("where(x > 0, sqrt(sin(x)), 0)", masked(lambda x: row.sqrt(row.sin(x))), (0.0,), 0, 0, "the branch not taken contributes nothing"),
-    Convention("sqrt(x · x)", lambda x: row.sqrt(x * x), (0.0,), 0, inf, "x² is flat at 0, its curvature is not: abs and norm have 0"),
-    Convention("sqrt(sum(v · v))", lambda v: row.sqrt(row.reduce_sum(v * v, axes=(0,))), ([0.0, 0.0],), [0, 0], [[inf, 0], [0, inf]], "as sqrt(x · x)"),
-    Convention("x · log(x)", lambda x: x * row.log(x), (0.0,), -inf, inf, "log x + 1, and 1 / x"),
-    Convention("xlogy(x, y)", of("xlogy"), (0.0, 0.0), [-inf, 0], [[0, inf], [inf, 0]], "log y and x / y"),
+    Convention("sqrt(x · x)", lambda x: row.sqrt(x * x), (0.0,), 0, nan, "a sum of squares: as norm"),
+    Convention("sqrt(sum(v · v))", lambda v: row.sqrt(row.reduce_sum(v * v, axes=(0,))), ([0.0, 0.0],), [0, 0], undefined(2), "a sum of squares: as norm"),
+    Convention("x · log(x)", lambda x: x * row.log(x), (0.0,), nan, nan, "0 · −∞, as the value is"),
+    Convention("xlogy(x, y)", of("xlogy"), (0.0, 0.0), [-inf, 0], None, "log y and x / y, which is 0 where x is; x / y² has no value here"),
     Convention("x ** 0 (a tensor of zeros)", lambda x, n: row.pow(x, n), (0.0, 0.0), [0, 0], None, "constant in x; 0 in the exponent"),
     Convention("x ** 0.0", lambda x: row.pow(x, constant(x, 0.0)), (0.0,), 0, 0, "constant"),
     Convention("x ** 1.0", lambda x: row.pow(x, constant(x, 1.0)), (0.0,), 1, 0, ""),
@@ -175,7 +181,7 @@ TABLE = [
     Convention("x ** 1.5", lambda x: row.pow(x, constant(x, 1.5)), (0.0,), 0, inf, LEFT),
     Convention("x ** −2", of("integer_power", n=-2), (0.0,), -inf, inf, "the limit from the right"),
     Convention("pow(x, y)", of("pow"), (0.0, 1.0), [1, 0], None, "x^y log x is 0 for y > 0; ∂²/∂x∂y has no value here"),
-    Convention("pow(x, y)", of("pow"), (0.0, 2.0), [0, 0], [[2, 0], [0, 0]], "x^y log x is 0 for y > 0"),
+    Convention("pow(x, y)", of("pow"), (0.0, 2.0), [0, 0], None, "x^y log x is 0 for y > 0; its derivatives have no value here"),
     Convention("pow(x, y)", of("pow"), (-2.0, 2.0), [-4, nan], [[2, nan], [nan, nan]], "no logarithm of a negative base"),
     Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 2.0, 3.0],), [6, 0, 0], [[0, 3, 2], [3, 0, 0], [2, 0, 0]], "no division"),
     Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 0.0, 3.0],), [0, 0, 0], [[0, 3, 0], [3, 0, 0], [0, 0, 0]], "no division"),
@@ -189,9 +195,12 @@ TABLE = [
     Convention("hypot(x, y) ** 2", lambda x, y: squared(row.hypot(x, y)), (0.0, 0.0), [0, 0], [[2, 0], [0, 2]], POWER),
     Convention("norm(v) ** 2", lambda v: squared(row.norm(v, axes=(0,))), ([0.0, 0.0],), [0, 0], [[2, 0], [0, 2]], POWER),
     Convention("exp(−norm(v) ** 2)", lambda v: row.exp(-squared(row.norm(v, axes=(0,)))), ([0.0, 0.0],), [0, 0], [[-2, 0], [0, -2]], POWER),
-    Convention("cos(norm(v))", lambda v: row.cos(row.norm(v, axes=(0,))), ([0.0, 0.0],), [0, 0], nothing(2), "not the limit, −1 on the diagonal: zero wins"),
-    Convention("cos(abs(x))", lambda x: row.cos(row.abs(x)), (0.0,), 0, 0, "not the limit, −1: zero wins"),
-    Convention("cos(sqrt(x))", lambda x: row.cos(row.sqrt(x)), (0.0,), 0, None, "not the limit, −0.5: zero wins"),
+    Convention("cos(norm(v))", lambda v: row.cos(row.norm(v, axes=(0,))), ([0.0, 0.0],), [0, 0], undefined(2), LOST),
+    Convention("cos(abs(x))", lambda x: row.cos(row.abs(x)), (0.0,), 0, 0, "not the limit, −1: the slope of abs is a constant on both sides"),
+    Convention("cos(sqrt(x))", lambda x: row.cos(row.sqrt(x)), (0.0,), nan, nan, LOST),
+    Convention("acos(x) ** 2", lambda x: squared(row.acos(x)), (1.0,), nan, nan, LOST),
+    Convention("exp(−1 / x)", lambda x: row.exp(-1 / x), (0.0,), nan, nan, LOST),
+    Convention("mask · sqrt(x) of a mask 0", lambda x: constant(x, 0.0) * row.sqrt(x), (0.0,), 0, 0, "the mask does not depend on x"),
     Convention("exp(log(x))", lambda x: row.exp(row.log(x)), (0.0,), 1, 0, INVERSE),
     Convention("exp2(log2(x))", lambda x: row.exp2(row.log2(x)), (0.0,), 1, 0, INVERSE),
     Convention("expm1(log1p(x))", lambda x: row.expm1(row.log1p(x)), (-1.0,), 1, 0, INVERSE),

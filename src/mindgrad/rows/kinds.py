@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.graph import ABSORBING, CUT, Atom, Constant, Variable
+from mindgrad.ir.graph import ABSORBING, CUT, INFINITE, Atom, Constant, Variable
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 
@@ -83,14 +83,21 @@ def accumulate(terms: Sequence[Any]) -> Any:
     return total
 
 
-def product(partial: Any, tangent: Any, singular: bool = False) -> Any:
-    """``partial · tangent``, absorbing where one of them can be infinite."""
+def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
+    """``slope · tangent``, in which exact zeros win over infinite elements.
+
+    Args:
+        slope: an atom or a number.
+        tangent: a tangent or cotangent; ``None`` is zero.
+        singular: whether the slope can be infinite or NaN where the function is defined.
+    """
     if tangent is None:
         return None
-    tainted = tangent.tainted & ABSORBING and not tangent.linear
-    if singular or tainted or (isinstance(partial, Atom) and partial.tainted & ABSORBING):
-        return Atom.operators["absorb"](partial, tangent)
-    return partial * tangent
+    if type(slope) is Variable and singular:
+        slope.tainted |= INFINITE
+    if isinstance(slope, Atom) and not tangent.linear and (slope.tainted | tangent.tainted) & ABSORBING:
+        slope, tangent = Atom.operators["shielded_factors"](slope, tangent)
+    return slope * tangent
 
 
 def cut(cotangent: Any) -> Any:

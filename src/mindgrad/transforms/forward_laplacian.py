@@ -94,6 +94,7 @@ def collapse(
         ]
         terms = [None] * len(moved) if straight else builder.inputs_like(moved)
         outputs = builder.inline(graph, inputs)
+        builder.differentiate(moved)
         sweep = Collapse(size)
         for k, x in enumerate(moved):
             left, right = stacks[0][k], stacks[1][k] if paired else None
