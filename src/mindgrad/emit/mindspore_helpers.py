@@ -251,8 +251,8 @@ def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any
 HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (
-        absorb, shield, safe_reciprocal, safe_quotient, sech_squared, direction, one_minus_square, dot, pad, gather,
-        scatter_add, scatter_set, dynamic_slice, dynamic_update_slice, conv, argsort, solve, logcumsumexp,
+        absorb, shield, safe_reciprocal, safe_quotient, sech_squared, direction, one_minus_square, dot, pad,
+        gather, scatter_add, scatter_set, dynamic_slice, dynamic_update_slice, conv, argsort, solve, logcumsumexp,
         linear_recurrence,
     )
 }  # fmt: skip

@@ -299,7 +299,8 @@ def finish_recorder(
         array = values[n]
         structure.append((n, t._type or t.type, array.ndim))
         enclosed = enclosed or (t._scope is not None and t.is_traced)
-        # a constant of the derivative that is infinite absorbs, as it does where the graph knows who made it
+        # exact zeros win over a constant that is infinite, as they do where the graph knows how it was
+        # computed
         if n not in xs:
             mark = INFINITE if is_infinite(array) else 0
             if array.ndim == 0 and t.ndim and not t.is_traced:

@@ -305,7 +305,7 @@ class Builder:
         self._moves[atom] = True
 
     def moves(self, atom: Any) -> bool:
-        """Whether ``atom`` depends on the inputs of the derivative, except through steps such as ``floor``."""
+        """Whether ``atom`` depends on the inputs of the derivative; ``floor`` and comparisons end dependence."""
         if type(atom) is not Variable:
             return False
         answers, waiting = self._moves, [atom]

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from mindgrad.ir.primitive import Primitive
 
 __all__ = [
-    "ABSORBING", "CUT", "INFINITE", "INHERITED", "MASKED", "STEADY", "UNIFORM", "Atom", "Constant", "DerivativeOf",
+    "ABSORBING", "CUT", "INFINITE", "INHERITED", "MASKED", "STEADY", "UNIFORM", "Atom", "Constant",
+    "DerivativeOf",
     "Equation", "Graph", "Variable", "all_equations", "calls_back", "derivative_of", "is_finite", "silent",
     "without_effects",
 ]  # fmt: skip

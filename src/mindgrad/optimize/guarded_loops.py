@@ -3,16 +3,18 @@
     shield(a, keep) · b = a · b                        unless a · b is NaN
     while(c, x; body) = while(c, x; plain body)        unless a product of its iterations is NaN
 
-A slope that can be infinite is shielded where exact zeros meet it (``rows.exact_zeros``). In the derivative of a
-loop over a few numbers, which XLA compiles to one piece of machine code, the comparisons take a third of the
-time: they are between the products of a long chain. Here an iteration has plain products and its carry a flag,
-whether one of them is NaN. The flag ends the loop, and then the loop as it was runs from its start.
+A slope that can be infinite is shielded where exact zeros meet it (``rows.exact_zeros``). In the derivative
+of a loop over a few numbers, which XLA compiles to one piece of machine code, the comparisons take a third
+of the time: they are between the products of a long chain. Here an iteration has plain products and its
+carry a flag, whether one of them is NaN. The flag ends the loop, and then the loop as it was runs from its
+start.
 
-A NaN stays one in sums, differences, products and quotients of floats. So the flag checks the last values of such
-chains only. Up to the sign of a zero the results are the same.
+A NaN stays one in sums, differences, products and quotients of floats. So the flag checks the last values of
+such chains only. Up to the sign of a zero the results are the same.
 
-Cost: the loop is twice in the machine code; a NaN in iteration n costs n iterations. It is for ``while`` loops
-over small tensors, with several shields, and without loops, branches, effects or messages in an iteration.
+Cost: the loop is twice in the machine code; a NaN in iteration n costs n iterations. It is for ``while``
+loops over small tensors, with several shields, and without loops, branches, effects or messages in an
+iteration.
 """
 
 from __future__ import annotations

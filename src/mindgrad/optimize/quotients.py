@@ -2,8 +2,8 @@
 
     c / x = c · r,   (c / x) / x = (c · r) · r            r = 1 / x,  1/1024 ≤ |c| ≤ 1
 
-Derivatives of norms and of potentials are full of them. As the constants are at most 1, the reciprocal of a normal
-x is infinite nowhere; where it is below the normal numbers, so are the quotients.
+Derivatives of norms and of potentials are full of them. As the constants are at most 1, the reciprocal of a
+normal x is infinite nowhere; where it is below the normal numbers, so are the quotients.
 
 Cost: one division for each x in place of several. It is for floats; a quotient that stands alone stays.
 """
@@ -51,7 +51,11 @@ def quotients_joined(graph: Graph) -> Graph:
         ONE_RECIPROCAL.fired()
         a, b = map(read, equation.inputs)
         quotient = a * div(ones(b.type), b)
-        return quotient if equation.primitive is div else select(equal(b, zeros(b.type)), zeros(b.type), quotient)
+        return (
+            quotient
+            if equation.primitive is div
+            else select(equal(b, zeros(b.type)), zeros(b.type), quotient)
+        )
 
     return rebuilt(graph, replaced)
 

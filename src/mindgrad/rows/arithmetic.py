@@ -279,7 +279,7 @@ def _div_transpose(ct: Any, a: Any, b: Any) -> list[Any]:
 
 
 def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """d(a / b) = (da − y db) / b, absorbing at b = 0. y / b alone would leave the range of the type."""
+    """d(a / b) = (da − y db) / b; y / b alone would leave the range of the type."""
     b, (da, db) = xs[1], ts
     if type(b) is Constant and b.is_splat and not _is(b, 0):
         return None if da is None else da / b
@@ -293,7 +293,7 @@ def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
 def _quotient(equation: Any, k: int) -> Any:
     """``y b = a``, solved for the last coefficient of y: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.
 
-    At b = 0 both quotients absorb, as in the forward rule: a coefficient that is zero stays zero.
+    At b = 0 a coefficient that is exactly zero stays zero, as in the forward rule.
     """
     a, b = equation.inputs
     top, terms = (yield a, k), []

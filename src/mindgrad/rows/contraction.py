@@ -79,7 +79,7 @@ def _dot_xla(jax: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
 
 
 def _multiply(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    """``dot``, absorbing (zero times infinity is zero) for an outer product of infinite derivatives.
+    """``dot``, element by element for an outer product of infinite derivatives, in which exact zeros win.
 
     It is what the derivative of ``sqrt(dot(x, x))`` at ``x = 0`` is made of.
     """

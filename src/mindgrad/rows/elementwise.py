@@ -303,6 +303,7 @@ atanh = elementwise(
 
 # --- roots and reciprocals --------------------------------------------------------------------------
 
+
 def _sqrt_partials(y: Any, x: Any) -> list[Any]:
     """0.5 / y; of a sum of squares 0 at 0, as of a norm: the subgradient of least norm."""
     return [safe_quotient(full(y.type, 0.5), y) if is_sum_of_squares(x) else 0.5 / y]

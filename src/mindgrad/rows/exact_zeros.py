@@ -2,11 +2,11 @@
 
     0 · ∞ = 0 if the zero is exact, and NaN otherwise
 
-A derivative multiplies slopes with tangents or cotangents. A zero that a selection made, a factor that does not
-depend on the inputs (a mask, a weight, a direction in which nothing moves), or a comparison is zero in a whole
-neighborhood: what it multiplies contributes nothing, even an infinite slope. A zero that was computed from the
-inputs (``sin(sqrt(x))`` at 0) is zero at one point only. Its product with an infinite slope has a limit that is
-not known, and is NaN.
+A derivative multiplies slopes with tangents or cotangents. A zero that a selection made, a factor that does
+not depend on the inputs (a mask, a weight, a direction in which nothing moves), or a comparison is zero in a
+whole neighborhood: what it multiplies contributes nothing, even an infinite slope. A zero that was computed
+from the inputs (``sin(sqrt(x))`` at 0) is zero at one point only. Its product with an infinite slope has a
+limit that is not known, and is NaN.
 
 :func:`nonzeros` follows the equations of a value back to where its zeros were made; :func:`product` replaces
 infinite elements of a factor by zero where exact zeros of the other factor meet them.

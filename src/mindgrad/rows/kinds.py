@@ -7,13 +7,11 @@
     constant     derivative zero        ẏ = 0
 
 **Infinite partials.** ``0 · ∞`` is NaN in IEEE arithmetic, but a path that carries no derivative must
-contribute exactly nothing (a branch of ``where`` that is masked out). A row whose partials can be
-infinite or NaN at a point of its domain is declared ``singular``; its products ``p · t`` are made
-with the absorbing product ``absorb`` (zero if a factor is zero). The product taints its result, as the
-row taints its value, what is computed from a tainted operand is tainted, and every product with a
-tainted factor absorbs too: in ``where(x > 0, sin(sqrt(x)), 0)`` also the slope of the sine is NaN
-where it is masked. Regular programs keep plain products. Sums of products (matrix products, convolutions)
-do not absorb term by term: their transposes shield the other operand (``rows.shielding``).
+contribute nothing (a branch of ``where`` that is masked out). An operator whose partials can be infinite or
+NaN at a point of its domain is declared ``singular``: its results are marked (``INFINITE``), and so is
+everything computed from them. ``product`` shields marked factors from exact zeros of the other factor
+(``rows.exact_zeros``). Programs without marks have plain products. Sums of products (matrix products,
+convolutions) cannot check each term: their transposes shield the other operand (``rows.shielding``).
 """
 
 from __future__ import annotations
@@ -167,10 +165,10 @@ def elementwise(
 
     def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
         slopes = partials(y, *xs, **parameters)
-        absorbs = singular(**parameters) if callable(singular) else singular
+        is_singular = singular(**parameters) if callable(singular) else singular
         return accumulate(
             [
-                None if slope is None else _applied(slope, t, absorbs)
+                None if slope is None else _applied(slope, t, is_singular)
                 for slope, t in zip(slopes, ts, strict=True)
             ]
         )

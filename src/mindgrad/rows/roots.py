@@ -3,7 +3,7 @@
     sqrt(x)² = x      cbrt(x)³ = x      norm(v)² = Σ v²      |x|² = x²      (c · norm(v) / s)² = c² Σ v² / s²
 
 At 0 a root has an infinite derivative or none, its power has one. The chain rule through the root multiplies
-zero by infinity there, and an absorbing product makes 0 of it: finite, and not the derivative. Without the
+zero by infinity there, which is NaN. Without the
 root nothing is infinite. Values change by rounding at most, and stay NaN outside of the domain of the root.
 
 A row that is a root registers how it is one in :data:`ROOTS`. Limits: whole powers of one root, with factors
@@ -175,7 +175,17 @@ def power_of_root(x: Any, n: int) -> Any:
 
 
 #: operators whose result is a sum of squares if their operands are
-_KEEPING_SQUARES = ("add", "broadcast_in_dim", "convert", "div", "mul", "reduce_sum", "reshape", "slice", "transpose")
+_KEEPING_SQUARES = (
+    "add",
+    "broadcast_in_dim",
+    "convert",
+    "div",
+    "mul",
+    "reduce_sum",
+    "reshape",
+    "slice",
+    "transpose",
+)
 
 
 def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
@@ -191,7 +201,9 @@ def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
     if name not in _KEEPING_SQUARES:
         return False
     factors = [x for x in inputs if not (name != "add" and _is_positive_constant(x))]
-    return len(factors) == (2 if name == "add" else 1) and all(is_sum_of_squares(x, depth - 1) for x in factors)
+    return len(factors) == (2 if name == "add" else 1) and all(
+        is_sum_of_squares(x, depth - 1) for x in factors
+    )
 
 
 def _is_positive_constant(atom: Any) -> bool:

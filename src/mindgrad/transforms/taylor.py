@@ -310,6 +310,6 @@ def _series(
 
 
 def _term(equation: Equation, left: Any, right: Any) -> Any:
-    """One term of a Cauchy product, by the forward rule, in which a zero coefficient absorbs."""
+    """One term of a Cauchy product, by the forward rule, in which an exactly zero coefficient wins."""
     jvp: Any = equation.primitive.jvp
     return jvp(equation.outputs[0], (left, right), (None, right), **equation.parameters)
