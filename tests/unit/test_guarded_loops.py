@@ -12,8 +12,8 @@ from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.guarded_loops import guards_postponed
 from mindgrad.rows.arithmetic import equal, less, neg, not_equal
+from mindgrad.rows.exact_zeros import shield
 from mindgrad.rows.kinds import accumulate, full, zeros
-from mindgrad.rows.shielding import shield
 from mindgrad.rows.structural import convert
 from tests.unit.rewrite_checks import with_and_without
 

@@ -252,7 +252,7 @@ HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (
         absorb, shield, safe_reciprocal, safe_quotient, sech_squared, direction, one_minus_square, dot, pad,
-        gather, scatter_add, scatter_set, dynamic_slice, dynamic_update_slice, conv, argsort, solve, logcumsumexp,
-        linear_recurrence,
+        gather, scatter_add, scatter_set, dynamic_slice, dynamic_update_slice, conv, argsort, solve,
+        logcumsumexp, linear_recurrence,
     )
 }  # fmt: skip

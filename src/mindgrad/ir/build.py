@@ -98,7 +98,7 @@ class Builder:
     """Collects the equations of one graph."""
 
     __slots__ = (
-        "_constants", "_inlined", "_last", "_moves", "_rebound", "_table",
+        "_always_move", "_constants", "_inlined", "_last", "_moves", "_rebound", "_table",
         "derived", "equations", "inputs", "is_differentiating", "linear_equations", "nonzeros", "operands",
         "source",
     )  # fmt: skip
@@ -122,6 +122,7 @@ class Builder:
         self.is_differentiating = False
         self.nonzeros: dict[Any, Any] = {}
         self._moves: dict[Any, bool] = {}
+        self._always_move: list[Any] = []
 
     def input(self, type: TensorType, linear: bool = False, tainted: int = 0) -> Variable:
         """A new input of the graph; a ``linear`` one is a tangent and no input of the result."""
@@ -298,14 +299,15 @@ class Builder:
         """Begin a derivative with respect to ``inputs``."""
         self.is_differentiating = True
         self.nonzeros = {}
-        self._moves = dict.fromkeys(inputs, True)
+        self._moves = dict.fromkeys([*inputs, *self._always_move], True)
 
     def let_move(self, atom: Any) -> None:
-        """Count ``atom`` among the values that depend on the inputs of the derivative."""
+        """Count ``atom`` among the values that depend on the inputs, in this derivative and those to come."""
+        self._always_move.append(atom)
         self._moves[atom] = True
 
     def moves(self, atom: Any) -> bool:
-        """Whether ``atom`` depends on the inputs of the derivative; ``floor`` and comparisons end dependence."""
+        """Whether ``atom`` depends on the inputs of the derivative; not through comparisons or ``floor``."""
         if type(atom) is not Variable:
             return False
         answers, waiting = self._moves, [atom]

@@ -34,10 +34,10 @@ from mindgrad.ir.rewriting import Rewrite
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
 from mindgrad.rows.arithmetic import mul, not_equal
+from mindgrad.rows.exact_zeros import shield
 from mindgrad.rows.kinds import full
 from mindgrad.rows.logic import logical_and, logical_not, logical_or
 from mindgrad.rows.reduction import reduce_sum
-from mindgrad.rows.shielding import shield
 
 __all__ = ["guards_postponed"]
 

@@ -24,19 +24,55 @@ import numpy as np
 
 from mindgrad._base.trampoline import trampolined
 from mindgrad.ir.build import Builder, current
+from mindgrad.ir.dtype import bool_
 from mindgrad.ir.graph import INFINITE, MASKED, Atom, Constant, Equation, Variable
 from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import VIEW
 from mindgrad.rows.arithmetic import add, div, mul, neg, not_equal, select, sub
 from mindgrad.rows.kinds import full, zeros
 from mindgrad.rows.logic import logical_and, logical_or
 from mindgrad.rows.reduction import reduce_any, reduce_sum
-from mindgrad.rows.shielding import finite_or, shield
+from mindgrad.rows.samples import booleans, case, reals
 from mindgrad.rows.structural import broadcast_in_dim, convert, reshape, transpose
 
-__all__ = ["nonzeros", "shielded_factors"]
+__all__ = ["nonzeros", "shield", "shielded_factors"]
 
 #: a rule: yields the operands whose nonzeros it needs, receives these, and returns those of the result
 Steps = Generator[Any, Any, Any]
+
+
+def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
+    if keep.dtype is not bool_ or keep.shape != x.shape or not x.dtype.is_inexact:
+        raise TypeError(
+            f"For 'shield', x must be float or complex and keep Bool of its shape, but got {x}, {keep}."
+        )
+    return x
+
+
+def _shield_numpy(x: Any, keep: Any) -> Any:
+    finite = np.isfinite(x)
+    return x if finite.all() else np.where(keep | finite, x, np.zeros((), x.dtype))
+
+
+def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
+    return jax.numpy.where(keep | jax.numpy.isfinite(x), x, jax.numpy.zeros((), x.dtype))
+
+
+#: ``shield(x, keep)``: ``x`` with zeros in place of elements that are infinite or NaN, except where ``keep``.
+#: It is for factors only: the tangent passes unchanged, and the product that it meets shields it again
+shield = Primitive(
+    "shield",
+    "elementwise",
+    work=VIEW,
+    type_rule=_shield_type,
+    numpy=_shield_numpy,
+    xla=_shield_xla,
+    jvp=lambda y, xs, ts: ts[0],
+    simplify=lambda x, keep: x if type(keep) is Constant and np.all(keep.value) else None,
+    taint="passes",
+    samples=[case(reals()[3, 2], booleans()[3, 2]), case(reals()[()], booleans()[()])],
+)
 
 
 def nonzeros(atom: Any) -> Any:
@@ -52,7 +88,8 @@ def _nonzeros(builder: Builder, atom: Any) -> Steps:
         return _of_constant(atom)
     known = builder.nonzeros
     if atom not in known:
-        known[atom] = yield from _found(builder, atom)
+        found = yield from _found(builder, atom)
+        known[atom] = None if type(found) is Constant and np.all(found.value) else found
     return known[atom]
 
 
@@ -145,7 +182,7 @@ def _shielded(x: Any, other: Any) -> Any:
     if not (x.tainted & INFINITE or (other.tainted & MASKED and type(x) is Variable)):
         return x
     mask = nonzeros(other)
-    return x if mask is None else finite_or(mask, x)
+    return x if mask is None else shield(x, mask)
 
 
 Atom.operators["shielded_factors"] = shielded_factors

@@ -18,19 +18,15 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.dtype import bool_
 from mindgrad.ir.graph import CUT, INFINITE, MASKED, Constant
-from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.types import Shape, TensorType
-from mindgrad.ir.work import VIEW
+from mindgrad.ir.types import Shape
 from mindgrad.rows.arithmetic import not_equal, select
 from mindgrad.rows.kinds import zeros
 from mindgrad.rows.logic import isfinite, logical_or
 from mindgrad.rows.reduction import reduce_any
-from mindgrad.rows.samples import booleans, case, reals
 from mindgrad.rows.structural import broadcast_in_dim, transpose
 
-__all__ = ["can_discard", "finite_or", "met", "shield", "shielded"]
+__all__ = ["can_discard", "finite_or", "met", "shielded"]
 
 
 def can_discard(ct: Any, other: Any) -> bool:
@@ -47,47 +43,11 @@ def met(ct: Any, axes: Shape) -> Any:
     return reduce_any(not_equal(ct, zeros(ct.type)), axes=axes)
 
 
-def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
-    if keep.dtype is not bool_ or keep.shape != x.shape or not x.dtype.is_inexact:
-        raise TypeError(
-            f"For 'shield', x must be float or complex and keep Bool of its shape, but got {x}, {keep}."
-        )
-    return x
-
-
-def _shield_numpy(x: Any, keep: Any) -> Any:
-    finite = np.isfinite(x)
-    return x if finite.all() else np.where(keep | finite, x, np.zeros((), x.dtype))
-
-
-def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
-    return jax.numpy.where(keep | jax.numpy.isfinite(x), x, jax.numpy.zeros((), x.dtype))
-
-
-def _shield_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    (x, keep), (t, _) = xs, ts
-    return None if t is None else select(logical_or(keep, isfinite(x)), t, zeros(t.type))
-
-
-#: ``shield(x, keep)``: ``x`` with zeros in place of elements that are infinite or NaN, except where ``keep``
-shield = Primitive(
-    "shield",
-    "elementwise",
-    work=VIEW,
-    type_rule=_shield_type,
-    numpy=_shield_numpy,
-    xla=_shield_xla,
-    jvp=_shield_jvp,
-    taint="passes",
-    samples=[case(reals()[3, 2], booleans()[3, 2]), case(reals()[()], booleans()[()])],
-)
-
-
 def finite_or(mask: Any, x: Any) -> Any:
     """``x`` with zeros in place of elements that are infinite or NaN, except where ``mask``."""
     if type(mask) is Constant and np.all(mask.value):
         return x
-    return shield(x, mask)
+    return select(logical_or(mask, isfinite(x)), x, zeros(x.type))
 
 
 def shielded(other: Any, ct: Any, ours: Shape, of_ct: Shape) -> Any:
