@@ -61,7 +61,7 @@ def quotients_joined(graph: Graph) -> Graph:
 
 
 def _is_quotient(equation: Equation) -> bool:
-    return equation.primitive in (div, safe_quotient)
+    return equation.primitive is div or equation.primitive is safe_quotient
 
 
 def _bases(graph: Graph) -> dict[Any, Any]:

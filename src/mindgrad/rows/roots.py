@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindgrad.ir.build import current
 from mindgrad.ir.graph import Constant, Equation
 from mindgrad.ir.primitive import REGISTRY, Primitive
 
@@ -200,11 +201,7 @@ def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
         return True
     if name not in _KEEPING_SQUARES:
         return False
-    factors = [x for x in inputs if not (name != "add" and _is_positive_constant(x))]
-    return len(factors) == (2 if name == "add" else 1) and all(
-        is_sum_of_squares(x, depth - 1) for x in factors
-    )
-
-
-def _is_positive_constant(atom: Any) -> bool:
-    return type(atom) is Constant and bool(np.all(atom.value > 0)) and bool(np.all(np.isfinite(atom.value)))
+    if name == "add":
+        return all(is_sum_of_squares(x, depth - 1) for x in inputs)
+    moving = [x for x in inputs if current().moves(x)]  # a factor that is zero and moves would not be flat
+    return len(moving) == 1 and is_sum_of_squares(moving[0], depth - 1)
