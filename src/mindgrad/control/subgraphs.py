@@ -78,7 +78,7 @@ def starts_taint(*graphs: Graph) -> int:
     marks = 0
     for graph in graphs:
         for y in graph.outputs:
-            marks |= y.tainted
+            marks |= y.tainted & INHERITED
     return marks
 
 

@@ -36,7 +36,7 @@ def quotients_joined(graph: Graph) -> Graph:
     bases = _bases(graph)
     if not bases:
         return graph
-    divisors = Counter(e.inputs[1] for e in graph.equations if e.outputs[0] in bases and _is_quotient(e))
+    divisors = Counter(e.inputs[1] for e in graph.equations if _is_quotient(e) and e.outputs[0] in bases)
 
     def is_changed(equation: Equation) -> bool:
         base = bases.get(equation.outputs[0]) if _is_quotient(equation) else None

@@ -76,7 +76,7 @@ shield = Primitive(
 
 
 def nonzeros(atom: Any) -> Any:
-    """Where ``atom`` is not exactly zero, a Boolean atom; ``None``: it has no exact zeros."""
+    """The elements of ``atom`` that are not exactly zero, a Boolean atom; ``None``: it has no exact zeros."""
     builder = current()
     if not builder.is_differentiating:
         return None
@@ -86,11 +86,11 @@ def nonzeros(atom: Any) -> Any:
 def _nonzeros(builder: Builder, atom: Any) -> Steps:
     if type(atom) is Constant:
         return _of_constant(atom)
-    known = builder.nonzeros
-    if atom not in known:
-        found = yield from _found(builder, atom)
-        known[atom] = None if type(found) is Constant and np.all(found.value) else found
-    return known[atom]
+    masks = builder.nonzeros
+    if atom not in masks:
+        mask = yield from _mask(builder, atom)
+        masks[atom] = None if type(mask) is Constant and np.all(mask.value) else mask
+    return masks[atom]
 
 
 def _of_constant(atom: Constant) -> Any:
@@ -100,7 +100,7 @@ def _of_constant(atom: Constant) -> Any:
     return not_equal(atom, zeros(atom.type))
 
 
-def _found(builder: Builder, atom: Variable) -> Steps:
+def _mask(builder: Builder, atom: Variable) -> Steps:
     if not builder.moves(atom):
         return not_equal(atom, zeros(atom.type))
     equation = atom.made_by
@@ -117,8 +117,8 @@ def _same(equation: Equation) -> Steps:
 
 
 def _view(equation: Equation) -> Steps:
-    found = yield equation.inputs[0]
-    return None if found is None else equation.primitive(found, **equation.parameters)
+    mask = yield equation.inputs[0]
+    return None if mask is None else equation.primitive(mask, **equation.parameters)
 
 
 def _converted(equation: Equation) -> Steps:
@@ -144,17 +144,17 @@ def _added(equation: Equation) -> Steps:
 
 def _selected(equation: Equation) -> Steps:
     condition, *branches = equation.inputs
-    found = []
+    masks = []
     for branch in branches:
-        found.append((yield branch))
-    if found[0] is None and found[1] is None:
+        masks.append((yield branch))
+    if masks[0] is None and masks[1] is None:
         return None
-    return select(condition, *[full(condition.type, True) if each is None else each for each in found])
+    return select(condition, *[full(condition.type, True) if each is None else each for each in masks])
 
 
 def _summed(equation: Equation) -> Steps:
-    found = yield equation.inputs[0]
-    return None if found is None else reduce_any(found, **equation.parameters)
+    mask = yield equation.inputs[0]
+    return None if mask is None else reduce_any(mask, **equation.parameters)
 
 
 _RULES: dict[Primitive, Callable[[Equation], Steps]] = {

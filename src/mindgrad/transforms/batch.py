@@ -80,10 +80,10 @@ def push_batch(
     for equation in graph.equations:
         builder.source = outer if equation.source is None else equation.source
         operands = [read(atom) for atom in equation.inputs]
-        found = list(_batched(equation, [x for x, _ in operands], [axis for _, axis in operands], size))
-        for old, (new, _) in zip(equation.outputs, found, strict=True):
+        batched = list(_batched(equation, [x for x, _ in operands], [axis for _, axis in operands], size))
+        for old, (new, _) in zip(equation.outputs, batched, strict=True):
             pass_taint(old, new)
-        values.update(zip(equation.outputs, found, strict=True))
+        values.update(zip(equation.outputs, batched, strict=True))
     builder.source = outer
     outputs = [read(atom) for atom in graph.outputs]
     return [y for y, _ in outputs], [axis for _, axis in outputs]

@@ -54,12 +54,12 @@ class _LoneEquation:
 
     def directions(self, moved: Sequence[int], exact: Sequence[bool]) -> dict[int, Any]:
         """Further inputs, one for each operand that moves; ``exact``: whether its zeros can be exact."""
-        found = {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
-        for direction, is_exact in zip(found.values(), exact, strict=True):
+        tangents = {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
+        for direction, is_exact in zip(tangents.values(), exact, strict=True):
             if not is_exact:
                 self.builder.let_move(direction)
         self.builder.differentiate([x for x in self.xs if type(x) is Variable])
-        return found
+        return tangents
 
     def close(self, outputs: Sequence[Any]) -> tuple[Graph, list[bool]]:
         """The graph of the outputs that are not ``None``, and for each output whether it is among them."""
