@@ -186,10 +186,11 @@ def test_a_masked_operand_of_a_loop_contributes_nothing() -> None:
     counts = graph(lambda n, m, y, k, z: [k < n], I, V, V, I, V)
 
     def trip(n: Any, m: Any, y: Any, k: Any, z: Any) -> list[Any]:
-        return [k + ONE, z + m * (sin(y) * y)]
+        kept = REGISTRY["select"](m > zero, sin(y) * y, zero)
+        return [k + ONE, z + kept]
 
-    body = graph(trip, I, V, V, I, V)
     zero = Constant(np.float64(0.0), V)
+    body = graph(trip, I, V, V, I, V)
 
     def run(m: Any, x: Any) -> list[Any]:
         two = Constant(np.int32(2))

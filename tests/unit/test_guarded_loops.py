@@ -1,4 +1,4 @@
-"""Loops with plain products first: what they give where guards absorb, and where nothing does."""
+"""Loops with plain products first: their results where shields are needed, and where none is."""
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from mindgrad.ir.dtype import float64
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.guarded_loops import guards_postponed
-from mindgrad.rows.arithmetic import absorb, equal, less, neg
+from mindgrad.rows.arithmetic import equal, less, neg, not_equal
+from mindgrad.rows.exact_zeros import shield
 from mindgrad.rows.kinds import accumulate, full, zeros
 from mindgrad.rows.structural import convert
 from tests.unit.rewrite_checks import with_and_without
@@ -26,24 +27,24 @@ def falls(w):
     return x[0] / x[1]
 
 
-def test_guards_are_postponed_and_absorb_all_the_same():
+def test_shields_of_a_loop_are_postponed_and_the_slope_is_finite():
     for w in (0.6, 1.3):  # roots of zero from the start, after some trips
         counts, (slope,) = with_and_without(ms.grad(falls), Tensor(np.array(w)))
         assert counts["plain products first"] == 1
         assert np.isfinite(slope)
     loops = [each for each in trace(ms.grad(falls), Tensor(np.array(1.3))).equations if each.graphs]
     assert [each.primitive.name for each in loops] == ["while", "cond"]
-    assert "absorb" not in loops[0].parameters["body"].count()
+    assert "shield" not in loops[0].parameters["body"].count()
     with_and_without(ms.grad(ms.grad(falls)), Tensor(np.array(1.3)))
 
 
-def test_nan_that_is_not_absorbed_is_there():
+def test_nan_of_a_moving_zero_stays():
     with_and_without(ms.grad(falls), Tensor(np.array(np.nan)))
     with_and_without(ms.grad(lambda w: falls(1.0 + w * 0.0 / w)), Tensor(np.array(0.0)))
 
 
 def looped(behind):
-    """``i, a = i + 1, sum(behind(absorb(k i, a)) for k in 1 … 4)`` while ``i < 3``, as a graph."""
+    """``i, a = i + 1, sum(behind(shield(k i, a ≠ 0) a) for k in 1 … 4)`` while ``i < 3``, as a graph."""
     number = tensor_type(float64, ())
     test, trip, program = Builder(), Builder(), Builder()
     with building(test):
@@ -51,7 +52,8 @@ def looped(behind):
         condition = test.close([less(i, full(number, 3.0))])
     with building(trip):
         i, a = trip.input(number), trip.input(number)
-        products = [absorb(i * full(number, k), a) for k in (1.0, 2.0, 3.0, 4.0)]
+        keep = not_equal(a, zeros(number))
+        products = [shield(i * full(number, k), keep) * a for k in (1.0, 2.0, 3.0, 4.0)]
         body = trip.close([i + full(number, 1.0), accumulate(map(behind, products))])
     with building(program):
         operands = program.input(number), program.input(number)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.graph import Graph, Variable, live_equations
+from mindgrad.ir.graph import INHERITED, STEADY, Graph, Variable, live_equations
 from mindgrad.ir.memo import memoized
 from mindgrad.rows.kinds import zeros
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
@@ -78,7 +78,7 @@ def starts_taint(*graphs: Graph) -> int:
     marks = 0
     for graph in graphs:
         for y in graph.outputs:
-            marks |= y.tainted
+            marks |= y.tainted & INHERITED
     return marks
 
 
@@ -92,7 +92,7 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
 
 def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
     """``graph`` with those inputs marked whose operands can be infinite, and all that comes of them."""
-    flags = tuple([v.tainted | x.tainted for v, x in zip(graph.inputs, operands, strict=True)])
+    flags = tuple([v.tainted | (x.tainted & INHERITED) for v, x in zip(graph.inputs, operands, strict=True)])
     return graph if flags == tuple([v.tainted for v in graph.inputs]) else _marked(graph, flags)
 
 
@@ -100,10 +100,10 @@ def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int)
     """:func:`marked` for the body of a loop, whose carry can become infinite in a trip."""
     while True:
         carried = [
-            y.tainted | x.tainted
+            (y.tainted | x.tainted) & INHERITED
             for y, x in zip(body.outputs[:carries], operands[consts : consts + carries], strict=True)
         ]
-        flags = [v.tainted | x.tainted for v, x in zip(body.inputs, operands, strict=True)]
+        flags = [v.tainted | (x.tainted & INHERITED) for v, x in zip(body.inputs, operands, strict=True)]
         for k, flag in enumerate(carried, consts):
             flags[k] |= flag
         if flags == [v.tainted for v in body.inputs]:
@@ -228,6 +228,8 @@ class Split:
         ]
         self.linear = live_equations(builder.linear_equations, self.tangents)
         used = dict.fromkeys(x for e in self.linear for x in e.inputs if type(x) is Variable and not x.linear)
+        for x in used:
+            x.tainted = x.tainted & ~STEADY if builder.moves(x) else x.tainted | STEADY
         known = set(self.inputs)
         self.residuals = [x for x in used if x not in known]
         self.equations = builder.equations
@@ -270,6 +272,7 @@ def transposed_body(
         chosen = set(directions)
         inputs = [builder.input(v.type, k in chosen, v.tainted) for k, v in enumerate(graph.inputs)]
         cotangents = builder.inputs_like(graph.outputs[k] for k in present)
+        builder.differentiate([x for k, x in enumerate(inputs) if k not in chosen and not x.tainted & STEADY])
         outputs = builder.inline(graph, inputs)
         pulled = pull_cotangents(
             list(builder.linear_equations),

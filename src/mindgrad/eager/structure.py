@@ -36,7 +36,7 @@ class Leaf:
         type: its type.
         constant: its bytes, if it is a constant of the program.
         array: its array then.
-        is_infinite: whether an element is infinite or NaN, so that it absorbs in derivatives.
+        is_infinite: whether an element is infinite or NaN, so that derivatives shield it from exact zeros.
         is_differentiated: whether it is the input of a recording, for which that makes no difference.
     """
 

@@ -18,6 +18,11 @@ def absorb(ops: Any, a: Any, b: Any) -> Any:
     return ops.where(ops.logical_or(a == 0, b == 0), ops.zeros_like(a), a * b)
 
 
+def shield(ops: Any, x: Any, keep: Any) -> Any:
+    """x, with zeros in place of elements that are infinite or NaN, except where ``keep``."""
+    return ops.where(ops.logical_or(keep, ops.isfinite(x)), x, ops.zeros_like(x))
+
+
 def safe_reciprocal(ops: Any, x: Any) -> Any:
     """1 / x, and 0 at 0."""
     is_zero = x == 0
@@ -246,8 +251,8 @@ def linear_recurrence(ops: Any, a: Any, b: Any, axis: int, reverse: bool) -> Any
 HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (
-        absorb, safe_reciprocal, safe_quotient, sech_squared, direction, one_minus_square, dot, pad, gather,
-        scatter_add, scatter_set, dynamic_slice, dynamic_update_slice, conv, argsort, solve, logcumsumexp,
-        linear_recurrence,
+        absorb, shield, safe_reciprocal, safe_quotient, sech_squared, direction, one_minus_square, dot, pad,
+        gather, scatter_add, scatter_set, dynamic_slice, dynamic_update_slice, conv, argsort, solve,
+        logcumsumexp, linear_recurrence,
     )
 }  # fmt: skip

@@ -19,7 +19,7 @@ from mindgrad._base.location import Located
 from mindgrad.execution.placement import is_infinite
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.cost_model import HOST
-from mindgrad.ir.graph import INFINITE, UNIFORM, Equation, Variable, silent
+from mindgrad.ir.graph import CUT, INFINITE, MASKED, UNIFORM, Equation, Variable, silent
 from mindgrad.ir.kernels import (
     compacted,
     is_checking_kernels,
@@ -41,6 +41,8 @@ __all__ = ["Plan", "finish_recorder"]
 
 _PLANS: dict[Any, Plan] = {}
 _PLANS_KEPT = 2048
+#: marks that are set on a value after its equation was made
+_SET_LATER = MASKED | CUT
 
 
 class Plan:
@@ -59,6 +61,7 @@ class Plan:
         "initial",
         "is_silent",
         "loads",
+        "marks",
         "results",
         "size",
         "sources",
@@ -82,8 +85,13 @@ class Plan:
                 number_of.setdefault(atom, number)
         slots = _Slots(recorder, number_of, vectors)
         self.sources: list[Any] = []
+        #: slots of masked cotangents, with their marks
+        self.marks: list[tuple[int, int]] = []
         for equation in _needed(builder.equations, recorded, number_of, produced):
             slots.add(equation)
+            self.marks += [
+                (slots.of(y), y.tainted & _SET_LATER) for y in equation.outputs if y.tainted & _SET_LATER
+            ]
             self.sources += [equation.source] * (len(slots.steps) - len(self.sources))
         self.results = [slots.whole(slots.of(atom), atom) for atom in produced]
         self.loads, self.given, self.constants = slots.loads, slots.given, slots.constants
@@ -153,7 +161,18 @@ class Plan:
                     slots[position] = output
             else:
                 slots[results[0]] = result
+        for position, mark in self.marks:
+            _mark(slots[position], mark)
         return [slots[position] for position in self.results]
+
+
+def _mark(tensor: Tensor, mark: int) -> None:
+    """Set the marks of a cotangent that an enclosing scope records."""
+    scope, atom = tensor._scope, tensor._atom
+    if isinstance(scope, Recorder):
+        scope.marks[atom] = mark
+    elif type(atom) is Variable and not atom.linear:
+        atom.tainted |= mark
 
 
 def _needed(
@@ -261,6 +280,8 @@ def _rebuild(builder: Builder, recorder: Recorder, marks: Mapping[int, int]) -> 
         builder.source = source
         made = builder.emit(primitive, tuple([atoms[n] for n in operands]), dict(parameters))
         atoms[first : first + count] = made if primitive.multiple else (made,)
+        if first in recorder.marks and type(atoms[first]) is Variable:
+            atoms[first].tainted |= recorder.marks[first]
     builder.source = None
     return atoms
 
@@ -283,6 +304,7 @@ def finish_recorder(
     enclosed = False
     # what the plan depends on, one after the other; what there are several of is led by their number
     structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
+    structure += [len(recorder.marks), *recorder.marks.items()]
     for t in inputs:
         xs.append(t._atom)
         structure.append(t._atom)
@@ -299,7 +321,8 @@ def finish_recorder(
         array = values[n]
         structure.append((n, t._type or t.type, array.ndim))
         enclosed = enclosed or (t._scope is not None and t.is_traced)
-        # a constant of the derivative that is infinite absorbs, as it does where the graph knows who made it
+        # exact zeros win over a constant that is infinite, as they do where the graph knows how it was
+        # computed
         if n not in xs:
             mark = INFINITE if is_infinite(array) else 0
             if array.ndim == 0 and t.ndim and not t.is_traced:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from mindgrad.ir.primitive import Primitive
 
-__all__ = ["POINTWISE", "Builder", "building", "current", "is_tainted"]
+__all__ = ["POINTWISE", "Builder", "building", "current", "is_tainted", "pass_taint"]
 
 #: kinds whose operands share one shape and whose elements do not mix
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
@@ -79,9 +79,9 @@ def is_tainted(
     return passed | (INFINITE if taint == "starts" else 0 if taint == "passes" else taint)
 
 
-def _pass_taint(old: Any, new: Any) -> None:
+def pass_taint(old: Any, new: Any) -> None:
     """Set the mark of ``old`` on ``new``, which has its value: one set later, of a masked cotangent, too."""
-    if old.tainted and type(new) is Variable and not new.linear:
+    if old.tainted & INHERITED and type(new) is Variable and not new.linear:
         new.tainted |= old.tainted & INHERITED
 
 
@@ -98,8 +98,9 @@ class Builder:
     """Collects the equations of one graph."""
 
     __slots__ = (
-        "_constants", "_inlined", "_last", "_rebound", "_table",
-        "derived", "equations", "inputs", "linear_equations", "operands", "source",
+        "_always_move", "_constants", "_inlined", "_last", "_moves", "_rebound", "_table",
+        "derived", "equations", "inputs", "is_differentiating", "linear_equations", "nonzeros", "operands",
+        "source",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -117,6 +118,11 @@ class Builder:
         self._inlined: dict[Any, list[Any]] = {}
         #: what stands for values that were computed anew (:meth:`rebind`)
         self._rebound: dict[Any, Any] = {}
+        #: whether a derivative is being built, and what is known about its zeros, see ``rows.exact_zeros``
+        self.is_differentiating = False
+        self.nonzeros: dict[Any, Any] = {}
+        self._moves: dict[Any, bool] = {}
+        self._always_move: list[Any] = []
 
     def input(self, type: TensorType, linear: bool = False, tainted: int = 0) -> Variable:
         """A new input of the graph; a ``linear`` one is a tangent and no input of the result."""
@@ -270,7 +276,7 @@ class Builder:
         results = result if equation.primitive.multiple else (result,)
         for old, new in zip(equation.outputs, results, strict=True):
             if old.tainted:
-                _pass_taint(old, new)
+                pass_taint(old, new)
         return results
 
     def inline(self, graph: Graph, inputs: Sequence[Any]) -> list[Any]:
@@ -286,6 +292,37 @@ class Builder:
         if not graph.is_unique:
             self._inlined[call] = outputs
         return list(outputs)
+
+    # -- which values a derivative moves ------------------------------------------------------------
+
+    def differentiate(self, inputs: Iterable[Any]) -> None:
+        """Begin a derivative with respect to ``inputs``."""
+        self.is_differentiating = True
+        self.nonzeros = {}
+        self._moves = dict.fromkeys([*inputs, *self._always_move], True)
+
+    def let_move(self, atom: Any) -> None:
+        """Count ``atom`` among the values that depend on the inputs, in this derivative and those to come."""
+        self._always_move.append(atom)
+        self._moves[atom] = True
+
+    def moves(self, atom: Any) -> bool:
+        """Whether ``atom`` depends on the inputs of the derivative; not through comparisons or ``floor``."""
+        if type(atom) is not Variable:
+            return False
+        answers, waiting = self._moves, [atom]
+        while waiting:
+            x = waiting[-1]
+            if x in answers:
+                waiting.pop()
+                continue
+            equation = x.made_by
+            operands = equation.inputs if equation is not None and equation.primitive.has_derivative else ()
+            unknown = [y for y in operands if type(y) is Variable and y not in answers]
+            waiting += unknown
+            if not unknown:
+                answers[x] = any(type(y) is Variable and answers[y] for y in operands)
+        return answers[atom]
 
     # -- values computed anew, together with their derivatives ------------------------------------
 
@@ -303,7 +340,7 @@ class Builder:
                 continue
             self._rebound[old] = new
             if old.tainted:
-                _pass_taint(old, new)
+                pass_taint(old, new)
 
     def replay(self, equations: Iterable[Equation]) -> Iterator[tuple[Equation, bool]]:
         """Take all equations out, and give them one after another, with whether each is among ``equations``.

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from mindgrad.ir.primitive import Primitive
 
 __all__ = [
-    "ABSORBING", "CUT", "INFINITE", "INHERITED", "MASKED", "UNIFORM", "Atom", "Constant", "DerivativeOf",
+    "ABSORBING", "CUT", "INFINITE", "INHERITED", "MASKED", "STEADY", "UNIFORM", "Atom", "Constant",
+    "DerivativeOf",
     "Equation", "Graph", "Variable", "all_equations", "calls_back", "derivative_of", "is_finite", "silent",
     "without_effects",
 ]  # fmt: skip
@@ -40,8 +41,10 @@ INFINITE = 1
 MASKED = 2
 #: it has zeros around what was cut out of it (a slice, a lookup), which win over what can be infinite
 CUT = 4
-#: it is an input whose elements are all equal in every run; the only mark that results do not take over
+#: it is an input whose elements are all equal in every run; results do not take this mark over
 UNIFORM = 8
+#: it is a stored residual that does not depend on the inputs of the derivative; nor this one
+STEADY = 16
 #: marks that results take over from operands
 INHERITED = INFINITE | MASKED | CUT
 #: marks with which a product makes zero of zero times infinity

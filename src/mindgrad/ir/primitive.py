@@ -183,6 +183,12 @@ class Primitive:
         return self.kind in ("multilinear", "pointwise multilinear") and self.linear_in is None
 
     @property
+    def has_derivative(self) -> bool:
+        """Whether a derivative goes through the operator."""
+        has_rule = self.jvp is not None or self.jvp_with_values is not None or self.series is not None
+        return has_rule and not self.stops
+
+    @property
     def can_batch(self) -> bool:
         """Whether the operator runs on a batch at once."""
         return self.batch is not None or self.axes is not None

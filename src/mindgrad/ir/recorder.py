@@ -25,10 +25,10 @@ class Recorder(Scope):
 
     Values are numbered; an entry is ``(primitive, operand numbers, parameter items, number of its first
     result, how many it has)``. ``leaves`` are the numbers of the values that came from outside, with their
-    tensors.
+    tensors, ``marks`` those (``Atom.tainted``) of values that the rules of their operators do not set.
     """
 
-    __slots__ = ("_lifted", "_numbers", "entries", "leaves", "values")
+    __slots__ = ("_lifted", "_numbers", "entries", "leaves", "marks", "values")
     lifts = True
     #: the user's lines of the entries, of a :class:`LocatedRecorder`
     sources: Sequence[tuple[str, int]] = ()
@@ -40,6 +40,7 @@ class Recorder(Scope):
         self.values: list[Any] = []
         self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
         self.leaves: list[tuple[int, Tensor]] = []
+        self.marks: dict[int, int] = {}
         self._numbers: dict[Any, int] = {}
         self._lifted: tuple[dict[int, Tensor], dict[int, int]] | None = None
 

@@ -1,18 +1,20 @@
-"""Guards of small loops are postponed: trips have plain products, and absorbing ones only after a NaN.
+"""Shields of small loops are postponed: iterations have plain products, and shielded ones only after a NaN.
 
-    absorb(a, b) = a · b                               unless a · b is NaN
-    while(c, x; body) = while(c, x; plain body)        unless a product of its trips is NaN
+    shield(a, keep) · b = a · b                        unless a · b is NaN
+    while(c, x; body) = while(c, x; plain body)        unless a product of its iterations is NaN
 
-A product that absorbs compares both factors with zero (``rows.kinds``). In the derivative of a loop over a
-few numbers, which XLA makes one piece of machine code, the comparisons take a third of the time: they stand
-between the products of a long chain. Here a trip has plain products and its carry a flag, whether one of
-them is NaN. The flag ends the loop, and then the loop as it was runs from its start.
+A slope that can be infinite is shielded where exact zeros meet it (``rows.exact_zeros``). In the derivative
+of a loop over a few numbers, which XLA compiles to one piece of machine code, the comparisons take a third
+of the time: they are between the products of a long chain. Here an iteration has plain products and its
+carry a flag, whether one of them is NaN. The flag ends the loop, and then the loop as it was runs from its
+start.
 
-A NaN stays one in sums, differences, products and quotients of floats. So the flag looks at the last values
-of such chains only. Up to the sign of a zero the results are the same.
+A NaN stays one in sums, differences, products and quotients of floats. So the flag checks the last values of
+such chains only. Up to the sign of a zero the results are the same.
 
-Cost: the loop is twice in the machine code; a NaN in trip n costs n trips. It is for ``while`` loops over
-small tensors, with several guards, and without loops, branches, effects or messages in a trip.
+Cost: the loop is twice in the machine code; a NaN in iteration n costs n iterations. It is for ``while``
+loops over small tensors, with several shields, and without loops, branches, effects or messages in an
+iteration.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ from mindgrad.ir.index_map import PARALLEL, REDUCED, index_map
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.ir.types import tensor_type
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
-from mindgrad.rows.arithmetic import absorb, not_equal
+from mindgrad.rows.arithmetic import mul, not_equal
+from mindgrad.rows.exact_zeros import shield
 from mindgrad.rows.kinds import full
 from mindgrad.rows.logic import logical_and, logical_not, logical_or
 from mindgrad.rows.reduction import reduce_sum
@@ -40,8 +43,8 @@ __all__ = ["guards_postponed"]
 
 PLAIN_FIRST = Rewrite(
     "plain products first",
-    "while(x; absorb(a, b)) = while(x; a · b) unless a · b is NaN",
-    "a loop ran without the guards of its products, and with them only if one was NaN",
+    "while(x; shield(a, keep) · b) = while(x; a · b) unless a · b is NaN",
+    "a loop ran without the shields of its products, and with them only if one was NaN",
 )
 
 _FLAG = tensor_type(bool_, ())
@@ -63,8 +66,9 @@ def _is_worth(equation: Equation) -> bool:
     """Whether an equation is a loop over small tensors with several guards, and without loops or branches."""
     if equation.primitive is not while_ or equation.parameters.get("slots"):
         return False
-    trip, limits = equation.parameters["body"].equations, costs()
-    if sum(inner.primitive is absorb for inner in trip) < limits.postponed_guards:
+    body, limits = equation.parameters["body"], costs()
+    trip, shields = body.equations, _shields(body)
+    if len(shields) < limits.postponed_guards or not _only_multiplied(body, shields):
         return False
     return not any(
         inner.graphs
@@ -74,6 +78,17 @@ def _is_worth(equation: Equation) -> bool:
         or any(y.type.size > limits.guarded_elements for y in inner.outputs)
         for inner in (*trip, *equation.parameters["condition"].equations)
     )
+
+
+def _shields(body: Graph) -> set[Any]:
+    return {inner.outputs[0] for inner in body.equations if inner.primitive is shield}
+
+
+def _only_multiplied(body: Graph, values: set[Any]) -> bool:
+    """Whether ``values`` are used as factors only."""
+    if not values.isdisjoint(body.outputs):
+        return False
+    return all(inner.primitive is mul or values.isdisjoint(inner.inputs) for inner in body.equations)
 
 
 def _postponed(equation: Equation, operands: Sequence[Any]) -> tuple[Any, ...]:
@@ -111,13 +126,15 @@ def _plain(body: Graph) -> Graph:
         values: dict[Any, Any] = dict(zip(body.inputs, builder.inputs_like(body.inputs), strict=True))
         builder.input(_FLAG)
         products: set[Any] = set()
+        shields = _shields(body)
         for equation in body.equations:
             xs = [values[x] if type(x) is Variable else x for x in equation.inputs]
-            if equation.primitive is absorb:
-                outputs: Sequence[Any] = (xs[0] * xs[1],)
-                products.update(outputs)
+            if equation.primitive is shield:
+                outputs: Sequence[Any] = (xs[0],)
             else:
                 outputs = builder.emit_again(equation, xs)
+                if not shields.isdisjoint(equation.inputs):
+                    products.update(outputs)
             values.update(zip(equation.outputs, outputs, strict=True))
         flags = [_is_nan(y) for y in _last_with_nan(builder.equations, products)]
         results = [values[y] if type(y) is Variable else y for y in body.outputs]

@@ -1,12 +1,9 @@
-"""Quotients of constants by powers of one value are made of one reciprocal, and need no guards among them.
+"""Quotients of constants by powers of one value are made of one reciprocal.
 
     c / x = c · r,   (c / x) / x = (c · r) · r            r = 1 / x,  1/1024 ≤ |c| ≤ 1
-    absorb(c / xⁿ, d / xᵐ) = (c / xⁿ) · (d / xᵐ)          n, m > 0
 
-Derivatives of norms and of potentials are full of them. A product of two of them is never 0 · ∞: one is
-zero only where x is above 1 in magnitude, one is infinite only where it is below, and where one is NaN both
-are. As the constants are at most 1, the reciprocal of a normal x is infinite nowhere; where it is below the
-normal numbers, so are the quotients.
+Derivatives of norms and of potentials are full of them. As the constants are at most 1, the reciprocal of a
+normal x is infinite nowhere; where it is below the normal numbers, so are the quotients.
 
 Cost: one division for each x in place of several. It is for floats; a quotient that stands alone stays.
 """
@@ -20,30 +17,29 @@ from typing import Any
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import inside, rebuilt
-from mindgrad.rows.arithmetic import absorb, div, neg
-from mindgrad.rows.kinds import ones
+from mindgrad.rows.arithmetic import div, equal, neg, select
+from mindgrad.rows.elementwise import safe_quotient
+from mindgrad.rows.kinds import ones, zeros
 
 __all__ = ["quotients_joined"]
 
 ONE_RECIPROCAL = Rewrite(
     "one reciprocal",
-    "c / x = c · (1 / x), absorb(c / xⁿ, d / xᵐ) = (c / xⁿ) · (d / xᵐ)",
+    "c / x = c · (1 / x)",
     "quotients by powers of one value were made of one reciprocal",
 )
 
 
 def quotients_joined(graph: Graph) -> Graph:
-    """``graph`` with one reciprocal for several quotients, and plain products of them."""
+    """``graph`` with one reciprocal for several quotients."""
     graph = inside(graph, quotients_joined)
     bases = _bases(graph)
     if not bases:
         return graph
-    divisors = Counter(e.inputs[1] for e in graph.equations if e.primitive is div and e.outputs[0] in bases)
+    divisors = Counter(e.inputs[1] for e in graph.equations if _is_quotient(e) and e.outputs[0] in bases)
 
     def is_changed(equation: Equation) -> bool:
-        if equation.primitive is absorb:
-            return equation.outputs[0] in bases
-        base = bases.get(equation.outputs[0]) if equation.primitive is div else None
+        base = bases.get(equation.outputs[0]) if _is_quotient(equation) else None
         return base is not None and divisors[base] > 1
 
     if not any(map(is_changed, graph.equations)):
@@ -54,9 +50,18 @@ def quotients_joined(graph: Graph) -> Graph:
             return None
         ONE_RECIPROCAL.fired()
         a, b = map(read, equation.inputs)
-        return a * b if equation.primitive is absorb else a * div(ones(b.type), b)
+        quotient = a * div(ones(b.type), b)
+        return (
+            quotient
+            if equation.primitive is div
+            else select(equal(b, zeros(b.type)), zeros(b.type), quotient)
+        )
 
     return rebuilt(graph, replaced)
+
+
+def _is_quotient(equation: Equation) -> bool:
+    return equation.primitive is div or equation.primitive is safe_quotient
 
 
 def _bases(graph: Graph) -> dict[Any, Any]:
@@ -64,9 +69,10 @@ def _bases(graph: Graph) -> dict[Any, Any]:
     bases: dict[Any, Any] = {}
     for equation in graph.equations:
         row, operands = equation.primitive, equation.inputs
-        if row is not div and not bases:
+        is_quotient = _is_quotient(equation)
+        if not is_quotient and not bases:
             continue
-        if row is div and type(operands[1]) is Variable and operands[1].dtype.kind == "float":
+        if is_quotient and type(operands[1]) is Variable and operands[1].dtype.kind == "float":
             if _is_near_one(operands[0]) or bases.get(operands[0]) is operands[1]:
                 bases[equation.outputs[0]] = operands[1]
         elif row is neg or row.kind == "pointwise multilinear":

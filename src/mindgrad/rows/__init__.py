@@ -14,6 +14,7 @@ from mindgrad.rows import (
     eigh_svd,
     einsum,
     elementwise,
+    exact_zeros,
     fourier,
     general_eig,
     incomplete,
@@ -41,7 +42,8 @@ from mindgrad.rows import (
 
 __all__ = [
     "arithmetic", "assignment", "bessel", "bessel_second", "collectives", "complexes", "contraction",
-    "convolution", "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "fourier", "general_eig",
+    "convolution", "cumulative", "determinant", "eigh_svd", "einsum", "elementwise", "exact_zeros", "fourier",
+    "general_eig",
     "incomplete", "indexing", "inverse_pairs", "linalg", "log_incomplete", "logic", "lu", "neighbours",
     "piecewise", "powers", "random", "recurrence", "reduction", "scaled_erfc", "sharding", "slicing",
     "sorting", "special", "static_slices", "structural", "unstacking",

@@ -20,6 +20,7 @@ from mindgrad.rows.kinds import (
     multilinear,
     pointwise_constant,
     pointwise_linear,
+    product,
     same_type,
     zeros,
 )
@@ -196,12 +197,6 @@ def _simplify_mul(a: Any, b: Any) -> Any:
     return product_of_roots(a, b)
 
 
-def _mul_transpose(ct: Any, other: Any) -> Any:
-    # a cotangent that was folded to a constant may be a mask
-    masked = type(ct) is Constant and not ct.is_splat
-    return absorb(other, ct) if (ct.tainted | other.tainted) & ABSORBING or masked else ct * other
-
-
 mul = multilinear(
     "mul",
     symbol="*",
@@ -211,8 +206,8 @@ mul = multilinear(
     accepts="any",
     pattern=multiplied,
     transpose=[
-        lambda ct, a, b: _mul_transpose(ct, b),
-        lambda ct, a, b: _mul_transpose(ct, a),
+        lambda ct, a, b: product(b, ct),
+        lambda ct, a, b: product(a, ct),
     ],
     commutative=True,
     simplify=_simplify_mul,
@@ -255,21 +250,10 @@ absorb = multilinear(
     xla=_absorb_xla,
     pointwise=True,
     transpose=[
-        lambda ct, a, b: absorb(b, ct),
-        lambda ct, a, b: absorb(a, ct),
+        lambda ct, a, b: product(b, ct, True),
+        lambda ct, a, b: product(a, ct, True),
     ],
-    jvp=lambda y, xs, ts: (
-        None
-        if ts == [None, None]
-        else _add_jvp(
-            None,
-            None,
-            (
-                None if ts[0] is None else absorb(ts[0], xs[1]),
-                None if ts[1] is None else absorb(xs[0], ts[1]),
-            ),
-        )
-    ),
+    jvp=lambda y, xs, ts: accumulate([product(xs[1], ts[0], True), product(xs[0], ts[1], True)]),
     commutative=True,
     simplify=_simplify_absorb,
     taint="starts",
@@ -289,32 +273,34 @@ def _divide(a: Any, b: Any) -> Any:
 def _div_transpose(ct: Any, a: Any, b: Any) -> list[Any]:
     if type(b) is Constant and b.is_splat and not _is(b, 0):
         return [ct / b if a.linear else None, None]
-    return [absorb(1.0 / b, ct) if ct.tainted & ABSORBING else ct / b if a.linear else None, None]
+    if not a.linear:
+        return [None, None]
+    return [product(1.0 / b, ct) if ct.tainted & ABSORBING else ct / b, None]
 
 
 def _div_jvp(y: Any, xs: Any, ts: Any) -> Any:
-    """d(a / b) = (da − y db) / b, absorbing at b = 0. y / b alone would leave the range of the type."""
+    """d(a / b) = (da − y db) / b; y / b alone would leave the range of the type."""
     b, (da, db) = xs[1], ts
     if type(b) is Constant and b.is_splat and not _is(b, 0):
         return None if da is None else da / b
     if db is None:
-        return None if da is None else absorb(1 / b, da)
+        return product(1 / b, da)
     if da is None:
-        return -absorb(y, absorb(1 / b, db))
-    return absorb(1 / b, da - absorb(y, db))
+        return -product(y, product(1 / b, db))
+    return product(1 / b, da - product(y, db))
 
 
 def _quotient(equation: Any, k: int) -> Any:
     """``y b = a``, solved for the last coefficient of y: y_k = (a_k − Σ_{j<k} y_j b_{k−j}) / b_0.
 
-    At b = 0 both quotients absorb, as in the forward rule: a coefficient that is zero stays zero.
+    At b = 0 a coefficient that is exactly zero stays zero, as in the forward rule.
     """
     a, b = equation.inputs
     top, terms = (yield a, k), []
     for j in range(k):
         left, right = (yield equation.outputs[0], j), (yield b, k - j)
         if left is not None and right is not None:
-            terms.append(absorb(left, right))
+            terms.append(product(left, right))
     if terms:
         total = accumulate(terms)
         top = -total if top is None else top - total
@@ -323,7 +309,7 @@ def _quotient(equation: Any, k: int) -> Any:
     below = yield b, 0
     if type(below) is Constant and below.is_splat and not below.is_all(0):
         return top / below
-    return absorb(1 / (zeros(b.type) if below is None else below), top)
+    return product(1 / (zeros(b.type) if below is None else below), top)
 
 
 div = Primitive(
@@ -381,6 +367,8 @@ def _simplify_select(condition: Any, a: Any, b: Any) -> Any:
         return a
     if type(condition) is Constant and condition.is_splat:
         return a if condition.value else b
+    if _is(a, True) and _is(b, False) and a.dtype is bool_:
+        return condition
     return None
 
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.graph import ABSORBING, Atom, Constant
+from mindgrad.ir.graph import ABSORBING, Constant
 from mindgrad.ir.index_map import REDUCED, Arrangement, Axes, IndexMap, Relabelling
 from mindgrad.ir.types import Shape, TensorType
 from mindgrad.ir.work import by
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.batching import past
-from mindgrad.rows.kinds import accumulate, full, multilinear
+from mindgrad.rows.kinds import accumulate, full, multilinear, product
 from mindgrad.rows.patterns import contracted
 from mindgrad.rows.reduction import reduce_sum
 from mindgrad.rows.samples import case, reals
@@ -79,7 +79,7 @@ def _dot_xla(jax: Any, a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
 
 
 def _multiply(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
-    """``dot``, absorbing (zero times infinity is zero) for an outer product of infinite derivatives.
+    """``dot``, element by element for an outer product of infinite derivatives, in which exact zeros win.
 
     It is what the derivative of ``sqrt(dot(x, x))`` at ``x = 0`` is made of.
     """
@@ -90,7 +90,7 @@ def _multiply(a: Any, b: Any, contract: Pair, batch: Pair) -> Any:
     free_a, free_b = _free(rank_a, (), batch[0]), _free(len(b.shape), (), batch[1])
     a = transpose(a, permutation=(*batch[0], *free_a))
     b = transpose(b, permutation=(*batch[1], *free_b))
-    return Atom.operators["absorb"](
+    return product(
         broadcast_in_dim(a, shape=shape, dims=tuple(range(rank_a))),
         broadcast_in_dim(b, shape=shape, dims=(*range(count), *range(rank_a, rank_a + len(free_b)))),
     )

@@ -18,7 +18,7 @@ from mindgrad.ir.work import ARITHMETIC, ROOT, SHARED_FUNCTION
 from mindgrad.rows.accumulation_type import in_single, in_single_xla
 from mindgrad.rows.arithmetic import absorb, equal, greater_equal, select
 from mindgrad.rows.kinds import accumulate, elementwise, full, ones, zeros
-from mindgrad.rows.roots import ROOTS, Root
+from mindgrad.rows.roots import ROOTS, Root, is_sum_of_squares
 from mindgrad.rows.samples import reals
 
 __all__ = [
@@ -193,16 +193,17 @@ def _direction(array: Any, x: Any, y: Any) -> Any:
 
 def _direction_partials(u: Any, x: Any, y: Any) -> list[Any]:
     # y² / r³ and −x y / r³; the difference 1 − u² would cancel
-    other, inverse = direction(y, x), safe_reciprocal(hypot(x, y))
+    other, inverse = direction(y, x), 1 / hypot(x, y)
     return [(other, other * inverse), (-u, other * inverse)]
 
 
-#: x / sqrt(x² + y²), and zero with zero derivatives at the origin
+#: x / sqrt(x² + y²), and zero at the origin, where its derivatives are NaN
 direction = elementwise(
     "direction",
     numpy=partial(_direction, np),
     xla=lambda jax, x, y: _direction(jax.numpy, x, y),
     partials=_direction_partials,
+    singular=True,
     samples=reals(0.3, 2),
     accepts="float",
 )
@@ -302,8 +303,14 @@ atanh = elementwise(
 
 # --- roots and reciprocals --------------------------------------------------------------------------
 
+
+def _sqrt_partials(y: Any, x: Any) -> list[Any]:
+    """0.5 / y; of a sum of squares 0 at 0, as of a norm: the subgradient of least norm."""
+    return [safe_quotient(full(y.type, 0.5), y) if is_sum_of_squares(x) else 0.5 / y]
+
+
 sqrt = elementwise(
-    "sqrt", work=ROOT, numpy=np.sqrt, xla="sqrt", partials=lambda y, x: [0.5 / y], samples=reals(0.2, 3),
+    "sqrt", work=ROOT, numpy=np.sqrt, xla="sqrt", partials=_sqrt_partials, samples=reals(0.2, 3),
     singular=True,
 )  # fmt: skip
 
@@ -361,14 +368,14 @@ def _safe_quotient_numpy(x: Any, y: Any) -> Any:
 
 
 def _safe_quotient_xla(jax: Any, x: Any, y: Any) -> Any:
-    jnp, zero = jax.numpy, y == 0
-    return jnp.where(zero, jnp.zeros_like(x), x / jnp.where(zero, jnp.ones_like(y), y))
+    return jax.numpy.where(y == 0, jax.numpy.zeros_like(x), x / y)
 
 
-#: ``x / y``, and zero where ``y`` is zero; there all its derivatives are zero too. No square of ``y``
-#: is formed, which would overflow or vanish before the quotient does
+#: ``x / y``, and zero where ``y`` is zero: the subgradient of least norm; its derivatives are infinite or NaN
+#: there. No square of ``y`` is formed, which would overflow or vanish before the quotient does
 safe_quotient = elementwise(
     "safe_quotient", work=ROOT, numpy=_safe_quotient_numpy, xla=_safe_quotient_xla,
-    partials=lambda q, x, y: [safe_quotient(ones(x.type), y), -safe_quotient(q, y)],
+    partials=lambda q, x, y: [1 / y, -(q / y)],
     samples=(reals(), reals(0.3, 2)),
+    singular=True,
 )  # fmt: skip

@@ -7,13 +7,11 @@
     constant     derivative zero        ẏ = 0
 
 **Infinite partials.** ``0 · ∞`` is NaN in IEEE arithmetic, but a path that carries no derivative must
-contribute exactly nothing (a branch of ``where`` that is masked out). A row whose partials can be
-infinite or NaN at a point of its domain is declared ``singular``; its products ``p · t`` are made
-with the absorbing product ``absorb`` (zero if a factor is zero). The product taints its result, as the
-row taints its value, what is computed from a tainted operand is tainted, and every product with a
-tainted factor absorbs too: in ``where(x > 0, sin(sqrt(x)), 0)`` also the slope of the sine is NaN
-where it is masked. Regular programs keep plain products. Sums of products (matrix products, convolutions)
-do not absorb term by term: their transposes shield the other operand (``rows.shielding``).
+contribute nothing (a branch of ``where`` that is masked out). An operator whose partials can be infinite or
+NaN at a point of its domain is declared ``singular``: its results are marked (``INFINITE``), and so is
+everything computed from them. ``product`` shields marked factors from exact zeros of the other factor
+(``rows.exact_zeros``). Programs without marks have plain products. Sums of products (matrix products,
+convolutions) cannot check each term: their transposes shield the other operand (``rows.shielding``).
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.graph import ABSORBING, CUT, Atom, Constant, Variable
+from mindgrad.ir.graph import ABSORBING, CUT, INFINITE, Atom, Constant, Variable
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 
@@ -83,14 +81,21 @@ def accumulate(terms: Sequence[Any]) -> Any:
     return total
 
 
-def product(partial: Any, tangent: Any, singular: bool = False) -> Any:
-    """``partial · tangent``, absorbing where one of them can be infinite."""
+def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
+    """``slope · tangent``, in which exact zeros win over infinite elements.
+
+    Args:
+        slope: an atom or a number.
+        tangent: a tangent or cotangent; ``None`` is zero.
+        singular: whether the slope can be infinite or NaN where the function is defined.
+    """
     if tangent is None:
         return None
-    tainted = tangent.tainted & ABSORBING and not tangent.linear
-    if singular or tainted or (isinstance(partial, Atom) and partial.tainted & ABSORBING):
-        return Atom.operators["absorb"](partial, tangent)
-    return partial * tangent
+    if type(slope) is Variable and singular:
+        slope.tainted |= INFINITE
+    if isinstance(slope, Atom) and not tangent.linear and (slope.tainted | tangent.tainted) & ABSORBING:
+        slope, tangent = Atom.operators["shielded_factors"](slope, tangent)
+    return slope * tangent
 
 
 def cut(cotangent: Any) -> Any:
@@ -160,10 +165,10 @@ def elementwise(
 
     def jvp(y: Any, xs: Sequence[Any], ts: Sequence[Any], **parameters: Any) -> Any:
         slopes = partials(y, *xs, **parameters)
-        absorbs = singular(**parameters) if callable(singular) else singular
+        is_singular = singular(**parameters) if callable(singular) else singular
         return accumulate(
             [
-                None if slope is None else _applied(slope, t, absorbs)
+                None if slope is None else _applied(slope, t, is_singular)
                 for slope, t in zip(slopes, ts, strict=True)
             ]
         )

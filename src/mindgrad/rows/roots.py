@@ -3,7 +3,7 @@
     sqrt(x)² = x      cbrt(x)³ = x      norm(v)² = Σ v²      |x|² = x²      (c · norm(v) / s)² = c² Σ v² / s²
 
 At 0 a root has an infinite derivative or none, its power has one. The chain rule through the root multiplies
-zero by infinity there, and an absorbing product makes 0 of it: finite, and not the derivative. Without the
+zero by infinity there, which is NaN. Without the
 root nothing is infinite. Values change by rounding at most, and stay NaN outside of the domain of the root.
 
 A row that is a root registers how it is one in :data:`ROOTS`. Limits: whole powers of one root, with factors
@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mindgrad.ir.build import current
 from mindgrad.ir.graph import Constant, Equation
 from mindgrad.ir.primitive import REGISTRY, Primitive
 
-__all__ = ["ROOTS", "VIEWS", "Root", "power_of_root", "product_of_roots", "squared"]
+__all__ = ["ROOTS", "VIEWS", "Root", "is_sum_of_squares", "power_of_root", "product_of_roots", "squared"]
 
 #: equations of a product that are looked through
 _DEPTH = 6
@@ -160,6 +161,8 @@ def power_of_root(x: Any, n: int) -> Any:
     """``xⁿ`` for n > 2 without the root that ``x`` is; ``None``: it is none."""
     root = _root(x)
     power = REGISTRY["integer_power"]
+    if n % 2 and (plain := _equation(x, "sqrt")) is not None:  # whose slope at 0 is finite, unlike the root's
+        return REGISTRY["real_power"](plain.inputs[0], n=n / 2)
     if root is None:
         square = squared(x)
         quotient, remainder = divmod(n, 2)
@@ -170,3 +173,35 @@ def power_of_root(x: Any, n: int) -> Any:
         return None
     total = power(square, n=quotient)
     return total * power(x, n=remainder) if remainder else total
+
+
+#: operators whose result is a sum of squares if their operands are
+_KEEPING_SQUARES = (
+    "add",
+    "broadcast_in_dim",
+    "convert",
+    "div",
+    "mul",
+    "reduce_sum",
+    "reshape",
+    "slice",
+    "transpose",
+)
+
+
+def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
+    """Whether ``atom`` was computed as a sum of squares: where it is 0, so are its derivatives."""
+    equation: Equation | None = getattr(atom, "made_by", None)
+    if equation is None or not depth or atom.dtype.kind == "complex":
+        return False
+    name, inputs = equation.primitive.name, equation.inputs
+    if name == "integer_power":
+        return bool(equation.parameters["n"] % 2 == 0 and equation.parameters["n"] > 0)
+    if name in ("mul", "dot") and inputs[0] is inputs[1]:
+        return True
+    if name not in _KEEPING_SQUARES:
+        return False
+    if name == "add":
+        return all(is_sum_of_squares(x, depth - 1) for x in inputs)
+    moving = [x for x in inputs if current().moves(x)]  # a factor that is zero and moves would not be flat
+    return len(moving) == 1 and is_sum_of_squares(moving[0], depth - 1)

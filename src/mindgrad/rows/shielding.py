@@ -3,10 +3,10 @@
     x̄ = Σ ct · other        an element of ``other`` that meets zeros of ``ct`` only contributes nothing
 
 In ``where(good, x @ w, 0)`` a discarded sample of NaN meets cotangents that are all zero, and 0 · NaN would
-make the gradient of ``w`` NaN. Products of elements absorb instead (``rows.kinds``), but a sum of products
-cannot check each term. It need not: if the result of the forward product is finite wherever it is used,
-everything that an infinite element reaches was discarded. So such an element is replaced by zero if all
-cotangents that it meets are zero, and stays otherwise.
+make the gradient of ``w`` NaN. Products of elements have a rule of their own (``rows.exact_zeros``), but a
+sum of products cannot check each term. It need not: if the result of the forward product is finite wherever
+it is used, everything that an infinite element reaches was discarded. So such an element is replaced by zero
+if all cotangents that it meets are zero, and stays otherwise.
 
 Nothing is emitted unless ``ct`` can have such zeros: those of a selection (``MASKED``), or, if ``other`` is
 known to be possibly infinite, those of a slice or lookup (``CUT``).

@@ -49,7 +49,7 @@ _KINDS = {
 #: names of other functions that the text shows
 _SHOWN = 24
 _TAINT = {
-    "starts": "slopes can be infinite: they are multiplied by `absorb`, in which zero wins",
+    "starts": "slopes can be infinite: exact zeros win over them, any other zero times infinity is NaN",
     "passes": "infinite where an operand's are",
     "stops": "none",
 }

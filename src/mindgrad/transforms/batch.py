@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mindgrad.ir.build import Builder, building, current
+from mindgrad.ir.build import Builder, building, current, pass_taint
 from mindgrad.ir.graph import Equation, Graph, Variable
 from mindgrad.ir.index_map import Labels, Relabelling, Uniform, index_map, relabelled
 from mindgrad.ir.types import tensor_type
@@ -80,8 +80,10 @@ def push_batch(
     for equation in graph.equations:
         builder.source = outer if equation.source is None else equation.source
         operands = [read(atom) for atom in equation.inputs]
-        found = _batched(equation, [x for x, _ in operands], [axis for _, axis in operands], size)
-        values.update(zip(equation.outputs, found, strict=True))
+        batched = list(_batched(equation, [x for x, _ in operands], [axis for _, axis in operands], size))
+        for old, (new, _) in zip(equation.outputs, batched, strict=True):
+            pass_taint(old, new)
+        values.update(zip(equation.outputs, batched, strict=True))
     builder.source = outer
     outputs = [read(atom) for atom in graph.outputs]
     return [y for y, _ in outputs], [axis for _, axis in outputs]

@@ -26,6 +26,7 @@ def push_tangents(equations: Iterable[Equation], tangents: dict[Any, Any]) -> No
     with a tangent is replaced by one that computes values and tangents, and its values are rebound there.
     """
     equations = list(equations)
+    current().differentiate(tangents)
     if all(equation.primitive.jvp_with_values is None for equation in equations):
         for equation in equations:
             _push(equation, equation.inputs, equation.outputs, tangents)

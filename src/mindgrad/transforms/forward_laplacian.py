@@ -38,6 +38,7 @@ from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, derivative_of
 from mindgrad.ir.index_map import repetition
 from mindgrad.rows.batching import aligned, placed
+from mindgrad.rows.exact_zeros import nonzeros
 from mindgrad.rows.kinds import accumulate, product, zeros
 from mindgrad.rows.reduction import reduce_sum
 from mindgrad.rows.structural import broadcast_in_dim
@@ -165,11 +166,12 @@ class Collapse:
     def push(self, equations: Iterable[Equation]) -> None:
         """Emit the stacks and terms of every equation that depends on a variable that moves."""
         equations = list(equations)
+        builder = current()
+        builder.differentiate(self.left)
         if all(equation.primitive.kind != "control" for equation in equations):
             for equation in equations:
                 self._follow(equation)
             return
-        builder = current()
         for equation, is_selected in builder.replay(equations):
             builder.again(equation)
             if is_selected:
@@ -213,7 +215,8 @@ class Collapse:
         if not moved:
             return [None] * len(equation.outputs)
         stacks = [side[equation.inputs[k]] for k in moved]
-        results = self._batched(first_derivative(equation, xs, moved), xs, stacks)
+        exact = [nonzeros(stack.atom) is not None for stack in stacks]
+        results = self._batched(first_derivative(equation, xs, moved, exact), xs, stacks)
         return [None if result is None else self._stack(*result) for result in results]
 
     def _batched(
@@ -269,7 +272,8 @@ class Collapse:
             return [self._contraction(equation)]
         sides = [[self.left[x], self._weighted(x)] for x in (equation.inputs[k] for k in moved)]
         stacks = [side[k] for k in (0, 1) for side in sides]
-        results = self._batched(second_derivative(equation, xs, moved), xs, stacks)
+        exact = [nonzeros(stack.atom) is not None for stack in stacks]
+        results = self._batched(second_derivative(equation, xs, moved, exact), xs, stacks)
         return [None if result is None else self._total(*result) for result in results]
 
     def _pairs(self, a: Any, b: Any) -> Any:

@@ -52,29 +52,40 @@ class _LoneEquation:
         ts = [of.get(k) for k in range(len(self.xs))]
         return row_tangents(self.equation, self.ys, self.xs, ts)
 
-    def directions(self, moved: Sequence[int]) -> dict[int, Any]:
-        """Further inputs, one for each operand that moves."""
-        return {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
+    def directions(self, moved: Sequence[int], exact: Sequence[bool]) -> dict[int, Any]:
+        """Further inputs, one for each operand that moves; ``exact``: whether its zeros can be exact."""
+        tangents = {k: self.builder.input(self.xs[k].type, tainted=self.xs[k].tainted) for k in moved}
+        for direction, is_exact in zip(tangents.values(), exact, strict=True):
+            if not is_exact:
+                self.builder.let_move(direction)
+        self.builder.differentiate([x for x in self.xs if type(x) is Variable])
+        return tangents
 
     def close(self, outputs: Sequence[Any]) -> tuple[Graph, list[bool]]:
         """The graph of the outputs that are not ``None``, and for each output whether it is among them."""
         return self.builder.close([y for y in outputs if y is not None]), [y is not None for y in outputs]
 
 
-def first_derivative(equation: Equation, xs: Sequence[Any], moved: Sequence[int]) -> tuple[Graph, list[bool]]:
-    """``(xs, p) ↦ jvp(y, x; p)``."""
+def first_derivative(
+    equation: Equation, xs: Sequence[Any], moved: Sequence[int], exact: Sequence[bool]
+) -> tuple[Graph, list[bool]]:
+    """``(xs, p) ↦ jvp(y, x; p)``; ``exact``: which of ``p`` can have exact zeros."""
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
-        return alone.close(alone.tangents(alone.directions(moved)))
+        return alone.close(alone.tangents(alone.directions(moved, exact)))
 
 
 def second_derivative(
-    equation: Equation, xs: Sequence[Any], moved: Sequence[int]
+    equation: Equation, xs: Sequence[Any], moved: Sequence[int], exact: Sequence[bool]
 ) -> tuple[Graph, list[bool]]:
-    """``(xs, p, q) ↦ D²f[p, q]``: the forward rule of the forward rule's equations."""
+    """``(xs, p, q) ↦ D²f[p, q]``: the forward rule of the forward rule's equations.
+
+    ``exact``: which of ``p``, then which of ``q``, can have exact zeros.
+    """
     alone = _LoneEquation(equation, xs)
     with building(alone.builder):
-        left, right = alone.directions(moved), alone.directions(moved)
+        count = len(moved)
+        left, right = alone.directions(moved, exact[:count]), alone.directions(moved, exact[count:])
         slopes = alone.tangents(left)
         tangents = {alone.xs[k]: t for k, t in right.items()}
         push_tangents(list(alone.builder.equations), tangents)
@@ -110,7 +121,7 @@ def has_moderate_partials(equation: Equation, xs: Sequence[Any], moved: Sequence
         return True
     if is_tainted(equation.primitive, tuple(xs), equation.parameters, 0):
         return False
-    graph, _ = second_derivative(equation, xs, moved)
+    graph, _ = second_derivative(equation, xs, moved, [False] * (2 * len(moved)))
     factors = dict.fromkeys(graph.inputs[len(graph.inputs) - 2 * len(moved) :], 0)
     for following in graph.equations:
         counts = [factors[x] for x in following.inputs if x in factors]

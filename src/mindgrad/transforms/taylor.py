@@ -55,6 +55,7 @@ def taylor(graph: Graph, active: Sequence[int], order: int, degree: int | None =
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
         series = _Series(builder, order)
+        builder.differentiate([inputs[index] for index in active])
         for index in active:
             own = [inputs[index]] * (order if degree is None else degree)
             series.start(inputs[index], builder.inputs_like(own))
@@ -254,6 +255,7 @@ class _Series:
                     rates.append(None)
                     continue
                 (rate,) = self._builder.inputs_like([x])
+                self._builder.let_move(rate)
                 self._rate_of[rate], self._depends[rate], self._of_rates[rate] = x, True, True
                 rates.append(rate)
             y = equation.outputs if equation.primitive.multiple else equation.outputs[0]
@@ -308,6 +310,6 @@ def _series(
 
 
 def _term(equation: Equation, left: Any, right: Any) -> Any:
-    """One term of a Cauchy product, by the forward rule, in which a zero coefficient absorbs."""
+    """One term of a Cauchy product, by the forward rule, in which an exactly zero coefficient wins."""
     jvp: Any = equation.primitive.jvp
     return jvp(equation.outputs[0], (left, right), (None, right), **equation.parameters)

@@ -1,0 +1,188 @@
+"""Exact zeros: zeros of a value that stay zero when the inputs of a derivative move.
+
+    0 · ∞ = 0 if the zero is exact, and NaN otherwise
+
+A derivative multiplies slopes with tangents or cotangents. A zero that a selection made, a factor that does
+not depend on the inputs (a mask, a weight, a direction in which nothing moves), or a comparison is zero in a
+whole neighborhood: what it multiplies contributes nothing, even an infinite slope. A zero that was computed
+from the inputs (``sin(sqrt(x))`` at 0) is zero at one point only. Its product with an infinite slope has a
+limit that is not known, and is NaN.
+
+:func:`nonzeros` follows the equations of a value back to where its zeros were made; :func:`product` replaces
+infinite elements of a factor by zero where exact zeros of the other factor meet them.
+
+Limits: behind a matrix product or convolution, and in a value that an earlier iteration of a loop computed, a
+zero counts as exact if the value can have exact zeros at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.trampoline import trampolined
+from mindgrad.ir.build import Builder, current
+from mindgrad.ir.dtype import bool_
+from mindgrad.ir.graph import INFINITE, MASKED, Atom, Constant, Equation, Variable
+from mindgrad.ir.primitive import Primitive
+from mindgrad.ir.types import TensorType
+from mindgrad.ir.work import VIEW
+from mindgrad.rows.arithmetic import add, div, mul, neg, not_equal, select, sub
+from mindgrad.rows.kinds import full, zeros
+from mindgrad.rows.logic import logical_and, logical_or
+from mindgrad.rows.reduction import reduce_any, reduce_sum
+from mindgrad.rows.samples import booleans, case, reals
+from mindgrad.rows.structural import broadcast_in_dim, convert, reshape, transpose
+
+__all__ = ["nonzeros", "shield", "shielded_factors"]
+
+#: a rule: yields the operands whose nonzeros it needs, receives these, and returns those of the result
+Steps = Generator[Any, Any, Any]
+
+
+def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
+    if keep.dtype is not bool_ or keep.shape != x.shape or not x.dtype.is_inexact:
+        raise TypeError(
+            f"For 'shield', x must be float or complex and keep Bool of its shape, but got {x}, {keep}."
+        )
+    return x
+
+
+def _shield_numpy(x: Any, keep: Any) -> Any:
+    finite = np.isfinite(x)
+    return x if finite.all() else np.where(keep | finite, x, np.zeros((), x.dtype))
+
+
+def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
+    return jax.numpy.where(keep | jax.numpy.isfinite(x), x, jax.numpy.zeros((), x.dtype))
+
+
+#: ``shield(x, keep)``: ``x`` with zeros in place of elements that are infinite or NaN, except where ``keep``.
+#: It is for factors only: the tangent passes unchanged, and the product that it meets shields it again
+shield = Primitive(
+    "shield",
+    "elementwise",
+    work=VIEW,
+    type_rule=_shield_type,
+    numpy=_shield_numpy,
+    xla=_shield_xla,
+    jvp=lambda y, xs, ts: ts[0],
+    simplify=lambda x, keep: x if type(keep) is Constant and np.all(keep.value) else None,
+    taint="passes",
+    samples=[case(reals()[3, 2], booleans()[3, 2]), case(reals()[()], booleans()[()])],
+)
+
+
+def nonzeros(atom: Any) -> Any:
+    """The elements of ``atom`` that are not exactly zero, a Boolean atom; ``None``: it has no exact zeros."""
+    builder = current()
+    if not builder.is_differentiating:
+        return None
+    return trampolined(_nonzeros(builder, atom), lambda wanted: _nonzeros(builder, wanted))
+
+
+def _nonzeros(builder: Builder, atom: Any) -> Steps:
+    if type(atom) is Constant:
+        return _of_constant(atom)
+    masks = builder.nonzeros
+    if atom not in masks:
+        mask = yield from _mask(builder, atom)
+        masks[atom] = None if type(mask) is Constant and np.all(mask.value) else mask
+    return masks[atom]
+
+
+def _of_constant(atom: Constant) -> Any:
+    array = np.asarray(atom.value)
+    if np.all(array != 0):
+        return None
+    return not_equal(atom, zeros(atom.type))
+
+
+def _mask(builder: Builder, atom: Variable) -> Steps:
+    if not builder.moves(atom):
+        return not_equal(atom, zeros(atom.type))
+    equation = atom.made_by
+    if equation is None:
+        return None
+    rule = _RULES.get(equation.primitive)
+    if rule is not None:
+        return (yield from rule(equation))
+    return not_equal(atom, zeros(atom.type)) if atom.tainted & MASKED else None
+
+
+def _same(equation: Equation) -> Steps:
+    return (yield equation.inputs[0])
+
+
+def _view(equation: Equation) -> Steps:
+    mask = yield equation.inputs[0]
+    return None if mask is None else equation.primitive(mask, **equation.parameters)
+
+
+def _converted(equation: Equation) -> Steps:
+    (x,) = equation.inputs
+    return x if x.dtype.kind == "bool" else (yield x)
+
+
+def _multiplied(equation: Equation) -> Steps:
+    a = yield equation.inputs[0]
+    b = yield equation.inputs[1]
+    if a is None or b is None:
+        return b if a is None else a
+    return logical_and(a, b)
+
+
+def _added(equation: Equation) -> Steps:
+    a = yield equation.inputs[0]
+    if a is None:
+        return None
+    b = yield equation.inputs[1]
+    return None if b is None else logical_or(a, b)
+
+
+def _selected(equation: Equation) -> Steps:
+    condition, *branches = equation.inputs
+    masks = []
+    for branch in branches:
+        masks.append((yield branch))
+    if masks[0] is None and masks[1] is None:
+        return None
+    return select(condition, *[full(condition.type, True) if each is None else each for each in masks])
+
+
+def _summed(equation: Equation) -> Steps:
+    mask = yield equation.inputs[0]
+    return None if mask is None else reduce_any(mask, **equation.parameters)
+
+
+_RULES: dict[Primitive, Callable[[Equation], Steps]] = {
+    neg: _same,
+    div: _same,
+    convert: _converted,
+    reshape: _view,
+    transpose: _view,
+    broadcast_in_dim: _view,
+    mul: _multiplied,
+    add: _added,
+    sub: _added,
+    select: _selected,
+    shield: _same,
+    reduce_sum: _summed,
+}
+
+
+def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
+    """The factors of a product of a slope and a tangent, in which exact zeros win over infinite elements."""
+    return _shielded(a, b), _shielded(b, a)
+
+
+def _shielded(x: Any, other: Any) -> Any:
+    if not (x.tainted & INFINITE or (other.tainted & MASKED and type(x) is Variable)):
+        return x
+    mask = nonzeros(other)
+    return x if mask is None else shield(x, mask)
+
+
+Atom.operators["shielded_factors"] = shielded_factors
