@@ -1079,6 +1079,13 @@ def global_read_by_globals():
 
 
 @case
+def item_of_a_global_list_read_by_globals():
+    held = [2.0]
+    f, _ = _global_function(held, "def f(x):\n    return x * globals()['k'][0]\n")
+    return f, lambda: operator.setitem(held, 0, 3.0)
+
+
+@case
 def global_of_a_function_given_to_map():
     f, names = _global_function(
         2.0, "def g(v):\n    return v * k\n\ndef f(x):\n    return sum(map(g, [x]))\n"

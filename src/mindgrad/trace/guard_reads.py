@@ -206,9 +206,12 @@ class Reads:
             self._value(owner, label)
 
     def namespace(self, names: dict[str, Any]) -> None:
-        """Note all global variables of a module."""
+        """Note all global variables of a module, and the contents of those that the user has defined."""
         entry = [items, names, "", items_of(names), "the global variables", _VARIABLE]
         self._entries.setdefault(("value", id(names)), entry)
+        for name, value in names.items():
+            if name[:2] != "__":
+                self._value(value, f"the global variable '{name}'")
 
     def _attributes(self, owner: Any, label: str) -> None:
         entry = [attributes, owner, "", attributes(owner, "", None), label, _ATTRIBUTE]

@@ -24,7 +24,7 @@ from mindgrad.trace.effect_log import Attribute
 from mindgrad.trace.guard_entries import CONTENTS, stands
 from mindgrad.trace.guards import Dependencies
 from mindgrad.trace.kinds import kinds_of
-from mindgrad.trace.mutation_policy import is_of_program
+from mindgrad.trace.owned_objects import is_of_program
 from mindgrad.trace.reach import objects_in_reach
 from mindgrad.trace.state_equality import items
 

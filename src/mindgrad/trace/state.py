@@ -17,7 +17,7 @@ import numpy as np
 
 from mindgrad.ir.scope import GraphScope, as_it_is, innermost, open_scopes
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import cell_guards, effect_log
+from mindgrad.trace import cell_guards, effect_log, owned_objects
 from mindgrad.trace.guards import MISSING, Dependencies
 from mindgrad.trace.state_equality import NOT_THE_USERS
 from mindgrad.trace.user_functions import NUMERIC
@@ -164,10 +164,9 @@ def computing_in(dtype: Any) -> Iterator[None]:
 
 def noted() -> Dependencies | None:
     """The record of reads of the program being compiled on this thread; ``None``: none is compiled."""
-    scopes = open_scopes()
-    if not scopes or not isinstance(scopes[0], GraphScope):
+    root: Any = next((scope for scope in open_scopes() if isinstance(scope, GraphScope)), None)
+    if root is None:
         return None
-    root: Any = scopes[0]
     if type(root.dependencies) is not Dependencies:
         root.dependencies = Dependencies()
     return root.dependencies
@@ -201,8 +200,8 @@ def depends_on_attribute(owner: Any, name: str) -> None:
 def read_attribute(owner: Any, name: str) -> Any:
     """``owner.name``, and a note that the program being compiled depends on it; on all of ``__dict__``.
 
-    Not noted: attributes of tensors, of objects of this package that are no Cells, and of modules that
-    are not the user's, which are constants.
+    Not noted: attributes of tensors, of objects that the program has made, of objects of this package that
+    are not Cells, and of modules that are not the user's, which are constants.
     """
     value = getattr(owner, name)
     if isinstance(owner, Tensor) and not (owner.is_parameter and isinstance(value, _PLAIN)):
@@ -211,6 +210,8 @@ def read_attribute(owner: Any, name: str) -> Any:
     if record is None or effect_log.is_known(owner, name):
         return value
     kind = type(owner)
+    if name in getattr(owner, "__dict__", ()) and owned_objects.is_of_program(owner):
+        return value
     if isinstance(value, _METHODS) and _is_bound_to(value, owner):
         record.method(owner, name)
         return value

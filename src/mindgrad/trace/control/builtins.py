@@ -21,7 +21,7 @@ from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.rows.logic import logical_and, logical_or
 from mindgrad.rows.static_slices import concatenate
 from mindgrad.rows.structural import convert, reshape, stop_gradient
-from mindgrad.trace import aliases, mutation_policy, state
+from mindgrad.trace import aliases, mutation_policy, owned_objects, state
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.control.choices import choice, functions_in
 from mindgrad.trace.control.predicates import plain_truth, predicate
@@ -191,10 +191,7 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
                 owner.__dict__[name] = computed
     elif descriptor is not None and descriptor.fget is not None:
         return runtime.call(descriptor.fget)(owner)
-    value = state.read_attribute(owner, name)
-    if type(value) in (list, dict, set):
-        mutation_policy.note_outside(owner, value)
-    return value
+    return state.read_attribute(owner, name)
 
 
 def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
@@ -206,7 +203,7 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
     held = getattr(owner, "__dict__", {}).get(name)
     is_cell = hasattr(owner, "parameters_and_names")
     is_write = is_cell and isinstance(held, Tensor) and held.is_parameter and isinstance(value, Tensor)
-    if is_write or mutation_policy.is_own(owner) or _is_frozen(owner) or _is_of_call(owner):
+    if is_write or owned_objects.is_own(owner) or _is_frozen(owner) or _is_of_call(owner):
         setattr(owner, name, value)
     else:
         mutation_policy.assign_attribute(owner, name, value)
@@ -217,7 +214,7 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fdel is not None:
         runtime.call(found.fdel)(owner)
-    elif mutation_policy.is_own(owner) or not hasattr(owner, name):
+    elif owned_objects.is_own(owner) or not hasattr(owner, name):
         delattr(owner, name)
     else:
         mutation_policy.assign_attribute(owner, name, UNDEFINED)
@@ -225,7 +222,7 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 
 def _is_of_call(owner: Any) -> bool:
     """Whether the object lives for one call of a function: the context of a function with a derivative."""
-    return getattr(type(owner), "lives_for_one_call", False) and not mutation_policy.is_in_body()
+    return getattr(type(owner), "lives_for_one_call", False) and not owned_objects.is_in_body()
 
 
 def _is_frozen(owner: Any) -> bool:
@@ -337,7 +334,7 @@ def _sorted(items: Any, **kwargs: Any) -> Any:
         )
     if kwargs.get("key") is not None:
         kwargs["key"] = RUNTIME_OF[0].call(kwargs["key"])
-    return mutation_policy.made(sorted(listed, **kwargs))
+    return owned_objects.made(sorted(listed, **kwargs))
 
 
 def _map(function: Any, *items: Any) -> Any:
@@ -389,7 +386,7 @@ def _of_identity(function: Callable[[Any], int]) -> Callable[[Any], int]:
 
 
 def _made(kind: type) -> Callable[..., Any]:
-    return lambda *args, **kwargs: mutation_policy.made(kind(*args, **kwargs))
+    return lambda *args, **kwargs: owned_objects.made(kind(*args, **kwargs))
 
 
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
