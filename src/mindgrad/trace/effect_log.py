@@ -17,7 +17,7 @@ from typing import Any
 __all__ = [
     "UNDEFINED", "Attribute", "Global", "Level", "Local", "Place", "Variable", "Watch", "assign", "body",
     "changed_since", "current_values", "innermost", "is_known", "isolated", "may_assign", "name_of",
-    "note_global", "note_local", "note_read", "note_variable", "puts", "watch", "watched",
+    "note_global", "note_local", "note_read", "note_variable", "watch", "watched",
 ]  # fmt: skip
 
 
@@ -99,7 +99,6 @@ class Attribute(Place):
         return hasattr(self.holder, "__dict__") or _is_slot(self.holder, self.name)
 
     def put(self, value: Any) -> None:
-        _local.puts += 1
         kind = type if isinstance(self.holder, type) else object
         if value is not UNDEFINED:
             kind.__setattr__(self.holder, self.name, value)
@@ -221,16 +220,9 @@ class Watch:
 class _Local(threading.local):
     def __init__(self) -> None:
         self.watch: Watch | None = None
-        #: how many attributes were put
-        self.puts = 0
 
 
 _local = _Local()
-
-
-def puts() -> int:
-    """A count that grows whenever an attribute is put without telling its object."""
-    return _local.puts
 
 
 def watch() -> Watch | None:

@@ -20,6 +20,7 @@ from mindgrad.trace.state_equality import (
     elements_of_array,
     has_items,
     held_items,
+    is_cell,
     is_changeable_array,
     is_read_unseen,
     is_traced_value,
@@ -122,7 +123,7 @@ class Reads:
         if key in self._entries:
             return
         kind: Any = type(owner)
-        if hasattr(kind, "construct") and hasattr(owner, "attributes_version"):
+        if is_cell(kind):
             self.read_of_cell(owner, name)
             return
         label = f"the attribute '{name}' of {name_of(owner)}"
@@ -193,7 +194,7 @@ class Reads:
         if isinstance(owner, types.FunctionType):
             if not in_package(owner):
                 self._variables(owner)
-        elif hasattr(type(owner), "construct") and hasattr(owner, "attributes_version"):
+        elif is_cell(kind):
             self.read_of_cell(owner, ALL)
         elif isinstance(owner, type):
             for name, value in vars(owner).items():

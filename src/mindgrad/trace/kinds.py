@@ -24,9 +24,8 @@ import numpy as np
 from mindgrad.trace.reach import (
     attribute_names,
     cached_names,
-    changes_of_cells,
-    is_cell,
     is_iterator,
+    own_attributes,
 )
 
 __all__ = ["COPIED_BYTES", "ITERATOR", "Kind", "is_generator", "kinds_of"]
@@ -112,7 +111,7 @@ def _write_array(owner: np.ndarray, elements: np.ndarray) -> None:
 
 def _read_attributes(owner: Any) -> dict[str, Any]:
     kind: Any = type(owner)
-    attributes = dict(getattr(owner, "__dict__", {}))
+    attributes = own_attributes(owner)
     for name in cached_names(kind):  # to fill a cache is no change
         attributes.pop(name, None)
     for name in attribute_names(kind):
@@ -263,7 +262,6 @@ _KINDS: list[tuple[Any, Kind]] = [
     (type, Kind(_read_class, _same_class, None)),
 ]  # fmt: skip
 ITERATOR = Kind(_read_iterator, _equal, _write_iterator, "advanced")
-_CELL = Kind(changes_of_cells, _equal, None)
 _OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
 
 
@@ -271,8 +269,6 @@ _OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
 def kinds_of(kind: Any) -> tuple[Kind, ...]:
     if is_iterator(kind):
         return (ITERATOR,)
-    if is_cell(kind):
-        return (_CELL,)
     kinds = [each for base, each in _KINDS if issubclass(kind, base)][:1]
     if not kinds or (kind.__dictoffset__ and not issubclass(kind, (type, types.FunctionType, io.IOBase))):
         kinds.append(_OBJECT)

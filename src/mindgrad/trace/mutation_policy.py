@@ -17,7 +17,7 @@ from mindgrad._base.location import PACKAGE, user_frame
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, is_record
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import aliases, effect_log, reach, state
+from mindgrad.trace import aliases, effect_log, state
 from mindgrad.trace.cell_guards import was_read
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.control.variables import containers
@@ -66,7 +66,6 @@ def tracing() -> Iterator[None]:
             yield
     finally:
         _local.uncertain.clear()
-        reach.forget()
         aliases.forget()
 
 
@@ -164,7 +163,7 @@ def may_change(container: Any, how: str) -> None:
         return
     if is_own(container):
         return
-    if is_in_body() or _is_from_outside(container):
+    if is_in_body() or state.is_from_outside(container):
         refuse_change(f"a {type(container).__name__} that was made outside is changed ({how})")
 
 
@@ -201,7 +200,7 @@ def refuse_names(container: Any, others: set[int]) -> None:
 
 def is_local(container: Any) -> bool:
     """Whether a list or dict is not from outside of the program."""
-    return is_tracing() and not _is_from_outside(container)
+    return is_tracing() and not state.is_from_outside(container)
 
 
 def may_call(method: Any) -> bool:
@@ -213,12 +212,6 @@ def may_call(method: Any) -> bool:
     if method.__name__ in mutators:
         may_change(owner, f".{method.__name__}()")
     return True
-
-
-def _is_from_outside(container: Any) -> bool:
-    """Whether the trace has read ``container`` from an object, closure or module, and has not made it."""
-    record = state.noted()
-    return record is not None and record.compares(container) and not is_of_program(container)
 
 
 def refuse_change(subject: str) -> NoReturn:

@@ -19,7 +19,6 @@ import numpy as np
 
 from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.trace import state
-from mindgrad.trace.control.snapshots import CHANGING
 from mindgrad.trace.effect_log import Attribute
 from mindgrad.trace.guard_entries import CONTENTS, stands
 from mindgrad.trace.guards import Dependencies
@@ -28,7 +27,7 @@ from mindgrad.trace.owned_objects import is_of_program
 from mindgrad.trace.reach import objects_in_reach
 from mindgrad.trace.state_equality import items
 
-__all__ = ["checked", "refused"]
+__all__ = ["check", "refused"]
 
 
 @contextmanager
@@ -54,28 +53,14 @@ def refused(dependencies: Dependencies, function: Any, leaves: Sequence[Any]) ->
             _refuse(changed[0], all(restored), at)
 
 
-def checked(function: Any, call: Any) -> Any:
-    """Wrapper of ``call``, which runs ``function``, that refuses effects at the line that calls it.
-
-    Args:
-        function: a function that is not converted.
-        call: what is called for it.
-    """
-    owner = getattr(function, "__self__", None)
-    module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
+def check(*owners: Any) -> None:
+    """Refuse a change of ``owners``, at the user's line that has just made it."""
     dependencies = state.noted()
-    if dependencies is None or not (module in CHANGING or dependencies.compares(owner)):
-        return call
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        result = call(*args, **kwargs)
-        found = [dependencies.effect_on(each) for each in (owner, *args, *kwargs.values())]
+    if dependencies is not None:
+        found = [dependencies.effect_on(owner) for owner in owners]
         entries = [entry for entry in found if entry is not None and not is_of_program(entry[1])]
         for entry in _from_outside(dependencies, entries):
             _refuse(entry, _restored(entry), None)
-        return result
-
-    return run
 
 
 def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[list[Any]]:

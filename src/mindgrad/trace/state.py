@@ -24,8 +24,9 @@ from mindgrad.trace.user_functions import NUMERIC
 
 __all__ = [
     "Journal", "advance", "compilation", "computing_in", "depends_on", "depends_on_attribute", "float_type",
-    "generators", "has_attribute", "is_compiling", "is_stored", "journal", "noted", "read", "read_attribute",
-    "read_contents", "read_function", "read_namespace", "read_property", "stream", "use_stream", "write",
+    "generators", "has_attribute", "is_compiling", "is_from_outside", "is_stored", "journal", "noted", "read",
+    "read_attribute", "read_contents", "read_function", "read_namespace", "read_property", "stream",
+    "use_stream", "write",
 ]  # fmt: skip
 
 #: values of attributes of Parameters that select a program
@@ -172,11 +173,16 @@ def noted() -> Dependencies | None:
     return root.dependencies
 
 
+def is_from_outside(owner: Any) -> bool:
+    """Whether the trace has read the contents of ``owner``, and has not made it."""
+    record = noted()
+    return record is not None and record.compares(owner) and not owned_objects.is_of_program(owner)
+
+
 def depends_on(owner: Any) -> None:
     """Note that the program being compiled depends on the Python attributes of the Cell ``owner``.
 
-    ``owner.attributes_version`` changes when one of them is set; a compiled program is used again only while
-    they are as they were.
+    A compiled program is used again only while those that it has read are as they were.
     """
     record = noted()
     if record is not None:

@@ -24,8 +24,8 @@ from mindgrad.trace.signature import COMPARED_BYTES, same
 
 __all__ = [
     "CONTAINERS", "NOT_THE_USERS", "array_of_tensor", "attributes", "checksum", "elements_of_array",
-    "has_items", "held_items", "is_changeable_array", "is_read_unseen", "is_traced_value", "is_users_class",
-    "items", "keyword_defaults", "own_attribute", "same_elements", "same_items", "static",
+    "has_items", "held_items", "is_cell", "is_changeable_array", "is_read_unseen", "is_traced_value",
+    "is_users_class", "items", "keyword_defaults", "own_attribute", "same_elements", "same_items", "static",
 ]  # fmt: skip
 
 CONTAINERS = (list, dict, set)
@@ -161,6 +161,12 @@ NOT_THE_USERS = {"mindgrad", *sys.stdlib_module_names}
 def is_users_class(kind: Any) -> bool:
     """Whether a class is not of this package and not of Python's library."""
     return kind.__module__.partition(".")[0] not in NOT_THE_USERS
+
+
+@functools.lru_cache(maxsize=4096)
+def is_cell(kind: Any) -> bool:
+    """Whether a class is one of Cells."""
+    return hasattr(kind, "construct") and hasattr(kind, "parameters_and_names")
 
 
 @functools.lru_cache(maxsize=4096)

@@ -22,7 +22,7 @@ from mindgrad.ir.graph import Equation
 from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.ir.tensor import Number, Tensor
 from mindgrad.rows.logic import logical_not
-from mindgrad.trace import aliases, effect_log, frozen, mutation_policy, outside_effects, owned_objects, state
+from mindgrad.trace import aliases, effect_log, frozen, mutation_policy, owned_objects, state
 from mindgrad.trace.control import builtins, equal_calls, snapshots, texts
 from mindgrad.trace.control.attempts import attempt
 from mindgrad.trace.control.branches import VALUE, branch
@@ -33,7 +33,7 @@ from mindgrad.trace.control.loops import loop, scanned
 from mindgrad.trace.control.predicates import equations, known_truth, plain_truth, predicate, truth
 from mindgrad.trace.control.variables import FLAGS, UNDEFINED, State, is_symbolic
 from mindgrad.trace.python import comprehensions, convert
-from mindgrad.trace.unseen_reads import note_unseen, noting_reads
+from mindgrad.trace.unconverted_calls import callee_for
 
 __all__ = ["RUNTIME", "Runtime", "call"]
 
@@ -437,8 +437,4 @@ def call(function: Any) -> Any:
             return equal_calls.shared(function, converted)
     if converted is not function:
         return converted
-    note_unseen(function)
-    in_body = snapshots.checked(function)
-    if in_body is not function:
-        return noting_reads(in_body)
-    return outside_effects.checked(function, noting_reads(function))
+    return callee_for(function)
