@@ -12,7 +12,7 @@ import numpy as np
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.cell_guards import ALL, INVENTORY, MISSING, UNREAD
 from mindgrad.trace.effect_log import UNDEFINED, Place, name_of
-from mindgrad.trace.guard_entries import CHANGING, attribute_names, items_of, kind_of, stands
+from mindgrad.trace.guard_entries import CHANGING, attribute_names, attributes_of, items_of, kind_of, stands
 from mindgrad.trace.state_equality import (
     array_of_tensor,
     attributes,
@@ -45,6 +45,7 @@ _ATTRIBUTE = (
     "Make it a Parameter, pass it as an argument that is a Tensor, or do not change it between calls."
 )
 MAKE_ONCE = "Define the function once, outside of the loop, and pass what changes as a Tensor."
+_FUNCTION = "Call it by a variable of your own program, whose changes are seen."
 _CODE_ADVICE = "Define it once."
 _VARIABLE = "Pass it as an argument that is a Tensor, or make it a Parameter."
 
@@ -56,11 +57,13 @@ class Reads:
         roots: the traced function and its arguments, with labels.
     """
 
-    __slots__ = ("_entries", "_met", "_owners", "roots")
+    __slots__ = ("_constants", "_entries", "_met", "_owners", "roots")
 
     def __init__(self) -> None:
         # by what is read, so that it is noted once
         self._entries: dict[Any, list[Any]] = {}
+        # reads of constants of the program
+        self._constants: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._owners: dict[int, Any] = {}
         self.roots: list[tuple[Any, str]] = []
@@ -73,6 +76,8 @@ class Reads:
         """Note a Cell whose ``construct`` runs: those of its attributes count that the trace reads."""
         if id(cell) not in self._owners:
             self._owners[id(cell)] = cell
+            label = f"the __dict__ of {type(cell).__name__}"
+            self._entries[("dict", id(cell))] = [attributes_of, cell, "", vars(cell), label, _ATTRIBUTE]
             self.method(cell, "construct")
             self._class(cell)
 
@@ -132,6 +137,11 @@ class Reads:
         self._class(owner)
         if value is not MISSING:
             self._value(value, label)
+
+    def constant(self, module: types.ModuleType, name: str, value: Any) -> None:
+        """Note that a function or class of a library was read, which is a constant of the program."""
+        label = f"the function '{name}' of {module.__name__}"
+        self._constants.setdefault((id(module), name), [getattr, module, name, value, label, _FUNCTION])
 
     def _class(self, owner: Any) -> None:
         """Note the class of an object."""

@@ -223,6 +223,7 @@ def read_attribute(owner: Any, name: str) -> Any:
         return value
     if isinstance(owner, types.ModuleType):
         if isinstance(value, _CODE) and owner.__name__.partition(".")[0] in _OTHER_MODULES:
+            record.constant(owner, name, value)
             return value
     elif isinstance(owner, Tensor):
         pass

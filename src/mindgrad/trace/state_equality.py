@@ -10,6 +10,7 @@ import array
 import collections
 import contextvars
 import functools
+import os
 import sys
 import types
 import zlib
@@ -33,7 +34,7 @@ CONTAINERS = (list, dict, set)
 #: bytes of an array up to which a trace is checked for changes of its elements
 _LARGEST_CHECKED = 1 << 28
 _BUFFERS = (array.array, memoryview, bytearray)
-_MAPPINGS = (dict, types.MappingProxyType, collections.UserDict, collections.ChainMap)
+_MAPPINGS = (dict, types.MappingProxyType, collections.UserDict, collections.ChainMap, type(os.environ))
 _SEQUENCES = (list, collections.deque, collections.UserList)
 _OTHERS = (set, frozenset, functools.partial, contextvars.ContextVar)
 

@@ -9,6 +9,7 @@ body (``snapshots``) or of the program (``outside_effects``).
 
 from __future__ import annotations
 
+import os
 import types
 from typing import Any
 
@@ -44,6 +45,8 @@ def _note_reach(function: Any) -> None:
     """Note everything in reach of a function of the user's that is called unconverted."""
     if function is globals:
         state.read_namespace(user_frame().f_globals)
+    elif function is os.getenv:
+        state.read_contents(os.environ, "the environment")
     plain = getattr(function, "__func__", function)
     if type(plain) is types.FunctionType and convert.is_unconverted(plain):
         for owner, label in objects_in_reach([(function, "the function")]):
