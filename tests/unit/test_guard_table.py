@@ -1199,6 +1199,24 @@ def property_of_an_object_replaced():
     return lambda x: x * o.k, lambda: setattr(A, "k", property(lambda self: 3.0))
 
 
+@case
+def shape_of_an_array():
+    held = np.full((1, 2), 1.0)
+    return lambda x: x * (4 - held.ndim), lambda: held.resize((2,), refcheck=False)
+
+
+@case
+def item_of_a_chain_map():
+    held = collections.ChainMap({}, {"k": 2.0})
+    return lambda x: x * held["k"], lambda: operator.setitem(held, "k", 3.0)
+
+
+@case
+def global_read_by_eval():
+    f, names = _global_function(2.0, "def f(x):\n    return x * eval('k')\n")
+    return f, lambda: names.update(k=3.0)
+
+
 def _environment(read):
     os.environ["MG_K"] = "2"
     return lambda x: x * float(read("MG_K")), lambda: operator.setitem(os.environ, "MG_K", "3")

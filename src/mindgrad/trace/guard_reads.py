@@ -20,9 +20,9 @@ from mindgrad.trace.state_equality import (
     elements_of_array,
     has_items,
     held_items,
+    holds_state,
     is_cell,
     is_changeable_array,
-    is_read_unseen,
     is_traced_value,
     is_users_class,
     items,
@@ -220,6 +220,7 @@ class Reads:
         """Note all global variables of a module, and the contents of those that the user has defined."""
         entry = [items, names, "", items_of(names), "the global variables", _VARIABLE]
         self._entries.setdefault(("value", id(names)), entry)
+        self.roots.append((names, "the global variables"))
         for name, value in names.items():
             if name[:2] != "__":
                 self._value(value, f"the global variable '{name}'")
@@ -275,7 +276,6 @@ class Reads:
         waiting = [value]
         while waiting:
             value = waiting.pop()
-            kind: Any = type(value)
             if isinstance(value, tuple):
                 waiting.extend(value)
                 continue
@@ -299,7 +299,7 @@ class Reads:
                     read, elements = checksum, checksum(value, "", None)
                 if elements is not None:
                     self._entries[key] = [read, value, "", elements, label, _VARIABLE]
-            elif hasattr(value, "__dict__") and is_read_unseen(kind):
+            elif holds_state(value):
                 self._attributes(value, label)
                 waiting.extend(vars(value).values())
 

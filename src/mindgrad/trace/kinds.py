@@ -28,7 +28,7 @@ from mindgrad.trace.reach import (
     own_attributes,
 )
 
-__all__ = ["COPIED_BYTES", "ITERATOR", "Kind", "is_generator", "kinds_of"]
+__all__ = ["COPIED_BYTES", "ITERATOR", "OBJECT", "Kind", "is_generator", "kinds_of"]
 
 #: NumPy arrays of at most this many bytes are copied, larger ones made read-only
 COPIED_BYTES = 1 << 16
@@ -90,7 +90,7 @@ def _write_set(container: Any, items: Any) -> None:
 
 
 def _write_bytes(container: Any, items: bytes) -> None:
-    if isinstance(container, bytearray):
+    if isinstance(container, (bytearray, memoryview)):
         container[:] = items
     else:
         del container[:]
@@ -102,7 +102,10 @@ def _same_array(now: Any, then: np.ndarray) -> bool:
 
 
 def _write_array(owner: np.ndarray, elements: np.ndarray) -> None:
-    if owner.shape == elements.shape:
+    if not isinstance(elements, np.ndarray):  # the objects of an array that holds them
+        for k, x in enumerate(elements):
+            owner.flat[k] = x
+    elif owner.shape == elements.shape:
         owner[...] = elements
 
 
@@ -240,7 +243,7 @@ _KINDS: list[tuple[Any, Kind]] = [
     (collections.deque, Kind(tuple, _are, _write_deque)),
     (dict, Kind(_read_dict, _are, _write_dict)),
     (set, Kind(frozenset, _same_set, _write_set)),
-    ((bytearray, array.array), Kind(bytes, _equal, _write_bytes)),
+    ((bytearray, array.array, memoryview), Kind(bytes, _equal, _write_bytes)),
     (np.ndarray, Kind(np.array, _same_array, _write_array)),
     (random.Random, Kind(random.Random.getstate, _equal, random.Random.setstate, "drawn from")),
     (
@@ -262,7 +265,7 @@ _KINDS: list[tuple[Any, Kind]] = [
     (type, Kind(_read_class, _same_class, None)),
 ]  # fmt: skip
 ITERATOR = Kind(_read_iterator, _equal, _write_iterator, "advanced")
-_OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
+OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -271,5 +274,5 @@ def kinds_of(kind: Any) -> tuple[Kind, ...]:
         return (ITERATOR,)
     kinds = [each for base, each in _KINDS if issubclass(kind, base)][:1]
     if not kinds or (kind.__dictoffset__ and not issubclass(kind, (type, types.FunctionType, io.IOBase))):
-        kinds.append(_OBJECT)
+        kinds.append(OBJECT)
     return tuple(kinds)

@@ -17,6 +17,7 @@ import collections
 import functools
 import gc
 import io
+import os
 import queue
 import random
 import types
@@ -28,7 +29,7 @@ import numpy as np
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.guards import global_names
 from mindgrad.trace.python.convert import NUMERIC
-from mindgrad.trace.state_equality import NOT_THE_USERS, is_cell
+from mindgrad.trace.state_equality import HOLDERS, NOT_THE_USERS, is_cell
 from mindgrad.trace.user_functions import in_package
 
 __all__ = [
@@ -125,8 +126,9 @@ def _of_function(function: types.FunctionType) -> _Children:
             yield value, f"the global variable '{name}'"
 
 
-#: modules whose functions draw from one generator
-_DRAWN: dict[types.ModuleType, Any] = {
+#: the objects that the functions of a module change, a generator of random numbers or the environment
+_HELD: dict[types.ModuleType, Any] = {
+    os: os.environ,
     random: random.random.__self__,  # type: ignore[attr-defined]
     np: np.random.rand.__self__,  # type: ignore[attr-defined]
     np.random: np.random.rand.__self__,  # type: ignore[attr-defined]
@@ -135,8 +137,9 @@ _DRAWN: dict[types.ModuleType, Any] = {
 
 def _of_module(module: types.ModuleType, code: types.CodeType) -> _Children:
     if _root(module.__name__) in _FOREIGN:
-        if module in _DRAWN:
-            yield _DRAWN[module], f"the generator of {module.__name__}"
+        if module in _HELD:
+            whose = "the environment" if module is os else f"the generator of {module.__name__}"
+            yield _HELD[module], whose
         return
     held = vars(module)
     for name in code.co_names:
@@ -239,13 +242,13 @@ def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
         return _and_attributes(_of_sequence, is_users), not issubclass(kind, frozenset)
     if issubclass(kind, dict):
         return _and_attributes(_of_dict, is_users), True
-    if issubclass(kind, (bytearray, array.array, random.Random, io.IOBase, *_NUMPY_RANDOM)):
+    if issubclass(kind, (bytearray, array.array, memoryview, random.Random, io.IOBase, *_NUMPY_RANDOM)):
         return _and_attributes(_nothing, is_users), True
     if issubclass(kind, queue.Queue):
         return (lambda q, label: _of_sequence([q.queue], label)), False
     if is_iterator(kind):
         return _of_iterator, True
-    holds = kind in _HOLDERS or kind.__module__ == "contextlib"  # fmt: skip
+    holds = kind in _HOLDERS or kind.__module__ == "contextlib"
     if is_cell(kind):
         return _of_cell, True
     if holds or is_users:
@@ -255,8 +258,7 @@ def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
 
 #: classes of Python's whose attributes are data
 _HOLDERS = (
-    types.SimpleNamespace, collections.UserDict, collections.UserList, collections.UserString,
-    collections.ChainMap,
+    types.SimpleNamespace, collections.UserString, *HOLDERS,
 )  # fmt: skip
 _NUMPY_RANDOM = (np.random.Generator, np.random.BitGenerator, np.random.RandomState)
 

@@ -47,6 +47,11 @@ def _note_reach(function: Any) -> None:
         state.read_namespace(user_frame().f_globals)
     elif function is os.getenv:
         state.read_contents(os.environ, "the environment")
+    elif function is eval or function is exec:
+        state.read_namespace(user_frame().f_globals)
+        record = state.noted()
+        for owner, label in objects_in_reach([] if record is None else record.roots[:1]):
+            state.read_contents(owner, label)
     plain = getattr(function, "__func__", function)
     if type(plain) is types.FunctionType and convert.is_unconverted(plain):
         for owner, label in objects_in_reach([(function, "the function")]):

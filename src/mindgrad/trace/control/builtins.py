@@ -28,7 +28,7 @@ from mindgrad.trace.control.predicates import plain_truth, predicate
 from mindgrad.trace.control.printing import printed
 from mindgrad.trace.control.texts import UnknownText, with_marks
 from mindgrad.trace.control.variables import is_symbolic
-from mindgrad.trace.effect_log import UNDEFINED, changed_since, current_values
+from mindgrad.trace.effect_log import UNDEFINED, changed_since, current_values, name_of
 
 __all__ = [
     "TensorRange", "attribute", "chosen", "delete_attribute", "range_of", "replacement", "set_attribute",
@@ -399,6 +399,19 @@ def _vars(*owner: Any) -> Any:
     return RUNTIME_OF[0].attribute(owner[0], "__dict__") if owner else sys._getframe(1).f_locals
 
 
+def _by_object(function: Any) -> Callable[..., None]:
+    """The callee in place of ``object.__setattr__``, whose effect the program would not have."""
+
+    def change(owner: Any, name: str, *value: Any) -> None:
+        if not owned_objects.is_of_program(owner):
+            mutation_policy.refuse_change(
+                f"the attribute '{name}' of {name_of(owner)} is changed by {function.__qualname__}"
+            )
+        function(owner, name, *value)
+
+    return change
+
+
 def _setattr(owner: Any, name: str, value: Any) -> None:
     RUNTIME_OF[0].set_attribute(owner, name, value)
 
@@ -409,6 +422,7 @@ _REPLACED: dict[Any, Callable[..., Any]] = {
     complex: _unread("complex"), min: _extreme(min, operator.lt), max: _extreme(max, operator.gt),
     any: _any, all: _all, next: _next, sorted: _sorted, map: _map, filter: _filter, functools.reduce: _reduce,
     isinstance: _isinstance, type: _type, id: _of_identity(id), hash: _of_identity(hash),
+    **{f: _by_object(f) for c in (object, type) for f in (c.__setattr__, c.__delattr__)},
     **_TEXTS, list: _made(list), dict: _made(dict), set: _made(set), getattr: _getattr, setattr: _setattr,
     hasattr: state.has_attribute, vars: _vars,
 }  # fmt: skip
