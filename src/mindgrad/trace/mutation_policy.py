@@ -32,7 +32,7 @@ from mindgrad.trace.owned_objects import (
 )
 
 __all__ = [
-    "assign_attribute", "dropped", "is_local", "may_call", "may_change", "note_uncertain", "own",
+    "assign_attribute", "dropped", "may_call", "may_change", "note_uncertain", "own",
     "refuse_change", "refuse_names", "tail_calls_are_loops", "tracing", "why_dropped",
     "with_tail_calls_as_loops",
 ]  # fmt: skip
@@ -196,11 +196,6 @@ def refuse_names(container: Any, others: set[int]) -> None:
                     f"Change a copy, {kind}(…), so that each name has a {kind} of its own.",
                 )
         frame = frame.f_back
-
-
-def is_local(container: Any) -> bool:
-    """Whether a list or dict is not from outside of the program."""
-    return is_tracing() and not state.is_from_outside(container)
 
 
 def may_call(method: Any) -> bool:

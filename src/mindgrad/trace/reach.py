@@ -83,7 +83,7 @@ def attribute_names(kind: Any) -> tuple[str, ...]:
 def own_attributes(owner: Any) -> dict[str, Any]:
     """A copy of the attributes of an instance, without those that a Cell has for its own purposes."""
     attributes = dict(getattr(owner, "__dict__", {}))
-    if is_cell(type(owner)):
+    if is_cell(_type(owner)):
         for name in _PRIVATE:
             attributes.pop(name, None)
     return attributes
@@ -176,7 +176,7 @@ def _of_cell(owner: Any, _: str) -> _Children:
     """The Cells inside a Cell; of a class of the user's what it holds besides."""
     for name, cell in vars(owner)["_cells"].items():
         yield cell, f"the Cell '{name}'"
-    if is_the_users(type(owner)):
+    if is_the_users(_type(owner)):
         yield from _of_instance(owner)
 
 

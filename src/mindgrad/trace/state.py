@@ -25,8 +25,7 @@ from mindgrad.trace.user_functions import NUMERIC
 __all__ = [
     "Journal", "advance", "compilation", "computing_in", "depends_on", "depends_on_attribute", "float_type",
     "generators", "has_attribute", "is_compiling", "is_from_outside", "is_stored", "journal", "noted", "read",
-    "read_attribute", "read_contents", "read_function", "read_namespace", "read_property", "stream",
-    "use_stream", "write",
+    "read_attribute", "read_function", "stream", "use_stream", "write",
 ]  # fmt: skip
 
 #: values of attributes of Parameters that select a program
@@ -189,13 +188,6 @@ def depends_on(owner: Any) -> None:
         record.owner(owner)
 
 
-def read_property(owner: Any, name: str) -> None:
-    """Note that the program being compiled runs a property of the class of ``owner``."""
-    record = noted()
-    if record is not None:
-        record.method(owner, name)
-
-
 def depends_on_attribute(owner: Any, name: str) -> None:
     """Note that the program being compiled depends on ``owner.name``, an attribute of this package's own."""
     record = noted()
@@ -273,20 +265,6 @@ def read_function(function: Any) -> None:
     record = noted()
     if record is not None:
         record.function(function)
-
-
-def read_contents(owner: Any, label: str) -> None:
-    """Note that the program being compiled depends on everything that an object holds itself."""
-    record = noted()
-    if record is not None:
-        record.contents(owner, label)
-
-
-def read_namespace(names: dict[str, Any]) -> None:
-    """Note that the program being compiled depends on all global variables of a module."""
-    record = noted()
-    if record is not None:
-        record.namespace(names)
 
 
 def compilation() -> weakref.ref[GraphScope] | None:

@@ -48,7 +48,8 @@ HOLDERS = (
 
 def holds_state(value: Any) -> bool:
     """Whether all attributes of an object count, because methods that are not converted read them."""
-    return hasattr(value, "__dict__") and (isinstance(value, HOLDERS) or is_read_unseen(type(value)))
+    kind: Any = type(value)
+    return hasattr(value, "__dict__") and (isinstance(value, HOLDERS) or is_read_unseen(kind))
 
 
 def _same_item(before: Any, after: Any) -> bool:

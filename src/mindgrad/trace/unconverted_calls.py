@@ -43,19 +43,20 @@ _NO_OBJECTS: Any = (Tensor, type, types.ModuleType, types.FunctionType, types.Me
 
 def _note_reach(function: Any) -> None:
     """Note everything in reach of a function of the user's that is called unconverted."""
-    if function is globals:
-        state.read_namespace(user_frame().f_globals)
-    elif function is os.getenv:
-        state.read_contents(os.environ, "the environment")
-    elif function is eval or function is exec:
-        state.read_namespace(user_frame().f_globals)
-        record = state.noted()
-        for owner, label in objects_in_reach([] if record is None else record.roots[:1]):
-            state.read_contents(owner, label)
+    record = state.noted()
+    if record is None:
+        return
+    reached: list[tuple[Any, str]] = []
     plain = getattr(function, "__func__", function)
-    if type(plain) is types.FunctionType and convert.is_unconverted(plain):
-        for owner, label in objects_in_reach([(function, "the function")]):
-            state.read_contents(owner, label)
+    if function is os.getenv:
+        record.contents(os.environ, "the environment")
+    elif function is globals or function is eval or function is exec:
+        record.namespace(user_frame().f_globals)
+        reached = [] if function is globals else record.roots[:1]
+    elif type(plain) is types.FunctionType and convert.is_unconverted(plain):
+        reached = [(function, "the function")]
+    for owner, label in objects_in_reach(reached) if reached else ():
+        record.contents(owner, label)
 
 
 def _note_read(owner: Any) -> None:

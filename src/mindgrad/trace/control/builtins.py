@@ -180,8 +180,9 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
         if isinstance(descriptor, property) and descriptor.fget is not None:
             return runtime.call(descriptor.fget)(owner.__self__)
     descriptor = _property(kind, name)
-    if descriptor is not None:
-        state.read_property(owner, name)
+    record = state.noted()
+    if descriptor is not None and record is not None:
+        record.method(owner, name)
     if isinstance(descriptor, functools.cached_property):
         if not state.has_attribute(owner, name, own=True):
             computed = runtime.call(descriptor.func)(owner)

@@ -341,7 +341,7 @@ class Runtime(Exceptions):
         free = setter.__code__.co_freevars  # type: ignore[attr-defined]
         if name in free:
             cell = setter.__closure__[free.index(name)]  # type: ignore[attr-defined, index]
-            effect_log.note_local(cell, name, name)
+            effect_log.note_assignable(effect_log.Local(cell, name, name))
         return setter(value)
 
     # -- attributes, items, containers ------------------------------------------------------------
