@@ -295,7 +295,8 @@ class Reads:
             elif isinstance(value, np.ndarray) or is_changeable_array(value):
                 elements: Any = elements_of_array(value, "", None)
                 read: Any = elements_of_array
-                if elements is None:  # a constant of the program, which the trace must not change either
+                # else a constant of the program, which the trace must not change either
+                if elements is None and isinstance(value, np.ndarray) and value.flags.writeable:
                     read, elements = checksum, checksum(value, "", None)
                 if elements is not None:
                     self._entries[key] = [read, value, "", elements, label, _VARIABLE]

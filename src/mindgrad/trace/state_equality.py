@@ -155,10 +155,9 @@ def same_elements(tensor: Tensor, array: Any) -> bool:
 
 def checksum(array: Any, _: str, __: Any) -> Any:
     """Shape and checksum of a NumPy array that is too large to be kept; ``None`` of other objects."""
-    is_plain = isinstance(array, np.ndarray) and array.flags.writeable and array.flags.c_contiguous
-    if not is_plain or array.nbytes > _LARGEST_CHECKED:
+    if not isinstance(array, np.ndarray) or array.nbytes > _LARGEST_CHECKED or not array.ndim:
         return None
-    return (array.shape, zlib.crc32(array.view(np.uint8).data)) if array.ndim else None
+    return (array.shape, zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data))
 
 
 #: special methods whose reading is seen: flow of control converts them, or nothing is read
