@@ -78,6 +78,51 @@ def test_once_per_line():
     assert [each.category for each in caught] == [ms.FrozenValueWarning]
 
 
+def test_changed_elements_of_a_large_array_warn_once_at_the_call():
+    table = np.full(1 << 17, 2.0)
+    f = ms.jit(lambda x: x * table[0])
+    f(X)
+    table[0] = 3.0
+    with pytest.warns(ms.FrozenValueWarning, match="the variable 'table' that .* has changed") as caught:
+        f(X)  # here
+    (warning,) = caught
+    with open(__file__) as file:
+        assert "# here" in file.readlines()[warning.lineno - 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(9):
+            f(X)
+
+
+def test_changed_elements_of_a_large_array_warn_at_a_later_call():
+    table = np.full(1 << 17, 2.0)
+    f = ms.jit(lambda x: x * table[0])
+    for _ in range(8):  # the next call is the ninth
+        f(X)
+    table[0] = 3.0
+    with pytest.warns(ms.FrozenValueWarning):
+        f(X)
+
+
+def test_changed_function_of_a_library_warns(monkeypatch):
+    f = ms.jit(lambda x: ms.ops.exp(x * 0))
+    assert f(X).item() == 1.0
+    monkeypatch.setattr(ms.ops, "exp", ms.ops.sin)
+    with pytest.warns(ms.FrozenValueWarning, match="the function 'exp' of mindgrad.ops has changed"):
+        assert f(X).item() == 1.0
+
+
+def test_unchanged_constants_do_not_warn():
+    table = np.full(1 << 17, 2.0)
+    f = ms.jit(lambda x: ms.ops.exp(x) * table[0])
+    f(X)
+    table.flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(9):
+            f(X)
+
+
 def test_a_library_that_draws(tmp_path, monkeypatch):
     folder = tmp_path / "site-packages" / "networkx"
     folder.mkdir(parents=True)

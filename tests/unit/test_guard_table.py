@@ -1079,6 +1079,13 @@ def global_read_by_globals():
 
 
 @case
+def item_of_a_global_list_read_by_globals():
+    held = [2.0]
+    f, _ = _global_function(held, "def f(x):\n    return x * globals()['k'][0]\n")
+    return f, lambda: operator.setitem(held, 0, 3.0)
+
+
+@case
 def global_of_a_function_given_to_map():
     f, names = _global_function(
         2.0, "def g(v):\n    return v * k\n\ndef f(x):\n    return sum(map(g, [x]))\n"
@@ -1192,6 +1199,58 @@ def property_of_an_object_replaced():
     return lambda x: x * o.k, lambda: setattr(A, "k", property(lambda self: 3.0))
 
 
+@case
+def shape_of_an_array():
+    held = np.full((1, 2), 1.0)
+    return lambda x: x * (4 - held.ndim), lambda: held.resize((2,), refcheck=False)
+
+
+@case
+def item_of_a_chain_map():
+    held = collections.ChainMap({}, {"k": 2.0})
+    return lambda x: x * held["k"], lambda: operator.setitem(held, "k", 3.0)
+
+
+@case
+def global_read_by_eval():
+    f, names = _global_function(2.0, "def f(x):\n    return x * eval('k')\n")
+    return f, lambda: names.update(k=3.0)
+
+
+def _environment(read):
+    os.environ["MG_K"] = "2"
+    return lambda x: x * float(read("MG_K")), lambda: operator.setitem(os.environ, "MG_K", "3")
+
+
+@case
+def environment_variable():
+    return _environment(lambda name: os.environ[name])
+
+
+@case
+def environment_variable_by_get():
+    return _environment(lambda name: os.environ.get(name, "1"))
+
+
+@case
+def environment_variable_by_getenv():
+    return _environment(lambda name: os.getenv(name))
+
+
+@case
+def dict_of_a_cell_replaced():
+    class A(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.k = 2.0
+
+        def construct(self, x):
+            return x * self.k
+
+    net = A()
+    return net, lambda: setattr(net, "__dict__", {**vars(net), "k": 3.0})
+
+
 # -- constants --------------------------------------------------------------------------------------
 
 
@@ -1199,16 +1258,6 @@ def property_of_an_object_replaced():
 def elements_of_a_large_array():
     held = np.full(1 << 20, 2.0)
     return lambda x: x * held[0], lambda: operator.setitem(held, 0, 3.0)
-
-
-@constant
-def environment_variables(monkeypatch=None):
-    os.environ["MG_K"] = "2"
-
-    def change():
-        os.environ["MG_K"] = "3"
-
-    return lambda x: x * float(os.environ["MG_K"]), change
 
 
 X = np.array([1.0, 2.0], np.float32)
@@ -1232,6 +1281,7 @@ def test_compiled_result_after_a_change_equals_eager(name, way):
     np.testing.assert_allclose([got, again], [3 * factor] * 2, rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::mindgrad.FrozenValueWarning")
 @pytest.mark.parametrize("name", CONSTANTS)
 def test_documented_constant_keeps_its_value(name):
     got, again, factor = _run(CONSTANTS[name], _jit)

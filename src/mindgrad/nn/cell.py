@@ -26,7 +26,6 @@ from mindgrad.trace import mutation_policy, replayed_forward, state, user_calls
 from mindgrad.trace.cell_guards import follow_reads, note_all
 from mindgrad.trace.custom import CustomDerivative
 from mindgrad.trace.effect_log import UNDEFINED
-from mindgrad.trace.guards import clock
 
 __all__ = ["Cell", "HookHandle"]
 
@@ -55,7 +54,6 @@ class Cell(Compatible):
     [9.]
     """
 
-    _changes: int
     _compiled: Compiled
     _custom: CustomDerivative | None
     _eager: EagerCalls
@@ -71,7 +69,6 @@ class Cell(Compatible):
 
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
         set_raw = object.__setattr__
-        set_raw(self, "_changes", 0)
         set_raw(self, "_params", {})
         set_raw(self, "_cells", {})
         set_raw(self, "_hooks", {})
@@ -92,12 +89,6 @@ class Cell(Compatible):
         raise AttributeError(
             f"For '{type(self).__name__}', call super().__init__() before '{name}' is used: it is not set up."
         )
-
-    @property
-    def attributes_version(self) -> tuple[int, bool, int]:
-        """Changes when an attribute is set; programs compiled for another version are not used."""
-        attributes = self.__dict__  # (comparing versions reads no attribute for the program)
-        return (attributes["_changes"], attributes["training"], len(attributes["_hooks"]))
 
     def _make_callables(self) -> None:
         compiled = Compiled(self._run)
@@ -140,7 +131,6 @@ class Cell(Compatible):
             return
         if name in _FLAGS:
             object.__setattr__(self, name, value)
-            clock.tick()
             return
         if name in attributes and _equal(attributes[name], value):
             return
@@ -163,12 +153,6 @@ class Cell(Compatible):
             params.pop(name, None)
             cells.pop(name, None)
         object.__setattr__(self, name, value)
-        self._changed()
-
-    def _changed(self) -> None:
-        """Say that an attribute changed, after it did."""
-        object.__setattr__(self, "_changes", self._changes + 1)
-        clock.tick()
 
     def _is_fixed(self) -> bool:
         """Whether a program is being compiled that did not make this Cell itself."""
@@ -184,7 +168,6 @@ class Cell(Compatible):
         self._params.pop(name, None)
         self._cells.pop(name, None)
         object.__delattr__(self, name)
-        self._changed()
 
     def add_flags(self, **flags: Any) -> Self:
         """Set attributes; gives the Cell itself."""
@@ -331,7 +314,6 @@ class Cell(Compatible):
         for _, cell in self.cells_and_names():
             if cell._to_float is not dtype:
                 object.__setattr__(cell, "_to_float", dtype)
-                cell._changed()
         return self
 
     def cast_inputs(self, inputs: Any, dst_type: Any) -> list[Any]:
@@ -376,7 +358,6 @@ class Cell(Compatible):
                 raise ValueError(f"For 'recompute', there is no argument {name!r}.")
         check_options(use_reentrant, output_recompute, early_stop, context_fn)
         object.__setattr__(self, "_recomputes", True)
-        self._changed()
 
     def shard(
         self,

@@ -33,7 +33,6 @@ class _Indexed(Cell):
         for index, cell in enumerate(cells):
             self._cells[str(index)] = cell
             object.__setattr__(self, str(index), cell)
-        self._changed()
 
     def _move(self, cells: list[Cell]) -> None:
         """Hold the Cells in this order, and name the Parameters after their new places."""

@@ -111,9 +111,7 @@ class Hooked(Inventory):
                 f"For 'register_{kind}_hook', a hook decorated with '@jit' is "
                 f"not supported: register the function itself, which is compiled with the Cell."
             )
-        handle = HookHandle(self._hooks, _Hook(kind, function, *options), prepend)
-        self._changed()
-        return handle
+        return HookHandle(self._hooks, _Hook(kind, function, *options), prepend)
 
     # -- call ------------------------------------------------------------------------------------
 

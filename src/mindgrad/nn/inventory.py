@@ -20,10 +20,6 @@ class Inventory(StateDict):
     _params: dict[str, Parameter]
     _cells: dict[str, Any]
 
-    def _changed(self) -> None:
-        """Say that an attribute changed."""
-        raise NotImplementedError
-
     # -- adding ----------------------------------------------------------------------------------
 
     def insert_param_to_cell(
@@ -46,7 +42,6 @@ class Inventory(StateDict):
         self._cells.pop(param_name, None)
         self._params[param_name] = param
         object.__setattr__(self, param_name, param)
-        self._changed()
 
     def insert_child_to_cell(self, child_name: str, child_cell: Any) -> None:
         """Add an inner Cell under ``child_name``."""

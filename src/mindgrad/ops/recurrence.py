@@ -20,7 +20,7 @@ from mindgrad.ir.rewriting import is_rewriting
 from mindgrad.ir.scope import current_deferral, identity
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import joining
-from mindgrad.trace import mutation_policy, state
+from mindgrad.trace import mutation_policy, owned_objects, state
 from mindgrad.trace.closed_program import trace
 from mindgrad.trace.control.runtime import RUNTIME
 
@@ -43,7 +43,7 @@ def over_time(step: Step, xs: Tensor, carry: Any) -> tuple[Tensor, Any]:
             carry, y = step(x, carry)
             outputs.append(y)
         return joining.stack(outputs), carry
-    carried = [carry, mutation_policy.made(outputs)]
+    carried = [carry, owned_objects.made(outputs)]
 
     def trip(x: Tensor) -> None:
         carried[0], y = step(x, carried[0])

@@ -23,7 +23,7 @@ MISSING = type("Missing", (), {"__repr__": lambda _: "nothing"})()
 ALL = "__dict__"
 
 #: internal attributes of a Cell, which select no program
-UNREAD = frozenset(["_changes", "_compiled", "_custom", "_eager", "_made_in", "_derivatives", "_flags"])
+UNREAD = frozenset(["_compiled", "_custom", "_eager", "_made_in", "_derivatives", "_flags"])
 #: dictionaries of a Cell, which are changed in place
 INVENTORY = ("_params", "_cells", "_hooks")
 

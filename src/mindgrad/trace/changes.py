@@ -1,4 +1,4 @@
-"""Changes of Python state in words, and the clock that counts those of Cells and Parameters."""
+"""Changes of Python state in words, and the clock that counts changes of the types of Parameters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Change", "Clock", "change", "clock"]
 
 
 class Clock:
-    """Counts the changes of Cells' attributes and of Parameters' types in the whole process."""
+    """Counts the changes of the types of Parameters in the whole process."""
 
     __slots__ = ("ticks",)
 

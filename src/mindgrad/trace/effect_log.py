@@ -17,7 +17,7 @@ from typing import Any
 __all__ = [
     "UNDEFINED", "Attribute", "Global", "Level", "Local", "Place", "Variable", "Watch", "assign", "body",
     "changed_since", "current_values", "innermost", "is_known", "isolated", "may_assign", "name_of",
-    "note_global", "note_local", "note_read", "note_variable", "puts", "watch", "watched",
+    "note_assignable", "note_read", "watch", "watched",
 ]  # fmt: skip
 
 
@@ -99,7 +99,6 @@ class Attribute(Place):
         return hasattr(self.holder, "__dict__") or _is_slot(self.holder, self.name)
 
     def put(self, value: Any) -> None:
-        _local.puts += 1
         kind = type if isinstance(self.holder, type) else object
         if value is not UNDEFINED:
             kind.__setattr__(self.holder, self.name, value)
@@ -221,16 +220,9 @@ class Watch:
 class _Local(threading.local):
     def __init__(self) -> None:
         self.watch: Watch | None = None
-        #: how many attributes were put
-        self.puts = 0
 
 
 _local = _Local()
-
-
-def puts() -> int:
-    """A count that grows whenever an attribute is put without telling its object."""
-    return _local.puts
 
 
 def watch() -> Watch | None:
@@ -316,23 +308,8 @@ def note_read(location: Place, own: bool = False) -> None:
         watch.reads.setdefault(location.key, (location, location.own() if own else location.value()))
 
 
-def note_variable(cell: Any, name: str, label: str) -> None:
-    """Note that the code run from here on may assign a variable of an enclosing function."""
+def note_assignable(location: Place) -> None:
+    """Note that the code run from here on may assign a variable."""
     if _local.watch is not None:
         for level in _local.watch.levels:
-            level.note(Variable(cell, name, label), surely=False)
-
-
-def note_local(cell: Any, name: str, label: str) -> None:
-    """Note that the code run from here on may assign a variable of a function that runs in the program."""
-    if _local.watch is not None:
-        for level in _local.watch.levels:
-            level.note(Local(cell, name, label), surely=False)
-
-
-def note_global(namespace: dict[str, Any], name: str) -> None:
-    """Note that the code run from here on may assign a variable of a module."""
-    if _local.watch is not None:
-        place = Global(namespace, name, f"the global variable '{name}'")
-        for level in _local.watch.levels:
-            level.note(place, surely=False)
+            level.note(location, surely=False)

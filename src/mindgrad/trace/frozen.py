@@ -19,7 +19,7 @@ import numpy as np
 
 from mindgrad._base.location import FrozenValueWarning, warn_user
 from mindgrad._base.waiting import WORKER
-from mindgrad.trace import mutation_policy
+from mindgrad.trace import owned_objects
 
 __all__ = ["note_call", "watched_generators"]
 
@@ -49,7 +49,7 @@ def note_call(function: Any) -> Any:
         return _made_generator
     owner = getattr(function, "__self__", None)
     if isinstance(owner, _GENERATORS):
-        if name not in _SETTINGS and not mutation_policy.is_of_program(owner):
+        if name not in _SETTINGS and not owned_objects.is_of_program(owner):
             _warn(f"{_of_generator(owner)}.{name}()", random_numbers=True)
     elif isinstance(owner, type) and issubclass(owner, datetime.date):
         if name in _CLOCKS:
@@ -79,7 +79,7 @@ def _of_time(function: Callable[..., Any], *times: Any) -> Any:
 def _made_generator(seed: Any = None) -> Any:
     if seed is None:
         _warn("np.random.default_rng()", random_numbers=True)
-    return mutation_policy.made(np.random.default_rng(seed))
+    return owned_objects.made(np.random.default_rng(seed))
 
 
 class _Local(threading.local):

@@ -29,9 +29,13 @@ from mindgrad.trace.state_equality import (
 )
 
 __all__ = [
-    "CHANGING", "CONTENTS", "attribute_names", "is_inventory", "items_of", "kind_of", "passes", "read_entry",
-    "stands",
+    "CHANGING", "CONTENTS", "attribute_names", "attributes_of", "is_inventory", "is_large", "items_of",
+    "kind_of", "passes", "read_entry", "stands",
 ]  # fmt: skip
+
+
+#: bytes of an array up to which its elements are looked at again though they are a constant of the program
+_LOOKED_AT = 1 << 24
 
 
 def stands(entry: list[Any]) -> bool:
@@ -93,6 +97,15 @@ def kind_of(holder: Any, _: str, __: Any) -> Any:
     return type(holder)
 
 
+def attributes_of(holder: Any, _: str, __: Any) -> Any:
+    return vars(holder)
+
+
+def _namespaces(entries: list[list[Any]]) -> Callable[[], Iterator]:
+    holders = [entry[1] for entry in entries]
+    return lambda: map(vars, holders)
+
+
 def _holder(entry: list[Any]) -> Any:
     return vars(entry[1]) if entry[0] is static else entry[1]
 
@@ -143,7 +156,13 @@ def passes(
     names: list[list[Any]], cells: list[list[Any]], inventory: list[list[Any]], contents: list[list[Any]]
 ) -> list[Any]:
     """The entries in passes, each of one kind of read."""
-    by_read: dict[Any, list[list[Any]]] = {getattr: [], dict.get: [], static: [], kind_of: []}
+    by_read: dict[Any, list[list[Any]]] = {
+        getattr: [],
+        dict.get: [],
+        static: [],
+        kind_of: [],
+        attributes_of: [],
+    }
     others = list(contents)
     for entry in names:
         by_read.get(entry[0], others).append(entry)
@@ -152,6 +171,7 @@ def passes(
         Pass(by_read[dict.get], _reader(dict.get)),
         Pass(by_read[static], _reader(types.MappingProxyType.get)),
         Pass(by_read[kind_of], _kinds),
+        Pass(by_read[attributes_of], _namespaces),
         Pass([e for e in cells if type(e[1]) is not int], _of_cells),
         Inventory(inventory),
         _Slow(others),
@@ -185,6 +205,11 @@ CHANGING = (items, elements_of_array, checksum, getattr, dict.get)
 
 def is_inventory(entry: list[Any]) -> bool:
     return entry[0] is items and type(entry[1]) is dict and all(type(key) is str for key in entry[1])
+
+
+def is_large(entry: list[Any]) -> bool:
+    """Whether to look at a constant again takes longer than a few milliseconds."""
+    return entry[0] is checksum and entry[1].nbytes > _LOOKED_AT
 
 
 def read_entry(read: Callable[..., Any] | None, holder: Any, name: str) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.cell_guards import ALL, INVENTORY, MISSING, UNREAD
 from mindgrad.trace.effect_log import UNDEFINED, Place, name_of
-from mindgrad.trace.guard_entries import CHANGING, attribute_names, items_of, kind_of, stands
+from mindgrad.trace.guard_entries import CHANGING, attribute_names, attributes_of, items_of, kind_of, stands
 from mindgrad.trace.state_equality import (
     array_of_tensor,
     attributes,
@@ -20,8 +20,9 @@ from mindgrad.trace.state_equality import (
     elements_of_array,
     has_items,
     held_items,
+    holds_state,
+    is_cell,
     is_changeable_array,
-    is_read_unseen,
     is_traced_value,
     is_users_class,
     items,
@@ -44,6 +45,7 @@ _ATTRIBUTE = (
     "Make it a Parameter, pass it as an argument that is a Tensor, or do not change it between calls."
 )
 MAKE_ONCE = "Define the function once, outside of the loop, and pass what changes as a Tensor."
+_FUNCTION = "Call it by a variable of your own program, whose changes are seen."
 _CODE_ADVICE = "Define it once."
 _VARIABLE = "Pass it as an argument that is a Tensor, or make it a Parameter."
 
@@ -55,11 +57,13 @@ class Reads:
         roots: the traced function and its arguments, with labels.
     """
 
-    __slots__ = ("_entries", "_met", "_owners", "roots")
+    __slots__ = ("_constants", "_entries", "_met", "_owners", "roots")
 
     def __init__(self) -> None:
         # by what is read, so that it is noted once
         self._entries: dict[Any, list[Any]] = {}
+        # reads of constants of the program
+        self._constants: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._owners: dict[int, Any] = {}
         self.roots: list[tuple[Any, str]] = []
@@ -72,6 +76,8 @@ class Reads:
         """Note a Cell whose ``construct`` runs: those of its attributes count that the trace reads."""
         if id(cell) not in self._owners:
             self._owners[id(cell)] = cell
+            label = f"the __dict__ of {type(cell).__name__}"
+            self._entries[("dict", id(cell))] = [attributes_of, cell, "", vars(cell), label, _ATTRIBUTE]
             self.method(cell, "construct")
             self._class(cell)
 
@@ -122,7 +128,7 @@ class Reads:
         if key in self._entries:
             return
         kind: Any = type(owner)
-        if hasattr(kind, "construct") and hasattr(owner, "attributes_version"):
+        if is_cell(kind):
             self.read_of_cell(owner, name)
             return
         label = f"the attribute '{name}' of {name_of(owner)}"
@@ -131,6 +137,11 @@ class Reads:
         self._class(owner)
         if value is not MISSING:
             self._value(value, label)
+
+    def constant(self, module: types.ModuleType, name: str, value: Any) -> None:
+        """Note that a function or class of a library was read, which is a constant of the program."""
+        label = f"the function '{name}' of {module.__name__}"
+        self._constants.setdefault((id(module), name), [getattr, module, name, value, label, _FUNCTION])
 
     def _class(self, owner: Any) -> None:
         """Note the class of an object."""
@@ -193,7 +204,7 @@ class Reads:
         if isinstance(owner, types.FunctionType):
             if not in_package(owner):
                 self._variables(owner)
-        elif hasattr(type(owner), "construct") and hasattr(owner, "attributes_version"):
+        elif is_cell(kind):
             self.read_of_cell(owner, ALL)
         elif isinstance(owner, type):
             for name, value in vars(owner).items():
@@ -206,9 +217,13 @@ class Reads:
             self._value(owner, label)
 
     def namespace(self, names: dict[str, Any]) -> None:
-        """Note all global variables of a module."""
+        """Note all global variables of a module, and the contents of those that the user has defined."""
         entry = [items, names, "", items_of(names), "the global variables", _VARIABLE]
         self._entries.setdefault(("value", id(names)), entry)
+        self.roots.append((names, "the global variables"))
+        for name, value in names.items():
+            if name[:2] != "__":
+                self._value(value, f"the global variable '{name}'")
 
     def _attributes(self, owner: Any, label: str) -> None:
         entry = [attributes, owner, "", attributes(owner, "", None), label, _ATTRIBUTE]
@@ -261,7 +276,6 @@ class Reads:
         waiting = [value]
         while waiting:
             value = waiting.pop()
-            kind: Any = type(value)
             if isinstance(value, tuple):
                 waiting.extend(value)
                 continue
@@ -281,11 +295,12 @@ class Reads:
             elif isinstance(value, np.ndarray) or is_changeable_array(value):
                 elements: Any = elements_of_array(value, "", None)
                 read: Any = elements_of_array
-                if elements is None:  # a constant of the program, which the trace must not change either
+                # else a constant of the program, which the trace must not change either
+                if elements is None and isinstance(value, np.ndarray) and value.flags.writeable:
                     read, elements = checksum, checksum(value, "", None)
                 if elements is not None:
                     self._entries[key] = [read, value, "", elements, label, _VARIABLE]
-            elif hasattr(value, "__dict__") and is_read_unseen(kind):
+            elif holds_state(value):
                 self._attributes(value, label)
                 waiting.extend(vars(value).values())
 

@@ -8,7 +8,9 @@ The rule, which the page "Graph mode" states for users:
                 compared by identity, then as constants are (:func:`~mindgrad.trace.signature.same`)
     contents    lists, dicts, sets and other containers of Python by their items; NumPy arrays and tensors of
                 at most 256 KiB by their elements
-    the rest    is a constant of the program: larger arrays, the insides of libraries, files, the environment
+    the rest    is a constant of the program: larger arrays, the insides of libraries, files. Arrays of at
+                most 16 MiB and functions of libraries are looked at again after 1, 2, 4, 8, … calls: if one
+                has changed, a warning says so
 
 Every read is one entry ``[read, holder, name, value, label, advice]``: ``read(holder, name, MISSING)`` is the
 question, ``value`` the answer that the trace got. Before each call of a compiled program all questions are
@@ -22,10 +24,11 @@ import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mindgrad._base.location import FrozenValueWarning, warn_user
 from mindgrad.trace.cell_guards import MISSING
 from mindgrad.trace.changes import Change, Clock, change, clock
 from mindgrad.trace.effect_log import Attribute, Global, Place, Variable, may_assign
-from mindgrad.trace.guard_entries import CONTENTS, is_inventory, passes, read_entry, stands
+from mindgrad.trace.guard_entries import CONTENTS, is_inventory, is_large, passes, read_entry, stands
 from mindgrad.trace.guard_reads import MAKE_ONCE, OF_FUNCTIONS, Reads, global_names
 from mindgrad.trace.signature import alike
 from mindgrad.trace.state_equality import checksum, is_traced_value
@@ -38,7 +41,9 @@ __all__ = [
 class Dependencies(Reads):
     """The reads of a trace; :meth:`close` ends it, :meth:`hold` asks whether they still stand."""
 
-    __slots__ = ("_cells", "_contents", "_inventory", "_names", "_passes", "_ticks", "_typed")
+    __slots__ = (
+        "_calls", "_cells", "_contents", "_frozen", "_inventory", "_names", "_passes", "_ticks", "_typed",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,6 +56,9 @@ class Dependencies(Reads):
         self._contents: list[list[Any]] = []
         self._inventory: list[list[Any]] = []
         self._passes: list[Any] | None = None
+        #: entries of constants of the program, and the number of calls
+        self._frozen: list[list[Any]] = []
+        self._calls = 0
 
     def close(self, parameters: list[Any]) -> None:
         """End the trace; ``parameters`` are those that the program reads or writes.
@@ -58,10 +66,11 @@ class Dependencies(Reads):
         Left out: what the traced function changed itself, and objects that nothing else refers to.
         """
         self._typed = [(p, p.type) for p in parameters]
-        entries = [e for e in self._entries.values() if len(e) == 6 and e[0] is not checksum]
-        entries = [e for e in entries if not is_traced_value(e[3]) and stands(e)]
+        entries = [e for e in self._entries.values() if len(e) == 6 and not is_traced_value(e[3])]
+        entries = [e for e in entries if e[0] is checksum or stands(e)]
         cells = [weakref.ref(reference) for reference in self._owners.values()]
-        self._entries, self._met, self._owners, self.roots = {}, {}, {}, []
+        self._frozen = list(self._constants.values())
+        self._entries, self._met, self._owners, self._constants, self.roots = {}, {}, {}, {}, []
         holders: dict[int, list[list[Any]]] = {}
         group: list[list[Any]] = []
         while entries:
@@ -73,7 +82,9 @@ class Dependencies(Reads):
             if sys.getrefcount(group[0][1]) > len(group) + 1:
                 for entry in group:
                     read = entry[0]
-                    if read in CONTENTS:
+                    if read is checksum:
+                        closed_list = self._frozen
+                    elif read in CONTENTS:
                         closed_list = self._inventory if is_inventory(entry) else self._contents
                     else:
                         closed_list = self._names
@@ -98,7 +109,22 @@ class Dependencies(Reads):
                     return False
         except Exception:  # a variable that was deleted; a user's ``__getattr__`` that raises
             return False
+        if self._frozen:
+            self._calls += 1
+            if not self._calls & (self._calls - 1):
+                self._warn_of_constants()
         return True
+
+    def _warn_of_constants(self) -> None:
+        """Warn of constants that are not as they were, once each."""
+        for entry in self._frozen:
+            if not is_large(entry) and not stands(entry):
+                warn_user(
+                    f"{entry[4]} has changed since the function was compiled, and is a constant of the "
+                    f"program, which does not see the change. {entry[5]}",
+                    FrozenValueWarning,
+                )
+                self._frozen = [each for each in self._frozen if each is not entry]
 
     def _all(self) -> list[list[Any]]:
         cells = [entry for entry in self._cells if type(entry[1]) is not int]
@@ -175,6 +201,7 @@ class Dependencies(Reads):
         duplicate = Dependencies()
         duplicate._owners = self._owners
         duplicate._typed = self._typed
+        duplicate._frozen = self._frozen
         duplicate._names = [list(entry) for entry in self._names]
         duplicate._contents = [list(entry) for entry in self._contents]
         duplicate._cells = [list(entry) for entry in self._cells]

@@ -13,7 +13,6 @@ from mindgrad.ir.scope import apply, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import state, user_calls
 from mindgrad.trace.custom import CustomDerivative
-from mindgrad.trace.guards import clock
 
 __all__ = ["HookBackward", "HookHandle", "InsertGradientOf", "backward_hooked"]
 
@@ -136,7 +135,6 @@ class HookHandle:
     def remove(self) -> None:
         """Take the hook off; once more does nothing."""
         self._hooks.pop(self._key, None)
-        clock.tick()
 
 
 def backward_hooked(

@@ -24,12 +24,11 @@ import numpy as np
 from mindgrad.trace.reach import (
     attribute_names,
     cached_names,
-    changes_of_cells,
-    is_cell,
     is_iterator,
+    own_attributes,
 )
 
-__all__ = ["COPIED_BYTES", "ITERATOR", "Kind", "is_generator", "kinds_of"]
+__all__ = ["COPIED_BYTES", "ITERATOR", "OBJECT", "Kind", "is_generator", "kinds_of"]
 
 #: NumPy arrays of at most this many bytes are copied, larger ones made read-only
 COPIED_BYTES = 1 << 16
@@ -91,7 +90,7 @@ def _write_set(container: Any, items: Any) -> None:
 
 
 def _write_bytes(container: Any, items: bytes) -> None:
-    if isinstance(container, bytearray):
+    if isinstance(container, (bytearray, memoryview)):
         container[:] = items
     else:
         del container[:]
@@ -103,7 +102,10 @@ def _same_array(now: Any, then: np.ndarray) -> bool:
 
 
 def _write_array(owner: np.ndarray, elements: np.ndarray) -> None:
-    if owner.shape == elements.shape:
+    if not isinstance(elements, np.ndarray):  # the objects of an array that holds them
+        for k, x in enumerate(elements):
+            owner.flat[k] = x
+    elif owner.shape == elements.shape:
         owner[...] = elements
 
 
@@ -112,7 +114,7 @@ def _write_array(owner: np.ndarray, elements: np.ndarray) -> None:
 
 def _read_attributes(owner: Any) -> dict[str, Any]:
     kind: Any = type(owner)
-    attributes = dict(getattr(owner, "__dict__", {}))
+    attributes = own_attributes(owner)
     for name in cached_names(kind):  # to fill a cache is no change
         attributes.pop(name, None)
     for name in attribute_names(kind):
@@ -241,7 +243,7 @@ _KINDS: list[tuple[Any, Kind]] = [
     (collections.deque, Kind(tuple, _are, _write_deque)),
     (dict, Kind(_read_dict, _are, _write_dict)),
     (set, Kind(frozenset, _same_set, _write_set)),
-    ((bytearray, array.array), Kind(bytes, _equal, _write_bytes)),
+    ((bytearray, array.array, memoryview), Kind(bytes, _equal, _write_bytes)),
     (np.ndarray, Kind(np.array, _same_array, _write_array)),
     (random.Random, Kind(random.Random.getstate, _equal, random.Random.setstate, "drawn from")),
     (
@@ -263,17 +265,14 @@ _KINDS: list[tuple[Any, Kind]] = [
     (type, Kind(_read_class, _same_class, None)),
 ]  # fmt: skip
 ITERATOR = Kind(_read_iterator, _equal, _write_iterator, "advanced")
-_CELL = Kind(changes_of_cells, _equal, None)
-_OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
+OBJECT = Kind(_read_attributes, _same_attributes, _write_attributes)
 
 
 @functools.lru_cache(maxsize=4096)
 def kinds_of(kind: Any) -> tuple[Kind, ...]:
     if is_iterator(kind):
         return (ITERATOR,)
-    if is_cell(kind):
-        return (_CELL,)
     kinds = [each for base, each in _KINDS if issubclass(kind, base)][:1]
     if not kinds or (kind.__dictoffset__ and not issubclass(kind, (type, types.FunctionType, io.IOBase))):
-        kinds.append(_OBJECT)
+        kinds.append(OBJECT)
     return tuple(kinds)

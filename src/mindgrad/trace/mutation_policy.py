@@ -17,15 +17,22 @@ from mindgrad._base.location import PACKAGE, user_frame
 from mindgrad._base.refusal import refuse
 from mindgrad._base.tree import flatten, is_record
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import aliases, effect_log, reach
+from mindgrad.trace import aliases, effect_log, state
 from mindgrad.trace.cell_guards import was_read
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.control.variables import containers
 from mindgrad.trace.effect_log import UNDEFINED
+from mindgrad.trace.owned_objects import (
+    innermost_owned,
+    is_in_body,
+    is_of_program,
+    is_own,
+    is_tracing,
+    open_body,
+)
 
 __all__ = [
-    "assign_attribute", "dropped", "is_in_body", "is_local", "is_of_program", "is_own", "is_tracing", "made",
-    "may_call", "may_change", "note_held", "note_outside", "note_uncertain", "open_body", "own",
+    "assign_attribute", "dropped", "may_call", "may_change", "note_uncertain", "own",
     "refuse_change", "refuse_names", "tail_calls_are_loops", "tracing", "why_dropped",
     "with_tail_calls_as_loops",
 ]  # fmt: skip
@@ -37,18 +44,8 @@ _MUTATORS = {
 }
 
 
-_HOLDERS = (list, dict, set, tuple)
-
-
 class _Local(threading.local):
     def __init__(self) -> None:
-        #: objects created while tracing the program and the bodies in it, innermost last
-        self.owned: list[dict[int, Any]] = []
-        #: containers that came from attributes, closures and modules from outside
-        self.outside: dict[int, Any] = {}
-        #: these and the containers in them, as far as asked for; and the modules that were looked at
-        self.held: dict[int, Any] = {}
-        self.modules: set[int] = set()
         #: containers that may be one object with others, by ``id``: each with the groups that it belongs to
         self.uncertain: dict[int, tuple[Any, list[list[Any]]]] = {}
         #: whether a function's call of itself in its own ``return`` is another trip of a loop
@@ -61,16 +58,6 @@ _local = _Local()
 
 
 @contextmanager
-def open_body(owned: dict[int, Any]) -> Iterator[None]:
-    """While a body is traced that may change ``owned``."""
-    _local.owned.append(owned)
-    try:
-        yield
-    finally:
-        _local.owned.pop()
-
-
-@contextmanager
 def tracing() -> Iterator[None]:
     """While a program is traced, from its outermost call on."""
     _local.dropped.clear()
@@ -78,9 +65,7 @@ def tracing() -> Iterator[None]:
         with open_body({}):
             yield
     finally:
-        for noted in (_local.outside, _local.held, _local.modules, _local.uncertain):
-            noted.clear()
-        reach.forget()
+        _local.uncertain.clear()
         aliases.forget()
 
 
@@ -97,16 +82,6 @@ def with_tail_calls_as_loops() -> Iterator[None]:
 def tail_calls_are_loops() -> bool:
     """Whether a function's call of itself in its own ``return`` is another trip of a loop."""
     return _local.tail_calls_are_loops
-
-
-def is_tracing() -> bool:
-    """Whether a program is being traced on this thread."""
-    return bool(_local.owned)
-
-
-def is_in_body() -> bool:
-    """Whether the body of a branch or loop is being traced."""
-    return len(_local.owned) > 1
 
 
 # -- variables -----------------------------------------------------------------------------------
@@ -127,48 +102,9 @@ def why_dropped(code: Any, name: str) -> tuple[int, str] | None:
 # -- objects -------------------------------------------------------------------------------------
 
 
-def made(x: Any) -> Any:
-    """Note that ``x`` was created inside the trace, which may therefore change it."""
-    if _local.owned:
-        _local.owned[-1][id(x)] = x
-    return x
-
-
 def own(values: Any) -> None:
     """Note that the containers in ``values`` were made here."""
-    if _local.owned:
-        containers(values, _local.owned[-1])
-
-
-def note_outside(owner: Any, container: Any) -> None:
-    """Note that ``container`` is held by an object, one from outside of the program perhaps."""
-    if _local.owned and id(owner) not in _local.owned[0]:
-        _local.outside[id(container)] = container
-
-
-def note_held(function: Any) -> None:
-    """Note the contents of the closure of a function from outside, and its defaults."""
-    if not _local.owned:
-        return
-    contents = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    for cell in function.__closure__ or ():
-        try:
-            contents.append(cell.cell_contents)
-        except ValueError:  # assigned later
-            continue
-    for holder in contents:
-        if isinstance(holder, _HOLDERS):
-            _local.outside[id(holder)] = holder
-
-
-def is_own(owner: Any) -> bool:
-    """Whether ``owner`` was made in the innermost body itself, so that no one else sees how it changes."""
-    return bool(_local.owned) and id(owner) in _local.owned[-1]
-
-
-def is_of_program(owner: Any) -> bool:
-    """Whether ``owner`` was made while the program is traced."""
-    return any(id(owner) in owned for owned in _local.owned)
+    containers(values, innermost_owned())
 
 
 def assign_attribute(owner: Any, name: str, value: Any) -> None:
@@ -208,7 +144,7 @@ def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
                 "Give a Cell its Cells and Parameters in '__init__'; ops.assign changes a Parameter's value.",
             )
         plain = isinstance(leaf, (Tensor, *_MUTATORS, type))
-        if not plain and any(id(leaf) in owned for owned in _local.owned):
+        if not plain and is_of_program(leaf):
             refuse(
                 f"{label} gets an object of type {type(leaf).__name__} that is made in the compiled program: "
                 f"it would be made once, while compiling, and not when the program runs",
@@ -218,16 +154,16 @@ def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
 
 def may_change(container: Any, how: str) -> None:
     """Refuse that a container changes that was not made here."""
-    if not _local.owned:
+    if not is_tracing():
         return
     if id(container) in _local.uncertain:
         _check_uncertain(container)
     if not isinstance(container, (list, dict, set)):
         snapshots.refuse_change(container)
         return
-    if id(container) in _local.owned[-1]:
+    if is_own(container):
         return
-    if is_in_body() or _is_from_outside(container):
+    if is_in_body() or state.is_from_outside(container):
         refuse_change(f"a {type(container).__name__} that was made outside is changed ({how})")
 
 
@@ -262,11 +198,6 @@ def refuse_names(container: Any, others: set[int]) -> None:
         frame = frame.f_back
 
 
-def is_local(container: Any) -> bool:
-    """Whether a list or dict is not from outside of the program."""
-    return is_tracing() and not _is_from_outside(container)
-
-
 def may_call(method: Any) -> bool:
     """Whether ``method`` is one of a list, dict or set; refused if it changes one not made here."""
     owner = getattr(method, "__self__", None)
@@ -276,29 +207,6 @@ def may_call(method: Any) -> bool:
     if method.__name__ in mutators:
         may_change(owner, f".{method.__name__}()")
     return True
-
-
-def _is_from_outside(container: Any) -> bool:
-    """Whether an object, closure or module from outside holds ``container``, or a container in it does."""
-    names = user_frame().f_globals
-    if id(names) not in _local.modules:
-        _local.modules.add(id(names))
-        _local.outside.update(
-            (id(holder), holder) for holder in names.values() if isinstance(holder, _HOLDERS)
-        )
-    waiting = [holder for key, holder in _local.outside.items() if key not in _local.held]
-    while waiting:
-        holder = waiting.pop()
-        if id(holder) in _local.held or any(id(holder) in owned for owned in _local.owned):
-            continue
-        _local.held[id(holder)] = holder
-        if not isinstance(holder, set):
-            waiting += [
-                x
-                for x in (holder.values() if isinstance(holder, dict) else holder)
-                if isinstance(x, _HOLDERS)
-            ]
-    return id(container) in _local.held
 
 
 def refuse_change(subject: str) -> NoReturn:

@@ -9,7 +9,7 @@ effects: they become outputs of the program (``side_effects``).
 
 from __future__ import annotations
 
-import collections
+import array
 import contextvars
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,16 +19,14 @@ import numpy as np
 
 from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.trace import state
-from mindgrad.trace.control.snapshots import CHANGING
 from mindgrad.trace.effect_log import Attribute
 from mindgrad.trace.guard_entries import CONTENTS, stands
 from mindgrad.trace.guards import Dependencies
-from mindgrad.trace.kinds import kinds_of
-from mindgrad.trace.mutation_policy import is_of_program
+from mindgrad.trace.kinds import OBJECT, kinds_of
+from mindgrad.trace.owned_objects import is_of_program
 from mindgrad.trace.reach import objects_in_reach
-from mindgrad.trace.state_equality import items
 
-__all__ = ["checked", "refused"]
+__all__ = ["check", "refused"]
 
 
 @contextmanager
@@ -54,28 +52,14 @@ def refused(dependencies: Dependencies, function: Any, leaves: Sequence[Any]) ->
             _refuse(changed[0], all(restored), at)
 
 
-def checked(function: Any, call: Any) -> Any:
-    """Wrapper of ``call``, which runs ``function``, that refuses effects at the line that calls it.
-
-    Args:
-        function: a function that is not converted.
-        call: what is called for it.
-    """
-    owner = getattr(function, "__self__", None)
-    module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
+def check(*owners: Any) -> None:
+    """Refuse a change of ``owners``, at the user's line that has just made it."""
     dependencies = state.noted()
-    if dependencies is None or not (module in CHANGING or dependencies.compares(owner)):
-        return call
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        result = call(*args, **kwargs)
-        found = [dependencies.effect_on(each) for each in (owner, *args, *kwargs.values())]
+    if dependencies is not None:
+        found = [dependencies.effect_on(owner) for owner in owners]
         entries = [entry for entry in found if entry is not None and not is_of_program(entry[1])]
         for entry in _from_outside(dependencies, entries):
             _refuse(entry, _restored(entry), None)
-        return result
-
-    return run
 
 
 def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[list[Any]]:
@@ -99,8 +83,6 @@ def _restored(entry: list[Any]) -> bool:
     try:
         if isinstance(holder, contextvars.ContextVar):
             holder.set(*value)
-        elif read is items and isinstance(holder, (collections.UserList, collections.UserDict)):
-            kinds_of(type(holder.data))[0].write(holder.data, value)  # type: ignore[misc]
         elif read is dict.get:
             holder[name] = value
         elif read is getattr:
@@ -113,16 +95,17 @@ def _restored(entry: list[Any]) -> bool:
 
 
 def _write(holder: Any, value: Any) -> None:
-    kind: Any = type(holder)
-    write = kinds_of(kind)[0].write
-    if isinstance(value, bytes) and hasattr(holder, "dtype"):
-        value = _array(holder, value)
-    if write is not None:
-        write(holder, value)
-
-
-def _array(holder: Any, elements: bytes) -> Any:
-    return np.frombuffer(elements, holder.dtype).reshape(holder.shape)
+    holder_type: Any = type(holder)
+    kind = kinds_of(holder_type)[0]
+    if isinstance(holder, np.ndarray) and not holder.dtype.hasobject:
+        shape, dtype, elements = value
+        if holder.shape != shape:
+            holder.resize(shape, refcheck=False)
+        value = np.frombuffer(elements, dtype).reshape(shape)
+    elif isinstance(holder, (array.array, memoryview)):
+        value = value[2]
+    if kind.write is not None and kind is not OBJECT:  # an object of a library keeps what it holds
+        kind.write(holder, value)
 
 
 def _refuse(entry: list[Any], is_restored: bool, at: Any) -> None:

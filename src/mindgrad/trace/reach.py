@@ -17,25 +17,23 @@ import collections
 import functools
 import gc
 import io
+import os
 import queue
 import random
-import threading
 import types
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace.effect_log import puts
-from mindgrad.trace.guards import clock, global_names
+from mindgrad.trace.guards import global_names
 from mindgrad.trace.python.convert import NUMERIC
-from mindgrad.trace.state_equality import NOT_THE_USERS
+from mindgrad.trace.state_equality import HOLDERS, NOT_THE_USERS, is_cell
 from mindgrad.trace.user_functions import in_package
 
 __all__ = [
-    "attribute_names", "cached_names", "changes_of_cells", "forget", "is_cell", "is_iterator", "is_the_users",
-    "objects_in_reach",
+    "attribute_names", "cached_names", "is_iterator", "is_the_users", "objects_in_reach", "own_attributes",
 ]  # fmt: skip
 
 #: types of immutable objects without mutable parts
@@ -46,7 +44,7 @@ _FIXED: Any = (
 
 #: attributes of Cells that are no state of the user's
 _PRIVATE = frozenset([
-    "_changes", "_params", "_cells", "_hooks", "_made_in", "_compiled", "_custom", "_auto_prefix", "_flags",
+    "_params", "_cells", "_hooks", "_made_in", "_compiled", "_custom", "_auto_prefix", "_flags",
     "_derivatives",
 ])  # fmt: skip
 
@@ -80,6 +78,15 @@ def attribute_names(kind: Any) -> tuple[str, ...]:
         if type(value) is types.MemberDescriptorType and is_the_users(base)
     ]
     return tuple(slots)
+
+
+def own_attributes(owner: Any) -> dict[str, Any]:
+    """A copy of the attributes of an instance, without those that a Cell has for its own purposes."""
+    attributes = dict(getattr(owner, "__dict__", {}))
+    if is_cell(_type(owner)):
+        for name in _PRIVATE:
+            attributes.pop(name, None)
+    return attributes
 
 
 @functools.lru_cache(maxsize=4096)
@@ -119,8 +126,9 @@ def _of_function(function: types.FunctionType) -> _Children:
             yield value, f"the global variable '{name}'"
 
 
-#: modules whose functions draw from one generator
-_DRAWN: dict[types.ModuleType, Any] = {
+#: the objects that the functions of a module change, a generator of random numbers or the environment
+_HELD: dict[types.ModuleType, Any] = {
+    os: os.environ,
     random: random.random.__self__,  # type: ignore[attr-defined]
     np: np.random.rand.__self__,  # type: ignore[attr-defined]
     np.random: np.random.rand.__self__,  # type: ignore[attr-defined]
@@ -129,8 +137,9 @@ _DRAWN: dict[types.ModuleType, Any] = {
 
 def _of_module(module: types.ModuleType, code: types.CodeType) -> _Children:
     if _root(module.__name__) in _FOREIGN:
-        if module in _DRAWN:
-            yield _DRAWN[module], f"the generator of {module.__name__}"
+        if module in _HELD:
+            whose = "the environment" if module is os else f"the generator of {module.__name__}"
+            yield _HELD[module], whose
         return
     held = vars(module)
     for name in code.co_names:
@@ -154,7 +163,7 @@ def _of_class(kind: type) -> _Children:
 def _of_instance(owner: Any) -> _Children:
     kind: Any = type(owner)
     of = f"of {kind.__name__}"
-    values = list(getattr(owner, "__dict__", {}).items())
+    values = list(own_attributes(owner).items())
     for name in attribute_names(kind):
         if (value := getattr(owner, name, None)) is not None:
             values.append((name, value))
@@ -163,68 +172,12 @@ def _of_instance(owner: Any) -> _Children:
     yield kind, ""
 
 
-class _Cells(NamedTuple):
-    """A Cell and those in it; how often the attributes of each were set; what else they hold."""
-
-    stamp: tuple[int, int]
-    owner: Any
-    cells: list[Any]
-    changes: list[int]
-    others: list[tuple[Any, str]]
-
-
-def _in_cell(owner: Any) -> _Cells:
-    """Children of a Cell: the objects that it and its inner Cells hold."""
-    stamp = (clock.ticks, puts())
-    known = _local.cells.get(id(owner))
-    if known is not None and known.stamp == stamp:
-        return known
-    met: dict[int, Any] = {}
-    others: list[tuple[Any, str]] = []
-    waiting = [owner]
-    while waiting:
-        cell = waiting.pop()
-        if id(cell) in met:
-            continue
-        met[id(cell)] = cell
-        kind: Any = type(cell)
-        attributes = vars(cell)
-        waiting.extend(attributes["_cells"].values())
-        if in_package(kind.construct):
-            continue
-        others.append((kind, ""))
-        for name, value in attributes.items():
-            if is_cell(_type(value)):
-                waiting.append(value)
-            elif name not in _PRIVATE and _way(_type(value))[0] is not None:
-                others.append((value, f"the attribute '{name}' of {kind.__name__}"))
-    cells = list(met.values())
-    made = _Cells(stamp, owner, cells, [cell._changes for cell in cells], others)
-    _local.cells[id(owner)] = made
-    return made
-
-
-@functools.lru_cache(maxsize=4096)
-def is_cell(kind: Any) -> bool:
-    return hasattr(kind, "construct") and hasattr(kind, "parameters_and_names")
-
-
-class _Local(threading.local):
-    def __init__(self) -> None:
-        self.cells: dict[int, _Cells] = {}
-
-
-_local = _Local()
-
-
-def forget() -> None:
-    """Forget the contents of Cells."""
-    _local.cells.clear()
-
-
-def changes_of_cells(owner: Any) -> list[int]:
-    """Number of assignments so far to attributes of a Cell and of those in it."""
-    return _in_cell(owner).changes
+def _of_cell(owner: Any, _: str) -> _Children:
+    """The Cells inside a Cell; of a class of the user's what it holds besides."""
+    for name, cell in vars(owner)["_cells"].items():
+        yield cell, f"the Cell '{name}'"
+    if is_the_users(_type(owner)):
+        yield from _of_instance(owner)
 
 
 def _items(values: Any, label: str) -> _Children:
@@ -283,21 +236,21 @@ def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
     if issubclass(kind, np.ndarray):
         return (lambda a, label: _items(a.flat, label) if a.dtype.hasobject else iter(())), True
     if issubclass(kind, types.CellType):
-        return _of_cell, False
+        return _of_closure_cell, False
     is_users = is_the_users(kind)
     if issubclass(kind, (list, collections.deque, set, frozenset)):
         return _and_attributes(_of_sequence, is_users), not issubclass(kind, frozenset)
     if issubclass(kind, dict):
         return _and_attributes(_of_dict, is_users), True
-    if issubclass(kind, (bytearray, array.array, random.Random, io.IOBase, *_NUMPY_RANDOM)):
+    if issubclass(kind, (bytearray, array.array, memoryview, random.Random, io.IOBase, *_NUMPY_RANDOM)):
         return _and_attributes(_nothing, is_users), True
     if issubclass(kind, queue.Queue):
         return (lambda q, label: _of_sequence([q.queue], label)), False
     if is_iterator(kind):
         return _of_iterator, True
-    holds = kind in _HOLDERS or kind.__module__ == "contextlib"  # fmt: skip
+    holds = kind in _HOLDERS or kind.__module__ == "contextlib"
     if is_cell(kind):
-        return (lambda cell, _: iter(_in_cell(cell).others)), True
+        return _of_cell, True
     if holds or is_users:
         return (lambda owner, _: _of_instance(owner)), True
     return None, False
@@ -305,13 +258,12 @@ def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
 
 #: classes of Python's whose attributes are data
 _HOLDERS = (
-    types.SimpleNamespace, collections.UserDict, collections.UserList, collections.UserString,
-    collections.ChainMap,
+    types.SimpleNamespace, collections.UserString, *HOLDERS,
 )  # fmt: skip
 _NUMPY_RANDOM = (np.random.Generator, np.random.BitGenerator, np.random.RandomState)
 
 
-def _of_cell(cell: Any, label: str) -> _Children:
+def _of_closure_cell(cell: Any, label: str) -> _Children:
     try:
         yield cell.cell_contents, label
     except ValueError:

@@ -1,7 +1,7 @@
 """Side effects on Python state become inputs and outputs of the program, stored when it has run.
 
     a location that is assigned         its value is an output; it is stored after every run
-    … and read before, a tensor         is an input too, as is one that an earlier run has stored
+    … and read before, a tensor         is an input too
     … and read before, anything else    its value selects the program; if it is a number that has changed,
                                         it is tried as an input too
     … and not read before               does not matter
@@ -13,7 +13,6 @@ Python numbers.
 from __future__ import annotations
 
 import types
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
@@ -33,7 +32,6 @@ from mindgrad.trace.effect_log import (
     Place,
     Variable,
     Watch,
-    may_assign,
     watch,
 )
 from mindgrad.trace.guards import MISSING, Change, Dependencies, change
@@ -44,9 +42,6 @@ from mindgrad.trace.state_equality import is_read_unseen
 __all__ = ["Outcome", "bind", "finish", "inner", "rebuilt"]
 
 _ADVICE = "Make it a Parameter, or give it its final structure, shape and dtype before the first call."
-
-#: the tensors that programs have stored in places, by ``id``: the next program takes them as inputs
-_stored: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
 
 
 def _is_value(leaf: Any) -> bool:
@@ -168,9 +163,6 @@ class Outcome:
         for location, structure, count in self._stores:
             values = [_fresh(x) for x in leaves[start : start + count]]
             start += count
-            for x in values:
-                if _is_value(x):
-                    _stored[id(x)] = x
             location.store(unflatten(structure, values))
 
     def moved(self, cell_of: Callable[[Any], Any]) -> Outcome:
@@ -234,8 +226,7 @@ def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
             watch.reads.setdefault(key, (location, before))
     for key, (location, value) in watch.reads.items():
         if key not in watch.bound:
-            tensors = [x for x in flatten(value)[0] if _is_value(x)]
-            if tensors and (key in written or _is_stored(location, tensors)):
+            if key in written and any(map(_is_value, flatten(value)[0])):
                 outcome.missing[key] = location
             if key in written and type(value) in _NUMBERS:
                 outcome.numbers.append((location, value))
@@ -243,11 +234,6 @@ def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
         if key in written or key in watch.bound:
             noted.assigned(location, before, key in watch.reads and key not in watch.bound)
     return outcome
-
-
-def _is_stored(place: Place, tensors: Sequence[Tensor]) -> bool:
-    """Whether the value of an attribute was stored by a program."""
-    return may_assign(place.holder, place.name) and any(_stored.get(id(x)) is x for x in tensors)
 
 
 def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:

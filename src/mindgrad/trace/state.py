@@ -17,15 +17,15 @@ import numpy as np
 
 from mindgrad.ir.scope import GraphScope, as_it_is, innermost, open_scopes
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import cell_guards, effect_log
+from mindgrad.trace import cell_guards, effect_log, owned_objects
 from mindgrad.trace.guards import MISSING, Dependencies
 from mindgrad.trace.state_equality import NOT_THE_USERS
 from mindgrad.trace.user_functions import NUMERIC
 
 __all__ = [
     "Journal", "advance", "compilation", "computing_in", "depends_on", "depends_on_attribute", "float_type",
-    "generators", "has_attribute", "is_compiling", "is_stored", "journal", "noted", "read", "read_attribute",
-    "read_contents", "read_function", "read_namespace", "read_property", "stream", "use_stream", "write",
+    "generators", "has_attribute", "is_compiling", "is_from_outside", "is_stored", "journal", "noted", "read",
+    "read_attribute", "read_function", "stream", "use_stream", "write",
 ]  # fmt: skip
 
 #: values of attributes of Parameters that select a program
@@ -164,31 +164,28 @@ def computing_in(dtype: Any) -> Iterator[None]:
 
 def noted() -> Dependencies | None:
     """The record of reads of the program being compiled on this thread; ``None``: none is compiled."""
-    scopes = open_scopes()
-    if not scopes or not isinstance(scopes[0], GraphScope):
+    root: Any = next((scope for scope in open_scopes() if isinstance(scope, GraphScope)), None)
+    if root is None:
         return None
-    root: Any = scopes[0]
     if type(root.dependencies) is not Dependencies:
         root.dependencies = Dependencies()
     return root.dependencies
 
 
+def is_from_outside(owner: Any) -> bool:
+    """Whether the trace has read the contents of ``owner``, and has not made it."""
+    record = noted()
+    return record is not None and record.compares(owner) and not owned_objects.is_of_program(owner)
+
+
 def depends_on(owner: Any) -> None:
     """Note that the program being compiled depends on the Python attributes of the Cell ``owner``.
 
-    ``owner.attributes_version`` changes when one of them is set; a compiled program is used again only while
-    they are as they were.
+    A compiled program is used again only while those that it has read are as they were.
     """
     record = noted()
     if record is not None:
         record.owner(owner)
-
-
-def read_property(owner: Any, name: str) -> None:
-    """Note that the program being compiled runs a property of the class of ``owner``."""
-    record = noted()
-    if record is not None:
-        record.method(owner, name)
 
 
 def depends_on_attribute(owner: Any, name: str) -> None:
@@ -201,8 +198,8 @@ def depends_on_attribute(owner: Any, name: str) -> None:
 def read_attribute(owner: Any, name: str) -> Any:
     """``owner.name``, and a note that the program being compiled depends on it; on all of ``__dict__``.
 
-    Not noted: attributes of tensors, of objects of this package that are no Cells, and of modules that
-    are not the user's, which are constants.
+    Not noted: attributes of tensors, of objects that the program has made, of objects of this package that
+    are not Cells, and of modules that are not the user's, which are constants.
     """
     value = getattr(owner, name)
     if isinstance(owner, Tensor) and not (owner.is_parameter and isinstance(value, _PLAIN)):
@@ -211,11 +208,14 @@ def read_attribute(owner: Any, name: str) -> Any:
     if record is None or effect_log.is_known(owner, name):
         return value
     kind = type(owner)
+    if name in getattr(owner, "__dict__", ()) and owned_objects.is_of_program(owner):
+        return value
     if isinstance(value, _METHODS) and _is_bound_to(value, owner):
         record.method(owner, name)
         return value
     if isinstance(owner, types.ModuleType):
         if isinstance(value, _CODE) and owner.__name__.partition(".")[0] in _OTHER_MODULES:
+            record.constant(owner, name, value)
             return value
     elif isinstance(owner, Tensor):
         pass
@@ -265,20 +265,6 @@ def read_function(function: Any) -> None:
     record = noted()
     if record is not None:
         record.function(function)
-
-
-def read_contents(owner: Any, label: str) -> None:
-    """Note that the program being compiled depends on everything that an object holds itself."""
-    record = noted()
-    if record is not None:
-        record.contents(owner, label)
-
-
-def read_namespace(names: dict[str, Any]) -> None:
-    """Note that the program being compiled depends on all global variables of a module."""
-    record = noted()
-    if record is not None:
-        record.namespace(names)
 
 
 def compilation() -> weakref.ref[GraphScope] | None:

@@ -10,8 +10,10 @@ import array
 import collections
 import contextvars
 import functools
+import os
 import sys
 import types
+import weakref
 import zlib
 from operator import is_
 from typing import Any
@@ -23,9 +25,10 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.signature import COMPARED_BYTES, same
 
 __all__ = [
-    "CONTAINERS", "NOT_THE_USERS", "array_of_tensor", "attributes", "checksum", "elements_of_array",
-    "has_items", "held_items", "is_changeable_array", "is_read_unseen", "is_traced_value", "is_users_class",
-    "items", "keyword_defaults", "own_attribute", "same_elements", "same_items", "static",
+    "CONTAINERS", "HOLDERS", "NOT_THE_USERS", "array_of_tensor", "attributes", "checksum",
+    "elements_of_array", "has_items", "held_items", "holds_state", "is_cell", "is_changeable_array",
+    "is_read_unseen", "is_traced_value", "is_users_class", "items", "keyword_defaults", "own_attribute",
+    "same_elements", "same_items", "static",
 ]  # fmt: skip
 
 CONTAINERS = (list, dict, set)
@@ -33,9 +36,20 @@ CONTAINERS = (list, dict, set)
 #: bytes of an array up to which a trace is checked for changes of its elements
 _LARGEST_CHECKED = 1 << 28
 _BUFFERS = (array.array, memoryview, bytearray)
-_MAPPINGS = (dict, types.MappingProxyType, collections.UserDict, collections.ChainMap)
-_SEQUENCES = (list, collections.deque, collections.UserList)
+_MAPPINGS = (dict, types.MappingProxyType)
+_SEQUENCES = (list, collections.deque)
 _OTHERS = (set, frozenset, functools.partial, contextvars.ContextVar)
+#: classes of Python's library that hold such containers in attributes
+HOLDERS = (
+    collections.UserDict, collections.UserList, collections.ChainMap, weakref.WeakSet,
+    weakref.WeakValueDictionary, weakref.WeakKeyDictionary, type(os.environ),
+)  # fmt: skip
+
+
+def holds_state(value: Any) -> bool:
+    """Whether all attributes of an object count, because methods that are not converted read them."""
+    kind: Any = type(value)
+    return hasattr(value, "__dict__") and (isinstance(value, HOLDERS) or is_read_unseen(kind))
 
 
 def _same_item(before: Any, after: Any) -> bool:
@@ -112,8 +126,8 @@ def is_changeable_array(data: Any) -> bool:
     )
 
 
-def elements_of_array(array: Any, _: str, __: Any) -> bytes | None:
-    """The bytes of an array, of NumPy or another library, as a guard keeps them; ``None`` of large ones."""
+def elements_of_array(array: Any, _: str, __: Any) -> Any:
+    """Shape, dtype and bytes of an array, of NumPy or another library; ``None`` of large ones."""
     if isinstance(array, bytearray):
         return bytes(array) if len(array) <= COMPARED_BYTES else None
     if not isinstance(array, np.ndarray):
@@ -121,7 +135,9 @@ def elements_of_array(array: Any, _: str, __: Any) -> bytes | None:
             array = array_of_object(array)
         except TypeError:
             return None
-    return array.tobytes() if array.nbytes <= COMPARED_BYTES and not array.dtype.hasobject else None
+    if array.nbytes > COMPARED_BYTES or array.dtype.hasobject:
+        return None
+    return (array.shape, array.dtype, array.tobytes())
 
 
 def array_of_tensor(tensor: Tensor, _: str, __: Any) -> Any:
@@ -137,12 +153,11 @@ def same_elements(tensor: Tensor, array: Any) -> bool:
     return np.asarray(now).tobytes() == np.asarray(array).tobytes()
 
 
-def checksum(array: Any, _: str, __: Any) -> int | None:
-    """A checksum of a NumPy array whose elements are too many to be kept; ``None`` of other objects."""
-    is_plain = isinstance(array, np.ndarray) and array.flags.writeable and array.flags.c_contiguous
-    if not is_plain or array.nbytes > _LARGEST_CHECKED:
+def checksum(array: Any, _: str, __: Any) -> Any:
+    """Shape and checksum of a NumPy array that is too large to be kept; ``None`` of other objects."""
+    if not isinstance(array, np.ndarray) or array.nbytes > _LARGEST_CHECKED or not array.ndim:
         return None
-    return zlib.crc32(array.view(np.uint8).data) if array.ndim else None
+    return (array.shape, zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data))
 
 
 #: special methods whose reading is seen: flow of control converts them, or nothing is read
@@ -161,6 +176,12 @@ NOT_THE_USERS = {"mindgrad", *sys.stdlib_module_names}
 def is_users_class(kind: Any) -> bool:
     """Whether a class is not of this package and not of Python's library."""
     return kind.__module__.partition(".")[0] not in NOT_THE_USERS
+
+
+@functools.lru_cache(maxsize=4096)
+def is_cell(kind: Any) -> bool:
+    """Whether a class is one of Cells."""
+    return hasattr(kind, "construct") and hasattr(kind, "parameters_and_names")
 
 
 @functools.lru_cache(maxsize=4096)

@@ -27,7 +27,6 @@ from mindgrad.ir.types import TensorType
 from mindgrad.trace import aliases, state, user_calls
 from mindgrad.trace.closed_program import trace
 from mindgrad.trace.custom import CustomDerivative
-from mindgrad.trace.guards import clock
 from mindgrad.trace.hooks import HookHandle
 from mindgrad.trace.signature import FunctionKey
 
@@ -97,7 +96,6 @@ class _ParameterHooks:
     def change(self) -> None:
         """Note a change."""
         self.version += 1
-        clock.tick()
 
 
 _PARAMETER_HOOKS = _ParameterHooks()

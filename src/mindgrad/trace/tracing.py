@@ -57,7 +57,7 @@ class Trace:
             inputs = bind(watch, scope, tensor_places, numbers)
             args, kwargs = unflatten(structure, symbols)
             for callee in (function, *[x for x in leaves if callable(x)]):
-                state.read_function(callee)
+                self.dependencies.function(callee)
             results, self.structure = flatten(user_calls.run(function, *args, **kwargs))
             for leaf in results:
                 refuse_kept(leaf, "a result")

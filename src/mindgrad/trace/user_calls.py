@@ -11,7 +11,7 @@ from mindgrad._base.location import PACKAGE, explain_depth
 from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.ir.scope import GraphScope, innermost
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import mutation_policy
+from mindgrad.trace import mutation_policy, owned_objects
 from mindgrad.trace.control.results import with_items
 from mindgrad.trace.control.runtime import call
 from mindgrad.trace.control.traced import Traced
@@ -29,7 +29,7 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """``function(*args, **kwargs)``; while a program is compiled, with its control flow traced."""
     if not isinstance(innermost(), GraphScope):  # no program is compiled
         return function(*args, **kwargs)
-    if mutation_policy.is_tracing():
+    if owned_objects.is_tracing():
         return call(function)(*args, **kwargs)
     with mutation_policy.tracing():
         convert.refuse_unconvertible(function)

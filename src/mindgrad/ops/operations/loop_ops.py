@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import mutation_policy, state, user_calls
+from mindgrad.trace import owned_objects, state, user_calls
 from mindgrad.trace.control import builtins
 from mindgrad.trace.control.runtime import RUNTIME
 
@@ -203,9 +203,7 @@ class Scan:
                 carry, y = user_calls.run(loop_func, carry, x)
                 outputs.append(y)
             return carry, outputs
-        carried = _Carried(
-            "Scan", (init, mutation_policy.made(outputs)), ("the carry", "the list of outputs")
-        )
+        carried = _Carried("Scan", (init, owned_objects.made(outputs)), ("the carry", "the list of outputs"))
 
         def trip(x: Any) -> None:
             carry, appended = carried.values

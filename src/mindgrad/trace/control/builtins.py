@@ -21,14 +21,14 @@ from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.rows.logic import logical_and, logical_or
 from mindgrad.rows.static_slices import concatenate
 from mindgrad.rows.structural import convert, reshape, stop_gradient
-from mindgrad.trace import aliases, mutation_policy, state
+from mindgrad.trace import aliases, mutation_policy, owned_objects, state
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.control.choices import choice, functions_in
 from mindgrad.trace.control.predicates import plain_truth, predicate
 from mindgrad.trace.control.printing import printed
 from mindgrad.trace.control.texts import UnknownText, with_marks
 from mindgrad.trace.control.variables import is_symbolic
-from mindgrad.trace.effect_log import UNDEFINED, changed_since, current_values
+from mindgrad.trace.effect_log import UNDEFINED, changed_since, current_values, name_of
 
 __all__ = [
     "TensorRange", "attribute", "chosen", "delete_attribute", "range_of", "replacement", "set_attribute",
@@ -180,8 +180,9 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
         if isinstance(descriptor, property) and descriptor.fget is not None:
             return runtime.call(descriptor.fget)(owner.__self__)
     descriptor = _property(kind, name)
-    if descriptor is not None:
-        state.read_property(owner, name)
+    record = state.noted()
+    if descriptor is not None and record is not None:
+        record.method(owner, name)
     if isinstance(descriptor, functools.cached_property):
         if not state.has_attribute(owner, name, own=True):
             computed = runtime.call(descriptor.func)(owner)
@@ -191,10 +192,7 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
                 owner.__dict__[name] = computed
     elif descriptor is not None and descriptor.fget is not None:
         return runtime.call(descriptor.fget)(owner)
-    value = state.read_attribute(owner, name)
-    if type(value) in (list, dict, set):
-        mutation_policy.note_outside(owner, value)
-    return value
+    return state.read_attribute(owner, name)
 
 
 def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
@@ -206,7 +204,7 @@ def set_attribute(owner: Any, name: str, value: Any, runtime: Any) -> None:
     held = getattr(owner, "__dict__", {}).get(name)
     is_cell = hasattr(owner, "parameters_and_names")
     is_write = is_cell and isinstance(held, Tensor) and held.is_parameter and isinstance(value, Tensor)
-    if is_write or mutation_policy.is_own(owner) or _is_frozen(owner) or _is_of_call(owner):
+    if is_write or owned_objects.is_own(owner) or _is_frozen(owner) or _is_of_call(owner):
         setattr(owner, name, value)
     else:
         mutation_policy.assign_attribute(owner, name, value)
@@ -217,7 +215,7 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
     found = _property(type(owner), name)
     if isinstance(found, property) and found.fdel is not None:
         runtime.call(found.fdel)(owner)
-    elif mutation_policy.is_own(owner) or not hasattr(owner, name):
+    elif owned_objects.is_own(owner) or not hasattr(owner, name):
         delattr(owner, name)
     else:
         mutation_policy.assign_attribute(owner, name, UNDEFINED)
@@ -225,7 +223,7 @@ def delete_attribute(owner: Any, name: str, runtime: Any) -> None:
 
 def _is_of_call(owner: Any) -> bool:
     """Whether the object lives for one call of a function: the context of a function with a derivative."""
-    return getattr(type(owner), "lives_for_one_call", False) and not mutation_policy.is_in_body()
+    return getattr(type(owner), "lives_for_one_call", False) and not owned_objects.is_in_body()
 
 
 def _is_frozen(owner: Any) -> bool:
@@ -337,7 +335,7 @@ def _sorted(items: Any, **kwargs: Any) -> Any:
         )
     if kwargs.get("key") is not None:
         kwargs["key"] = RUNTIME_OF[0].call(kwargs["key"])
-    return mutation_policy.made(sorted(listed, **kwargs))
+    return owned_objects.made(sorted(listed, **kwargs))
 
 
 def _map(function: Any, *items: Any) -> Any:
@@ -389,7 +387,7 @@ def _of_identity(function: Callable[[Any], int]) -> Callable[[Any], int]:
 
 
 def _made(kind: type) -> Callable[..., Any]:
-    return lambda *args, **kwargs: mutation_policy.made(kind(*args, **kwargs))
+    return lambda *args, **kwargs: owned_objects.made(kind(*args, **kwargs))
 
 
 def _getattr(owner: Any, name: str, *default: Any) -> Any:
@@ -402,6 +400,19 @@ def _vars(*owner: Any) -> Any:
     return RUNTIME_OF[0].attribute(owner[0], "__dict__") if owner else sys._getframe(1).f_locals
 
 
+def _by_object(function: Any) -> Callable[..., None]:
+    """The callee in place of ``object.__setattr__``, whose effect the program would not have."""
+
+    def change(owner: Any, name: str, *value: Any) -> None:
+        if not owned_objects.is_of_program(owner):
+            mutation_policy.refuse_change(
+                f"the attribute '{name}' of {name_of(owner)} is changed by {function.__qualname__}"
+            )
+        function(owner, name, *value)
+
+    return change
+
+
 def _setattr(owner: Any, name: str, value: Any) -> None:
     RUNTIME_OF[0].set_attribute(owner, name, value)
 
@@ -412,6 +423,7 @@ _REPLACED: dict[Any, Callable[..., Any]] = {
     complex: _unread("complex"), min: _extreme(min, operator.lt), max: _extreme(max, operator.gt),
     any: _any, all: _all, next: _next, sorted: _sorted, map: _map, filter: _filter, functools.reduce: _reduce,
     isinstance: _isinstance, type: _type, id: _of_identity(id), hash: _of_identity(hash),
+    **{f: _by_object(f) for c in (object, type) for f in (c.__setattr__, c.__delattr__)},
     **_TEXTS, list: _made(list), dict: _made(dict), set: _made(set), getattr: _getattr, setattr: _setattr,
     hasattr: state.has_attribute, vars: _vars,
 }  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.ir.scope import innermost
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import mutation_policy
+from mindgrad.trace import owned_objects
 from mindgrad.trace.control.predicates import equations, plain_truth
 
 __all__ = ["Exceptions"]
@@ -20,7 +20,7 @@ class Exceptions:
 
     def raise_(self, make: Callable[[], Any], cause: Any = None) -> None:
         """``raise make()``; ``cause`` is ``from`` what."""
-        if mutation_policy.is_in_body():
+        if owned_objects.is_in_body():
             error = make()
             named = error if isinstance(error, type) else type(error)
             refuse(

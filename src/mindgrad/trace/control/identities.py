@@ -16,7 +16,7 @@ from collections import OrderedDict
 from collections.abc import Sequence, Set
 from typing import Any
 
-from mindgrad.trace import mutation_policy
+from mindgrad.trace import mutation_policy, state
 from mindgrad.trace.control.variables import GrowingList
 
 __all__ = ["Contents", "Identity", "Joining", "identity_of", "replaced_in"]
@@ -93,7 +93,7 @@ class Contents:
 
     def _save(self, value: Any) -> None:
         if isinstance(value, (list, dict)) and type(value) is not GrowingList:
-            if id(value) in self._saved or not mutation_policy.is_local(value):
+            if id(value) in self._saved or state.is_from_outside(value):
                 return
             self._saved[id(value)] = (value, dict(value) if isinstance(value, dict) else list(value))
             for item in _items(value):
@@ -127,7 +127,7 @@ class Contents:
             self._note_copies(x, y)
 
     def _note_from_outside(self, before: Any, copy: Any) -> None:
-        if isinstance(before, (list, dict)) and not mutation_policy.is_local(before):
+        if isinstance(before, (list, dict)) and state.is_from_outside(before):
             self.copies_from_outside.append(copy)
 
     def given(self, before: Any, fresh: Any) -> Any:

@@ -13,7 +13,6 @@ import operator
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import FunctionType
 from typing import Any
 
 from mindgrad._base.refusal import refuse
@@ -23,7 +22,7 @@ from mindgrad.ir.graph import Equation
 from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.ir.tensor import Number, Tensor
 from mindgrad.rows.logic import logical_not
-from mindgrad.trace import aliases, effect_log, frozen, mutation_policy, outside_effects, state
+from mindgrad.trace import aliases, effect_log, frozen, mutation_policy, owned_objects, state
 from mindgrad.trace.control import builtins, equal_calls, snapshots, texts
 from mindgrad.trace.control.attempts import attempt
 from mindgrad.trace.control.branches import VALUE, branch
@@ -34,7 +33,7 @@ from mindgrad.trace.control.loops import loop, scanned
 from mindgrad.trace.control.predicates import equations, known_truth, plain_truth, predicate, truth
 from mindgrad.trace.control.variables import FLAGS, UNDEFINED, State, is_symbolic
 from mindgrad.trace.python import comprehensions, convert
-from mindgrad.trace.unseen_reads import note_unseen, noting_reads
+from mindgrad.trace.unconverted_calls import callee_for
 
 __all__ = ["RUNTIME", "Runtime", "call"]
 
@@ -342,7 +341,7 @@ class Runtime(Exceptions):
         free = setter.__code__.co_freevars  # type: ignore[attr-defined]
         if name in free:
             cell = setter.__closure__[free.index(name)]  # type: ignore[attr-defined, index]
-            effect_log.note_local(cell, name, name)
+            effect_log.note_assignable(effect_log.Local(cell, name, name))
         return setter(value)
 
     # -- attributes, items, containers ------------------------------------------------------------
@@ -383,7 +382,7 @@ class Runtime(Exceptions):
 
     def made(self, container: Any) -> Any:
         """Note that ``container`` was made here, so that the body being traced may change it."""
-        return mutation_policy.made(container)
+        return owned_objects.made(container)
 
     # -- calls ------------------------------------------------------------------------
 
@@ -428,20 +427,14 @@ def call(function: Any) -> Any:
     if replaced is not None:
         return replaced
     if isinstance(function, type):
-        return lambda *args, **kwargs: mutation_policy.made(function(*args, **kwargs))
+        return lambda *args, **kwargs: owned_objects.made(function(*args, **kwargs))
     if mutation_policy.may_call(function):
         return function
     converted = convert.convert(function, RUNTIME)
     if converted is not function or convert.is_without_source(function):
         state.read_function(function)
-        if type(plain := getattr(function, "__func__", function)) is FunctionType:
-            mutation_policy.note_held(plain)
         if convert.calls_itself_plainly(function):
             return equal_calls.shared(function, converted)
     if converted is not function:
         return converted
-    note_unseen(function)
-    in_body = snapshots.checked(function)
-    if in_body is not function:
-        return noting_reads(in_body)
-    return outside_effects.checked(function, noting_reads(function))
+    return callee_for(function)

@@ -27,7 +27,7 @@ from mindgrad.trace.reach import (
 )
 from mindgrad.trace.state_equality import NOT_THE_USERS
 
-__all__ = ["CHANGING", "Snapshot", "check", "checked", "entries_of", "refuse_advance", "refuse_change"]
+__all__ = ["Snapshot", "check", "entries_of", "refuse_advance", "refuse_change"]
 
 _READ_ONLY = "read-only"
 
@@ -230,28 +230,3 @@ def refuse_change(owner: Any) -> None:
     """Refuse that an object from outside is changed, before it is."""
     for entry in entries_of(owner):
         _refuse(_sentence(entry))
-
-
-#: modules whose functions change their arguments
-CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operator", "_operator", "random"])
-_NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])
-
-
-def checked(function: Any) -> Any:
-    """Wrapper of a function that is not converted, which checks for changes of state."""
-    if not _local.snapshots:
-        return function
-    owner = getattr(function, "__self__", None)
-    is_watched = owner is not None and bool(entries_of(owner))
-    if is_watched and function.__name__ in _NEVER:
-        refuse_advance(owner)
-    module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
-    if not is_watched and module not in CHANGING:
-        return function
-
-    def run(*args: Any, **kwargs: Any) -> Any:
-        result = function(*args, **kwargs)
-        check(owner, *args, *kwargs.values())
-        return result
-
-    return run

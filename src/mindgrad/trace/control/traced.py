@@ -20,7 +20,7 @@ from mindgrad.ir.scope import BodyScope, as_it_is, identity, lifted, opened
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.structural import convert
-from mindgrad.trace import aliases, effect_log, mutation_policy, state
+from mindgrad.trace import aliases, effect_log, owned_objects, state
 from mindgrad.trace.control.identities import Contents, identity_of
 from mindgrad.trace.control.snapshots import Snapshot
 from mindgrad.trace.control.variables import State, containers, flattened
@@ -84,7 +84,7 @@ class Traced:
                 for copy in contents.copies_from_outside:
                     owned.pop(id(copy), None)
                 variables.put(self.given)
-                with mutation_policy.open_body(owned):
+                with owned_objects.open_body(owned):
                     self.result = run()
                 self.assigned: dict[Any, Place] = {
                     key: place
@@ -145,7 +145,7 @@ def with_assigned(variables: State, bodies: Sequence[Traced]) -> State | None:
         # on another way, or in no trip, it keeps what it holds
         if isinstance(location, Attribute):
             state.has_attribute(location.holder, location.name)
-        if not mutation_policy.is_own(location.holder):
+        if not owned_objects.is_own(location.holder):
             effect_log.innermost().note(location)
     return variables.extended(list(locations.values()))
 

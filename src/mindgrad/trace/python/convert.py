@@ -212,14 +212,16 @@ def _converted(function: types.FunctionType, runtime: Any) -> types.FunctionType
     if rewritten is None and not entry.is_inner:
         return function
     cells, own = function.__closure__, types.CellType(runtime)
-    note = effect_log.note_local if entry.is_inner or id(code) in _inside else effect_log.note_variable
+    kind = effect_log.Local if entry.is_inner or id(code) in _inside else effect_log.Variable
     for variable in entry.assigned[0]:
         label = f"the variable '{variable}' that {function.__qualname__} assigns"
-        note(cells[code.co_freevars.index(variable)], variable, label)  # type: ignore[index]
+        cell = cells[code.co_freevars.index(variable)]  # type: ignore[index]
+        effect_log.note_assignable(kind(cell, variable, label))
     if rewritten is None:
         return function
     for variable in entry.assigned[1]:
-        effect_log.note_global(function.__globals__, variable)
+        label = f"the global variable '{variable}'"
+        effect_log.note_assignable(effect_log.Global(function.__globals__, variable, label))
     closure = tuple([own if index < 0 else cells[index] for index in entry.cells])  # type: ignore[index]
     converted = types.FunctionType(
         rewritten, function.__globals__, function.__name__, function.__defaults__, closure

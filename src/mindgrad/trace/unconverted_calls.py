@@ -1,0 +1,96 @@
+"""Calls of functions that are not converted note the reads of their arguments, and refuse their effects.
+
+Converted code says which attribute it reads; generator functions, functions without source and those of
+Python's library do not: their reads count for all attributes of the objects that they are given. Of Cells
+every read is seen (``cell_guards``). Limit: only the arguments themselves are looked at, and the object of a
+bound method, not the objects inside of them. Whatever else such a call changes is found at the end of the
+body (``snapshots``) or of the program (``outside_effects``).
+"""
+
+from __future__ import annotations
+
+import os
+import types
+from typing import Any
+
+from mindgrad._base.location import user_frame
+from mindgrad.ir.tensor import Tensor
+from mindgrad.trace import outside_effects, state
+from mindgrad.trace.control import snapshots
+from mindgrad.trace.python import convert
+from mindgrad.trace.reach import is_the_users, objects_in_reach
+from mindgrad.trace.user_functions import in_package
+
+__all__ = ["callee_for"]
+
+#: modules whose functions look at the frame that calls them, or read no attributes of arguments
+_LEFT_ALONE = convert.NUMERIC | {
+    "mindgrad",
+    "builtins",
+    "logging",
+    "warnings",
+    "inspect",
+    "sys",
+    "traceback",
+    "math",
+}
+#: modules whose functions change their arguments
+_CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operator", "_operator", "random"])
+#: methods that change their object without a way back
+_NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])
+_NO_OBJECTS: Any = (Tensor, type, types.ModuleType, types.FunctionType, types.MethodType)
+
+
+def _note_reach(function: Any) -> None:
+    """Note everything in reach of a function of the user's that is called unconverted."""
+    record = state.noted()
+    if record is None:
+        return
+    reached: list[tuple[Any, str]] = []
+    plain = getattr(function, "__func__", function)
+    if function is os.getenv:
+        record.contents(os.environ, "the environment")
+    elif function is globals or function is eval or function is exec:
+        record.namespace(user_frame().f_globals)
+        reached = [] if function is globals else record.roots[:1]
+    elif type(plain) is types.FunctionType and convert.is_unconverted(plain):
+        reached = [(function, "the function")]
+    for owner, label in objects_in_reach(reached) if reached else ():
+        record.contents(owner, label)
+
+
+def _note_read(owner: Any) -> None:
+    kind: Any = type(owner)
+    if isinstance(owner, _NO_OBJECTS):
+        return
+    if hasattr(kind, "parameters_and_names"):
+        state.depends_on(owner)
+    elif is_the_users(kind) and hasattr(owner, "__dict__"):
+        state.read_attribute(owner, "__dict__")
+
+
+def callee_for(function: Any) -> Any:
+    """The callee in place of ``function``, which is not converted, while a program is compiled."""
+    _note_reach(function)
+    owner = getattr(function, "__self__", None)
+    is_watched = owner is not None and bool(snapshots.entries_of(owner))
+    if is_watched and function.__name__ in _NEVER:
+        snapshots.refuse_advance(owner)
+    module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
+    is_silent = module in _LEFT_ALONE or in_package(getattr(function, "__func__", function))
+    may_change = is_watched or module in _CHANGING or state.is_from_outside(owner)
+    if is_silent and not may_change:
+        return function
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        objects = (owner, *args, *kwargs.values())
+        if not is_silent:
+            for each in objects:
+                _note_read(each)
+        result = function(*args, **kwargs)
+        if may_change:
+            snapshots.check(*objects)
+            outside_effects.check(*objects)
+        return result
+
+    return run
