@@ -211,6 +211,9 @@ def read_attribute(owner: Any, name: str) -> Any:
     if record is None or effect_log.is_known(owner, name):
         return value
     kind = type(owner)
+    if kind is super:
+        record.inherited(owner.__self_class__, owner.__thisclass__, name)
+        return value
     if isinstance(value, _METHODS) and _is_bound_to(value, owner):
         record.method(owner, name)
         return value
