@@ -158,6 +158,63 @@ def nested_cell_replaced_by_insert_child():
 
 
 @case
+def method_of_a_base_called_by_super():
+    class Base:
+        def scaled(self, x):
+            return x * 2.0
+
+    class Derived(Base):
+        def scaled(self, x):
+            return super().scaled(x)
+
+    owner = Derived()
+    return lambda x: owner.scaled(x), lambda: setattr(Base, "scaled", lambda self, x: x * 3.0)
+
+
+@case
+def construct_of_a_base_called_by_super():
+    class Base(nn.Cell):
+        def construct(self, x):
+            return x * 2.0
+
+    class Derived(Base):
+        def construct(self, x):
+            return super().construct(x)
+
+    return Derived(), lambda: setattr(Base, "construct", lambda self, x: x * 3.0)
+
+
+@case
+def attribute_of_a_base_read_by_super():
+    class Base:
+        k = 2.0
+
+    class Derived(Base):
+        def scaled(self, x):
+            return x * super().k
+
+    owner = Derived()
+    return lambda x: owner.scaled(x), lambda: setattr(Base, "k", 3.0)
+
+
+@case
+def method_called_by_super_inserted_between():
+    class Base:
+        def scaled(self, x):
+            return x * 2.0
+
+    class Middle(Base):
+        pass
+
+    class Derived(Middle):
+        def scaled(self, x):
+            return super().scaled(x)
+
+    owner = Derived()
+    return lambda x: owner.scaled(x), lambda: setattr(Middle, "scaled", lambda self, x: x * 3.0)
+
+
+@case
 def attribute_set_by_object_setattr():
     net = Scale()
     return net, lambda: object.__setattr__(net, "k", 3.0)

@@ -164,7 +164,17 @@ class Reads:
             key = ("own", id(owner), name)
             own = [dict.get, owner.__dict__, name, MISSING, label, _CODE_ADVICE]
             self._entries.setdefault(key, own)
-        for base in kind.__mro__:
+        self._first_of(kind.__mro__, name, label)
+
+    def inherited(self, kind: type, after: type, name: str) -> None:
+        """Note the attribute that ``super(after, owner).name`` finds for an owner of class ``kind``."""
+        order = kind.__mro__
+        label = f"the method '{name}' that {after.__qualname__} inherits"
+        self._first_of(order[order.index(after) + 1 :], name, label)
+
+    def _first_of(self, bases: tuple[type, ...], name: str, label: str) -> None:
+        """Note an attribute of the first of these classes that has it, and that no class before it does."""
+        for base in bases:
             value = vars(base).get(name, MISSING)
             if value is not MISSING or is_users_class(base):
                 entry = [static, base, name, value, label, _CODE_ADVICE]

@@ -208,6 +208,9 @@ def read_attribute(owner: Any, name: str) -> Any:
     if record is None or effect_log.is_known(owner, name):
         return value
     kind = type(owner)
+    if kind is super:
+        record.inherited(owner.__self_class__, owner.__thisclass__, name)
+        return value
     if name in getattr(owner, "__dict__", ()) and owned_objects.is_of_program(owner):
         return value
     if isinstance(value, _METHODS) and _is_bound_to(value, owner):
