@@ -35,7 +35,8 @@ from mindgrad.ir.recorder import Recorder
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.kinds import zeros
+from mindgrad.rows.kinds import is_zero, zeros
+from mindgrad.transforms.zero_gradients import Unchecked, smooth_variables, warn_of_zeros
 
 __all__ = ["Plan", "finish_recorder"]
 
@@ -61,6 +62,7 @@ class Plan:
         "loads",
         "results",
         "size",
+        "smooth",
         "sources",
         "steps",
     )
@@ -71,11 +73,18 @@ class Plan:
         builder = Builder()
         with building(builder):
             atoms = _rebuild(builder, recorder, marks)
-            recorded = set(builder.equations)
+            equations = list(builder.equations)
+            recorded = set(equations)
             vectors = [None if e is None else builder.input(e.type) for e in extras]
             # what the function returned without computing it has no derivative; its value is not used
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
+        excusing = [atoms[n] for n in recorder.differentiated]
+        if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
+            warn_of_zeros(equations, [atoms[n] for n in xs], outputs, excusing)
+        smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
+        #: the numbers of the values from outside on which the recorded function depends smoothly
+        self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
         number_of: dict[Any, int] = {}
         for number, atom in enumerate(atoms):
             if atom is not None:
@@ -255,10 +264,9 @@ def _rebuild(builder: Builder, recorder: Recorder, marks: Mapping[int, int]) -> 
     atoms: list[Any] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
         atoms[number] = builder.input(tensor.type, tainted=marks.get(number, 0))
-    for source, (primitive, operands, parameters, first, count) in zip_longest(
-        recorder.sources, recorder.entries
-    ):
-        builder.source = source
+    sources = recorder.sources
+    for entry, (primitive, operands, parameters, first, count) in enumerate(recorder.entries):
+        builder.source = sources[entry] if sources else recorder.lines.get(entry)
         made = builder.emit(primitive, tuple([atoms[n] for n in operands]), dict(parameters))
         atoms[first : first + count] = made if primitive.multiple else (made,)
     builder.source = None
@@ -283,6 +291,10 @@ def finish_recorder(
     enclosed = False
     # what the plan depends on, one after the other; what there are several of is led by their number
     structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
+    if recorder.lines:
+        structure.append(tuple(recorder.lines.items()))
+    if recorder.differentiated:
+        structure.append(tuple(recorder.differentiated))
     for t in inputs:
         xs.append(t._atom)
         structure.append(t._atom)
@@ -320,4 +332,8 @@ def finish_recorder(
         outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in primals]
         return outside, plan.run(recorder, extras, is_last)
     outside = [recorder.lift(t._atom) if t._scope is recorder else t for t in primals]
+    for n in plan.smooth:
+        outer = recorder.lift(n)
+        if isinstance(outer._scope, Recorder):
+            outer._scope.differentiated[outer._atom] = None
     return outside, plan.apply(recorder.lift, extras)

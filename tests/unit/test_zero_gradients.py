@@ -1,0 +1,149 @@
+"""Gradients that are zero only because of a comparison, rounding, index, or draw are warned of, at the line."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import mindgrad as ms
+from mindgrad import Parameter, Tensor, mint, nn, ops
+
+X = Tensor([0.5, 0.25])
+T = Tensor(0.5)
+TIMES = Tensor(np.linspace(0, 2, 5).astype("f"))
+
+
+def _branch(x):
+    if ops.floor(x).sum() > 0.5:
+        y = ops.ones(2)
+    else:
+        y = ops.zeros(2)
+    return y.sum()
+
+
+def _loop(x):
+    total = ops.zeros(2)
+    for _ in range(3):
+        total = total + ops.floor(x) * X
+    return total.sum()
+
+
+def _while(x):
+    total, trips = ops.zeros(2), Tensor(0)
+    while trips < 3:
+        total = total + ops.ceil(x)
+        trips = trips + 1
+    return total.sum()
+
+
+STEPS = {
+    "less": lambda x: ops.where(x.sum() > X, 1.0, 3.0).sum(),
+    "integer": lambda x: (ops.rand(2) < x).sum(),
+    "bernoulli": lambda x: ops.bernoulli(ops.ones(2), x).sum(),
+    "mint": lambda x: mint.bernoulli(x).sum(),
+    "floor": lambda x: ops.floor(x).sum(),
+    "ceil": lambda x: ops.ceil(x).sum(),
+    "round": lambda x: ops.round(x).sum(),
+    "trunc": lambda x: ops.trunc(x).sum(),
+    "sign": lambda x: (2 * x.sign()).sum(),
+    "floordiv": lambda x: (x // 0.3).sum(),
+    "argmax": lambda x: x.argmax().astype(ms.float32),
+    "argsort": lambda x: ops.sort(x)[1].astype(ms.float32).sum(),
+    "vmap": lambda x: ms.vmap(ops.floor)(x).sum(),
+    "loop": _loop,
+    "while": _while,
+    "ode": lambda x: ms.odeint(lambda y, t: ops.where(t < x.sum(), 1.0, 3.0) + 0 * y, Tensor(0.0), TIMES)[-1],
+}
+SMOOTH = {
+    "constant": lambda x: Tensor(1.0),
+    "stopped": lambda x: ops.floor(ops.stop_gradient(x)).sum(),
+    "straight through": lambda x: (x + ops.stop_gradient(ops.round(x) - x)).sum(),
+    "fraction": lambda x: (x - ops.floor(x)).sum(),
+    "masked": lambda x: (x * (x > 0.3)).sum(),
+    "relu": lambda x: ops.relu(x).sum(),
+    "abs": lambda x: ops.abs(x).sum(),
+    "max": lambda x: x.max(),
+    "sort": lambda x: (ops.sort(x)[0] * X).sum(),
+    "dropout": lambda x: ops.dropout(x, 0.5).sum(),
+    "kink": lambda x: ops.where(x > 0, x, 0.0).sum(),
+    "ode": lambda x: ms.odeint(lambda y, t: -x.sum() * y, Tensor(1.0), TIMES)[-1],
+}
+MODES = {
+    "eager": ms.grad,
+    "jit": lambda f: ms.jit(ms.grad(f)),
+    "inside": lambda f: ms.grad(ms.jit(f)),
+}
+
+
+def caught_of(function, *args):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        for _ in range(3):
+            function(*args)
+    return caught
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", STEPS)
+def test_zero_gradient_of_step_warns_once_at_its_line(name, mode):
+    (warning,) = caught_of(MODES[mode](STEPS[name]), X)
+    assert warning.category is ms.ZeroGradientWarning
+    assert warning.filename == __file__
+    assert warning.lineno in {line for *_, line in STEPS[name].__code__.co_lines()}
+    assert "ops.stop_gradient(x)" in str(warning.message)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", SMOOTH)
+def test_gradient_without_step_is_quiet(name, mode):
+    assert not caught_of(MODES[mode](SMOOTH[name]), X)
+
+
+@pytest.mark.parametrize("name", ["relu", "abs", "max", "sort", "kink"])
+def test_second_derivative_of_kink_is_quiet(name):
+    f = SMOOTH[name]
+    assert not caught_of(ms.hessian(f), X)
+    assert not caught_of(ms.grad(lambda x: ms.grad(f)(x).sum()), X)
+    assert not caught_of(ms.jit(ms.grad(lambda x: ms.grad(f)(x).sum())), X)
+
+
+def test_forward_mode_of_step_warns():
+    with pytest.warns(ms.ZeroGradientWarning, match="'floor'"):
+        ms.jvp(lambda x: ops.floor(x), X, X)
+    with pytest.warns(ms.ZeroGradientWarning, match="'ceil'"):
+        ms.jacfwd(lambda x: ops.ceil(x))(X)
+
+
+def test_value_and_grad_of_one_input_of_two_warns():
+    with pytest.warns(ms.ZeroGradientWarning, match="'less'"):
+        _, gradients = ms.value_and_grad(lambda a, b: (a * (a < b)).sum(), (0, 1))(X, T)
+    np.testing.assert_allclose(gradients[0], [0.0, 1.0])
+    assert gradients[1] == 0
+
+
+def test_branch_of_compiled_function_warns():
+    with pytest.warns(ms.ZeroGradientWarning, match="'floor'"):
+        ms.jit(ms.grad(_branch))(X)
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.weight = Parameter(Tensor([1.0, 2.0]), name="weight")
+        self.threshold = Parameter(Tensor([0.3]), name="threshold")
+        self.unused = Parameter(Tensor([1.0]), name="unused")
+
+    def construct(self, x):
+        return (self.weight * x * (x > self.threshold)).sum()
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+def test_parameter_of_comparison_warns_and_unused_one_does_not(mode):
+    ms.set_context(mode=mode)
+    net = Net()
+    weights = net.trainable_params()
+    with pytest.warns(ms.ZeroGradientWarning) as caught:
+        ms.value_and_grad(net, None, weights)(X)
+    assert {each.lineno for each in caught} == {Net.construct.__code__.co_firstlineno + 1}
+    del weights[1]
+    assert not caught_of(ms.value_and_grad(net, None, weights), X)
