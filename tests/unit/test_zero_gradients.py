@@ -10,6 +10,7 @@ from mindgrad import Parameter, Tensor, mint, nn, ops
 
 X = Tensor([0.5, 0.25])
 T = Tensor(0.5)
+MATRIX = Tensor([[1.0, 2.0], [3.0, -4.0]])
 TIMES = Tensor(np.linspace(0, 2, 5).astype("f"))
 
 
@@ -36,6 +37,26 @@ def _while(x):
     return total.sum()
 
 
+def _carry(x):
+    for _ in range(3):
+        x = ops.floor(x)
+    return (x * X).sum()
+
+
+def _decay(x):
+    for _ in range(3):
+        x = ops.where(x > 0, x, 0.1 * x)
+    return x.sum()
+
+
+class Straight(nn.Cell):
+    def construct(self, x):
+        return ops.round(x)
+
+    def bprop(self, x, out, dout):
+        return (dout,)
+
+
 STEPS = {
     "less": lambda x: ops.where(x.sum() > X, 1.0, 3.0).sum(),
     "integer": lambda x: (ops.rand(2) < x).sum(),
@@ -53,6 +74,17 @@ STEPS = {
     "loop": _loop,
     "while": _while,
     "ode": lambda x: ms.odeint(lambda y, t: ops.where(t < x.sum(), 1.0, 3.0) + 0 * y, Tensor(0.0), TIMES)[-1],
+    "sum of mask": lambda x: (x > 0.3).astype(ms.float32).sum(),
+    "logical": lambda x: ops.logical_and(x > 0.1, x < 0.4).astype(ms.float32).sum(),
+    "searchsorted": lambda x: ops.searchsorted(X, x).astype(ms.float32).sum(),
+    "histogram": lambda x: ops.histc(x, 4, 0.0, 1.0).sum(),
+    "one-hot": lambda x: (ops.one_hot(x.argmax(), 2, Tensor(1.0), Tensor(0.0)) * X).sum(),
+    "poisson": lambda x: ops.poisson((2,), x).sum(),
+    "multinomial": lambda x: ops.multinomial(x, 3).astype(ms.float32).sum(),
+    "categorical": lambda x: ops.random_categorical(x.reshape(1, 2), 3).astype(ms.float32).sum(),
+    "heaviside": lambda x: ops.heaviside(x, Tensor(0.5)).sum(),
+    "masked_fill": lambda x: ops.masked_fill(X, x > 0.3, 0.0).sum(),
+    "carry": _carry,
 }
 SMOOTH = {
     "constant": lambda x: Tensor(1.0),
@@ -67,6 +99,16 @@ SMOOTH = {
     "dropout": lambda x: ops.dropout(x, 0.5).sum(),
     "kink": lambda x: ops.where(x > 0, x, 0.0).sum(),
     "ode": lambda x: ms.odeint(lambda y, t: -x.sum() * y, Tensor(1.0), TIMES)[-1],
+    "by hand": lambda x: Straight()(x).sum(),
+    "root of square": lambda x: (ops.sqrt(x) ** 2).sum(),
+    "integer": lambda x: x.astype(ms.int32).astype(ms.float32).sum(),  # its derivative is 1, as in MindSpore
+    "loop": _decay,
+    "clip": lambda x: ops.clip(x, 0.1, 0.4).sum(),
+    "leaky": lambda x: ops.leaky_relu(x).sum(),
+    "rounded factor": lambda x: (x * ops.floor(x)).sum(),
+    "gather": lambda x: x[x.argmax()],
+    "topk": lambda x: ops.topk(x, 1)[0].sum(),
+    "network": lambda x: ops.relu(MATRIX @ ops.relu(MATRIX @ x)).sum(),
 }
 MODES = {
     "eager": ms.grad,
@@ -80,14 +122,13 @@ def caught_of(function, *args):
         warnings.simplefilter("default")
         for _ in range(3):
             function(*args)
-    return caught
+    return [each for each in caught if each.category is ms.ZeroGradientWarning]
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", STEPS)
 def test_zero_gradient_of_step_warns_once_at_its_line(name, mode):
     (warning,) = caught_of(MODES[mode](STEPS[name]), X)
-    assert warning.category is ms.ZeroGradientWarning
     assert warning.filename == __file__
     assert warning.lineno in {line for *_, line in STEPS[name].__code__.co_lines()}
     assert "ops.stop_gradient(x)" in str(warning.message)
@@ -99,12 +140,55 @@ def test_gradient_without_step_is_quiet(name, mode):
     assert not caught_of(MODES[mode](SMOOTH[name]), X)
 
 
-@pytest.mark.parametrize("name", ["relu", "abs", "max", "sort", "kink"])
+@pytest.mark.parametrize("name", SMOOTH)
 def test_second_derivative_of_kink_is_quiet(name):
     f = SMOOTH[name]
     assert not caught_of(ms.hessian(f), X)
     assert not caught_of(ms.grad(lambda x: ms.grad(f)(x).sum()), X)
     assert not caught_of(ms.jit(ms.grad(lambda x: ms.grad(f)(x).sum())), X)
+    assert not caught_of(ms.jacfwd(ms.jacrev(f)), X)
+
+
+@pytest.mark.parametrize("wrapper", [lambda f: f, ms.jit])
+@pytest.mark.parametrize("name", ["masked", "kink", "rounded factor", "root of square", "topk", "network"])
+def test_derivative_inside_other_programs_is_quiet(name, wrapper):
+    gradient = ms.grad(SMOOTH[name])
+    batch = ops.stack([X, X])
+    assert not caught_of(wrapper(ms.grad(lambda x: ms.vmap(gradient)(x).sum())), batch)
+    assert not caught_of(wrapper(ms.grad(lambda x: ms.recompute(gradient, x).sum())), X)
+    assert not caught_of(wrapper(ms.grad(lambda x: sum(gradient(x).sum() for _ in range(20)))), X)
+    inner = lambda x: ms.grad(lambda y: (y * gradient(x)).sum())(X).sum()
+    assert not caught_of(wrapper(ms.grad(inner)), X)
+
+
+DERIVATIVES = {
+    "value_and_grad": lambda f: ms.value_and_grad(f)(X),
+    "vjp": lambda f: ms.vjp(f, X, Tensor(1.0)),
+    "jvp": lambda f: ms.jvp(f, X, X),
+    "jacfwd": lambda f: ms.jacfwd(f)(X),
+    "jacrev": lambda f: ms.jacrev(f)(X),
+    "linearize": lambda f: ms.linearize(f, X)[1](X),
+    "hessian": lambda f: ms.hessian(f)(X),
+    "compiled hessian": lambda f: ms.jit(ms.hessian(f))(X),
+    "hvp": lambda f: ms.hvp(f)(X, X),
+    "laplacian": lambda f: ms.laplacian(f)(X),
+    "grad of grad": lambda f: ms.grad(lambda x: ms.grad(f)(x).sum())(X),
+    "mixed": lambda f: ms.grad(lambda x: ms.grad(lambda y: (y * y).sum() * f(x))(X).sum())(X),
+    "compiled mixed": lambda f: ms.jit(ms.grad(lambda x: ms.grad(lambda y: (y * y).sum() * f(x))(X).sum()))(
+        X
+    ),
+    "vmap": lambda f: ms.vmap(ms.grad(f))(ops.stack([X, X])),
+    "recompute": lambda f: ms.grad(lambda x: ms.recompute(f, x))(X),
+}
+
+
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_every_derivative_of_step_warns_once_at_its_line(name):
+    scale = 2.0 + list(DERIVATIVES).index(name)  # a new program each
+    step = lambda x: (ops.ceil(x) * scale).sum()
+    (warning,) = caught_of(DERIVATIVES[name], step)
+    assert "'ceil'" in str(warning.message)
+    assert (warning.filename, warning.lineno) == (__file__, step.__code__.co_firstlineno)
 
 
 def test_forward_mode_of_step_warns():
@@ -124,6 +208,30 @@ def test_value_and_grad_of_one_input_of_two_warns():
 def test_branch_of_compiled_function_warns():
     with pytest.warns(ms.ZeroGradientWarning, match="'floor'"):
         ms.jit(ms.grad(_branch))(X)
+
+
+def test_accuracy_beside_the_loss_is_quiet():
+    def forward(x):
+        return (x * x).sum(), (x > 0.3).astype(ms.float32).mean()
+
+    assert not caught_of(ms.value_and_grad(forward, has_aux=True), X)
+    assert not caught_of(ms.jit(ms.value_and_grad(forward, has_aux=True)), X)
+
+
+def test_truth_values_and_integers_are_quiet():
+    assert not caught_of(ms.grad(lambda x, m: (x * m).sum(), (0, 1)), X, Tensor([True, False]))
+    assert not caught_of(ms.grad(lambda x, n: (x * (n > 1)).sum(), (0, 1)), X, Tensor([1, 2]))
+
+
+def test_residual_with_inner_gradient_warns_of_the_threshold_only():
+    def residual(x, threshold):
+        slope = ms.grad(lambda z: ops.relu(MATRIX @ z).sum())(x)
+        return ((slope - ops.where(x < threshold, 1.0, 3.0)) ** 2).sum()
+
+    assert not caught_of(ms.grad(residual), X, T)
+    (warning,) = caught_of(ms.grad(residual, (0, 1)), X, T)
+    assert "'less'" in str(warning.message)
+    assert not caught_of(ms.jit(ms.grad(residual)), X, T)
 
 
 class Net(nn.Cell):

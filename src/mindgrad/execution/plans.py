@@ -36,7 +36,7 @@ from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.kinds import is_zero, zeros
-from mindgrad.transforms.zero_gradients import Unchecked, smooth_variables, warn_of_zeros
+from mindgrad.transforms.zero_gradients import Unchecked, smooth_variables, steps_of, warn_of_zeros
 
 __all__ = ["Plan", "finish_recorder"]
 
@@ -65,6 +65,7 @@ class Plan:
         "smooth",
         "sources",
         "steps",
+        "zeroing",
     )
 
     def __init__(
@@ -80,8 +81,10 @@ class Plan:
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
         excusing = [atoms[n] for n in recorder.differentiated]
+        #: the operators that make a derivative zero, each of which a warning names
+        self.zeroing: list[tuple[Any, str]] = []
         if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
-            warn_of_zeros(equations, [atoms[n] for n in xs], outputs, excusing)
+            self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
         smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
         #: the numbers of the values from outside on which the recorded function depends smoothly
         self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
@@ -328,6 +331,8 @@ def finish_recorder(
         if len(_PLANS) >= _PLANS_KEPT:
             _PLANS.pop(next(iter(_PLANS)))
         _PLANS[key] = plan
+    if plan.zeroing:
+        warn_of_zeros(plan.zeroing)
     if not enclosed:
         outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in primals]
         return outside, plan.run(recorder, extras, is_last)

@@ -40,7 +40,7 @@ from mindgrad.optimize.pipeline import before_derivative
 from mindgrad.optimize.shift_invariance import has_shifts, shifts_stopped
 from mindgrad.rows.kinds import is_zero
 from mindgrad.trace import side_effects, state
-from mindgrad.transforms.zero_gradients import Unchecked, smooth_atoms, warn_of_zeros
+from mindgrad.transforms.zero_gradients import Unchecked, smooth_atoms, steps_of, warn_of_zeros
 
 __all__ = ["Recorded", "finish", "new_scope", "record", "transformed"]
 
@@ -295,7 +295,7 @@ def _finish_graph(
     # the shortcut may have an equation for a derivative that is zero
     is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
     if is_suspect and not isinstance(transform, Unchecked):
-        warn_of_zeros(equations, *function, smooth_atoms(scope))
+        warn_of_zeros(steps_of(equations, *function, smooth_atoms(scope)))
     outer = innermost()
     if not produced:
         scope.close_program()

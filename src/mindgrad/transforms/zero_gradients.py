@@ -2,7 +2,7 @@
 
 The derivative of a comparison, a rounding, an index such as argmax, and a random draw is zero wherever it
 exists. If the output depends on a differentiated input only through such operators, the gradient is exactly
-zero, which is rarely meant. ``execution.record`` and ``execution.plans`` call :func:`warn_of_zeros` once per
+zero, which is rarely meant. ``execution.record`` and ``execution.plans`` call :func:`steps_of` once per
 derivative program, and only if a result of the program is the constant zero.
 
 The derivative of a function with kinks, such as relu, is piecewise constant itself, so its own derivative is
@@ -27,7 +27,7 @@ from mindgrad.ir.scope import GraphScope, identity
 
 __all__ = [
     "Unchecked", "paths_of_block", "paths_of_branch", "paths_of_scan", "paths_of_while", "smooth_atoms",
-    "smooth_variables", "warn_of_zeros",
+    "smooth_variables", "steps_of", "warn_of_zeros",
 ]  # fmt: skip
 
 #: how an output depends on a value: smoothly, or only through the piecewise constant operator of an equation
@@ -44,30 +44,36 @@ class Unchecked:
         return self.transform(*args)
 
 
-def warn_of_zeros(
+def steps_of(
     equations: Sequence[Equation], xs: Iterable[Any], ys: Sequence[Any], excusing: Sequence[Any]
-) -> None:
-    """Warn if ``ys`` depend on one of the inputs ``xs`` only through piecewise constant operators.
+) -> list[tuple[Any, str]]:
+    """The piecewise constant operators through which alone ``ys`` depend on one of the inputs ``xs``.
 
     Args:
         equations: the equations of the function.
         xs: the differentiated inputs.
         ys: the outputs.
-        excusing: atoms of the function; there is no warning of an input on which one of them depends
-            smoothly.
+        excusing: atoms of the function; inputs on which one of them depends smoothly do not count.
+
+    Returns:
+        The line and the name of each operator.
     """
     paths = _paths(equations, ys)
     broken = {x: path for x in xs if x.dtype.is_inexact and isinstance(path := paths.get(x), Equation)}
-    if not broken:
-        return
-    excused = smooth_variables(equations, excusing)
-    for equation in dict.fromkeys(path for x, path in broken.items() if x not in excused):
+    excused = smooth_variables(equations, excusing) if broken else ()
+    steps = [(path.source, path.primitive.name) for x, path in broken.items() if x not in excused]
+    return list(dict.fromkeys(steps))
+
+
+def warn_of_zeros(steps: Iterable[tuple[Any, str]]) -> None:
+    """Warn at the line of each operator of :func:`steps_of`."""
+    for source, name in steps:
         warn_at(
-            equation.source,
-            f"The gradient through '{equation.primitive.name}' is zero: the result of this operation is "
-            f"piecewise constant, and the output depends on a differentiated input only through it. If the "
-            f"zero is meant, write ops.stop_gradient(x) for the operand x. If not, use a smooth function "
-            f"(ops.sigmoid), a reparameterized draw, or an integral that ends at the time of the event.",
+            source,
+            f"The gradient through '{name}' is zero: the result of this operation is piecewise constant, and "
+            f"the output depends on a differentiated input only through it. If the zero is meant, write "
+            f"ops.stop_gradient(x) for the operand x. If not, use a smooth function (ops.sigmoid), a "
+            f"reparameterized draw, or an integral that ends at the time of the event.",
             ZeroGradientWarning,
         )
 
