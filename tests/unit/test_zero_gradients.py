@@ -157,13 +157,16 @@ def test_derivative_inside_other_programs_is_quiet(name, wrapper):
     assert not caught_of(wrapper(ms.grad(lambda x: ms.vmap(gradient)(x).sum())), batch)
     assert not caught_of(wrapper(ms.grad(lambda x: ms.recompute(gradient, x).sum())), X)
     assert not caught_of(wrapper(ms.grad(lambda x: sum(gradient(x).sum() for _ in range(20)))), X)
+    pulled = lambda x: ms.vjp(SMOOTH[name], x)[1](Tensor(1.0))[0].sum()
+    assert not caught_of(wrapper(ms.grad(pulled)), X)
     inner = lambda x: ms.grad(lambda y: (y * gradient(x)).sum())(X).sum()
     assert not caught_of(wrapper(ms.grad(inner)), X)
 
 
 DERIVATIVES = {
     "value_and_grad": lambda f: ms.value_and_grad(f)(X),
-    "vjp": lambda f: ms.vjp(f, X, Tensor(1.0)),
+    "vjp": lambda f: ms.vjp(f, X)[1](Tensor(1.0)),
+    "compiled vjp": lambda f: ms.jit(lambda x: ms.vjp(f, x)[1](Tensor(1.0)))(X),
     "jvp": lambda f: ms.jvp(f, X, X),
     "jacfwd": lambda f: ms.jacfwd(f)(X),
     "jacrev": lambda f: ms.jacrev(f)(X),
@@ -182,8 +185,10 @@ DERIVATIVES = {
 }
 
 
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
 @pytest.mark.parametrize("name", DERIVATIVES)
-def test_every_derivative_of_step_warns_once_at_its_line(name):
+def test_every_derivative_of_step_warns_once_at_its_line(name, mode):
+    ms.set_context(mode=mode)
     scale = 2.0 + list(DERIVATIVES).index(name)  # a new program each
     step = lambda x: (ops.ceil(x) * scale).sum()
     (warning,) = caught_of(DERIVATIVES[name], step)

@@ -26,25 +26,11 @@ def is_own_file(name: str) -> bool:
     return name.startswith(PACKAGE) and name not in LAUNCHERS
 
 
-class _IsInside(dict[str, bool]):
-    """Whether a file is of this package, by its name: eager mode asks this for each frame of many calls."""
-
-    def __missing__(self, name: str) -> bool:
-        found = self[name] = name.startswith(PACKAGE)
-        return found
-
-
-_is_inside = _IsInside()
-
-
 def user_frame() -> Any:
     """The innermost frame that is not part of this package (the outermost one if there is none)."""
     frame: Any = sys._getframe(1)
-    while _is_inside[frame.f_code.co_filename]:
-        outer = frame.f_back
-        if outer is None:
-            break
-        frame = outer
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
+        frame = frame.f_back
     return frame
 
 

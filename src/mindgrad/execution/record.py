@@ -42,7 +42,7 @@ from mindgrad.rows.kinds import is_zero
 from mindgrad.trace import side_effects, state
 from mindgrad.transforms.zero_gradients import Unchecked, smooth_atoms, steps_of, warn_of_zeros
 
-__all__ = ["Recorded", "finish", "new_scope", "record", "transformed"]
+__all__ = ["Recorded", "finish", "new_scope", "note_derivative", "record", "transformed"]
 
 
 class Recorded:
@@ -294,16 +294,27 @@ def _finish_graph(
     produced = graph.outputs[len(primals) :]
     # the shortcut may have an equation for a derivative that is zero
     is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
-    if is_suspect and not isinstance(transform, Unchecked):
-        warn_of_zeros(steps_of(equations, *function, smooth_atoms(scope)))
-    outer = innermost()
-    if not produced:
+    if produced:
+        note_derivative(scope, equations, *function, is_suspect and not isinstance(transform, Unchecked))
+    else:
         scope.close_program()
-    elif isinstance(outer, GraphScope):
-        nested = smooth_atoms(scope) if scope.differentiated else []
-        outer.differentiated.append((equations, [*function[1], *nested], scope.captures))
     outside = applied(graph, captured)
     return outside[: len(primals)], outside[len(primals) :]
+
+
+def note_derivative(
+    scope: GraphScope, equations: Sequence[Any], xs: Sequence[Any], ys: Sequence[Any], is_suspect: bool
+) -> None:
+    """Note in the enclosing program that the function recorded in ``scope`` was differentiated.
+
+    ``is_suspect``: whether a derivative is zero, so that there is a warning if comparisons cause it.
+    """
+    if is_suspect:
+        warn_of_zeros(steps_of(equations, xs, ys, smooth_atoms(scope)))
+    outer = innermost()
+    if isinstance(outer, GraphScope):
+        nested = smooth_atoms(scope) if scope.differentiated else []
+        outer.differentiated.append((equations, [*ys, *nested], scope.captures))
 
 
 def _by_shortcut(
