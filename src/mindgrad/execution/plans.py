@@ -141,6 +141,9 @@ class Plan:
 
     def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Any]) -> list[Tensor]:
         """Run on tensors of an enclosing scope, which records what is done."""
+        for tensor in map(tensor_of, self.smooth):
+            if isinstance(tensor._scope, Recorder):
+                tensor._scope.differentiated[tensor._atom] = None
         slots: list[Any] = [None] * self.size
         for position, number in self.loads:
             slots[position] = tensor_of(number)
@@ -294,10 +297,8 @@ def finish_recorder(
     enclosed = False
     # what the plan depends on, one after the other; what there are several of is led by their number
     structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
-    if recorder.lines:
-        structure.append(tuple(recorder.lines.items()))
-    if recorder.differentiated:
-        structure.append(tuple(recorder.differentiated))
+    if recorder.lines or recorder.differentiated:
+        structure.append((*recorder.lines.items(), *recorder.differentiated))
     for t in inputs:
         xs.append(t._atom)
         structure.append(t._atom)
@@ -337,8 +338,4 @@ def finish_recorder(
         outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in primals]
         return outside, plan.run(recorder, extras, is_last)
     outside = [recorder.lift(t._atom) if t._scope is recorder else t for t in primals]
-    for n in plan.smooth:
-        outer = recorder.lift(n)
-        if isinstance(outer._scope, Recorder):
-            outer._scope.differentiated[outer._atom] = None
     return outside, plan.apply(recorder.lift, extras)
