@@ -163,9 +163,12 @@ def paths_of_block(equation: Equation, after: Sequence[_Path | None]) -> list[_P
 
 def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
     """The rule ``paths`` of a loop with a condition, which decides on every result."""
+    count = len(equation.parameters["body"].outputs)
+    saved = after[count + 2 :] or [None] * count  # carries, after two numbers of iterations
+    after = list(map(_joined, after[:count], saved))
     untouched = [*[None] * equation.parameters["consts"], *after]  # by a loop that ends immediately
     condition = _through(equation.parameters["condition"], [equation])
-    return _of_loop(equation, len(after), after, list(map(_joined, untouched, condition)))
+    return _of_loop(equation, count, after, list(map(_joined, untouched, condition)))
 
 
 def paths_of_scan(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
