@@ -14,7 +14,7 @@ from mindgrad._base.collection import no_garbage as _no_garbage
 with _no_garbage:  # with these comes nearly all that is loaded
     from mindgrad import common, context, ops
 from mindgrad._base.boundary import enclose_rooms as _enclose_rooms
-from mindgrad._base.location import FrozenValueWarning
+from mindgrad._base.location import FrozenValueWarning, ZeroGradientWarning
 from mindgrad._base.missing import explain_all as _explain_all
 from mindgrad._base.refusal import CompileError
 from mindgrad.api.autograd_function import AutogradFunction as _Function  # noqa: F401 - as in MindSpore
@@ -211,8 +211,9 @@ _OWN_VERSION = __version__ = "0.1.0"
 __all__ = [
     "COMPATIBLE", "GRAPH_MODE", "LAX", "PYNATIVE_MODE", "STRICT", "COOTensor", "CSRTensor",
     "CompileError", "DType", "FrozenValueWarning", "Generator", "JitConfig", "OdeInfo", "ParallelMode",
-    "Parameter", "ParameterTuple", "RowTensor", "SolverInfo", "SparseTensor", "Tensor", "amp", "argmin",
-    "bfloat16", "biharmonic", "bool_", "byte", "cache_info", "cdouble", "cfloat", "check_finite",
+    "Parameter", "ParameterTuple", "RowTensor", "SolverInfo", "SparseTensor", "Tensor",
+    "ZeroGradientWarning", "amp", "argmin", "bfloat16",
+    "biharmonic", "bool_", "byte", "cache_info", "cdouble", "cfloat", "check_finite",
     "check_grad", "clear_cache", "common", "communication", "complex64", "complex128", "context",
     "custom_linear_solve", "custom_root", "dataset", "default_generator", "derivative",
     "directional_derivative", "divergence", "double", "draw", "dtype", "dtype_to_nptype",

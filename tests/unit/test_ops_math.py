@@ -205,6 +205,7 @@ DIFFERENTIABLE = [(name, sample) for name, _, sample in UNARY if name not in STE
 MIXING = {"softmax", "log_softmax", "softmin"}
 
 
+@pytest.mark.filterwarnings("ignore::mindgrad.ZeroGradientWarning")  # of what is rounded
 @pytest.mark.parametrize(("name", "sample"), DIFFERENTIABLE, ids=[name for name, _ in DIFFERENTIABLE])
 def test_derivatives_of_functions_of_one_tensor(name, sample):
     function, v = getattr(ops, name), RNG.normal(size=sample.shape)
@@ -280,6 +281,7 @@ CORNERS = {  # function: points, first derivatives there
 }
 
 
+@pytest.mark.filterwarnings("ignore::mindgrad.ZeroGradientWarning")  # of what is rounded
 def test_conventions_at_corners():
     points = {name: Tensor(np.array(given)) for name, (given, _) in CORNERS.items()}
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 __all__ = [
-    "NO_LINE", "Attributed", "FrozenValueWarning", "Line", "Located", "explain_depth", "located_source",
-    "user_frame", "user_location", "warn_user",
+    "NO_LINE", "Attributed", "FrozenValueWarning", "Line", "Located", "ZeroGradientWarning", "explain_depth",
+    "located_source", "user_frame", "user_location", "warn_at", "warn_user",
 ]  # fmt: skip
 
 #: the folder of this package as the files of its code name it, links and all
@@ -74,6 +74,31 @@ def explain_depth(error: RecursionError) -> None:
 
 class FrozenValueWarning(UserWarning):
     """A random number, or the time, is read while a function is compiled: the program keeps that value."""
+
+
+class ZeroGradientWarning(UserWarning):
+    """A gradient is zero because of a comparison, rounding, index, or random draw.
+
+    The result of such an operation is piecewise constant, so its derivative is 0 wherever it exists. This
+    holds even if an expected value or an integral of the result depends smoothly on the input. The warning
+    is given once per line, when a derivative is built in which nothing else leads from a differentiated input
+    to the output.
+
+    If the zero is meant, write ``ops.stop_gradient(x)`` for the operand of the operation. To silence all
+    warnings of this kind, call ``warnings.simplefilter("ignore", mindgrad.ZeroGradientWarning)``.
+
+    >>> import warnings
+    >>> import mindgrad as ms
+    >>> from mindgrad import Tensor, ops
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     gradient = ms.grad(lambda x: ops.floor(x).sum())(Tensor([1.5]))
+    >>> print(gradient, caught[0].category.__name__)
+    [0.] ZeroGradientWarning
+
+    See Also:
+        :func:`mindgrad.ops.stop_gradient`
+    """
 
 
 class _Thread(threading.local):
@@ -178,5 +203,18 @@ def warn_user(message: str, category: type[UserWarning] = UserWarning, topic: st
     )
 
 
-# as users import it
-FrozenValueWarning.__module__ = __name__.partition(".")[0]
+#: by file, the warnings that were given at lines of the program (:func:`warn_at`)
+_registries: dict[str, dict[Any, Any]] = {}
+
+
+def warn_at(source: Any, message: str, category: type[UserWarning]) -> None:
+    """Give a warning at ``source``, a file and a line; at the line of the caller if it is not known."""
+    if not source or not source[0]:
+        warn_user(message, category)
+        return
+    file, line = source[:2]
+    warnings.warn_explicit(message, category, file, line, registry=_registries.setdefault(file, {}))
+
+
+# as users import them
+FrozenValueWarning.__module__ = ZeroGradientWarning.__module__ = __name__.partition(".")[0]

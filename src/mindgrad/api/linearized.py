@@ -20,13 +20,14 @@ from mindgrad.api.vjp_call import Inputs, Run
 from mindgrad.backend.xla import compile_graph
 from mindgrad.execution.compiled import Compiled
 from mindgrad.execution.pullback import forward_rule, reverse_rule
-from mindgrad.execution.record import Recorded, inline_here, transformed
+from mindgrad.execution.record import Recorded, inline_here, note_derivative, transformed
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.graph import Graph, without_effects
 from mindgrad.ir.pending import resolved
 from mindgrad.ir.scope import GraphScope, as_it_is, open_scopes
 from mindgrad.ir.settings import is_graph_mode
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
+from mindgrad.rows.kinds import is_zero
 from mindgrad.trace.numbers import as_data
 from mindgrad.transforms.apply_rule import directional
 
@@ -132,6 +133,7 @@ class _Replay:
             extras = [builder.input(t.type) for t in vectors]
             ys = builder.inline(self._graph, inputs)
             graph = builder.close(self._rule(builder, [inputs[k] for k in self._xs], ys, extras))
+        _note(self._recorded, self._chosen, graph)
         return inline_here(graph, [*self._captured, *vectors])
 
 
@@ -141,17 +143,17 @@ class _Second:
     It is compiled when it is first called.
     """
 
-    __slots__ = ("_graph", "_run")
+    __slots__ = ("_run", "graph")
 
     def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+        self.graph = graph
         self._run: Callable[..., list[Any]] | None = None
 
     def __call__(self, residuals: Sequence[Tensor], vectors: Sequence[Tensor]) -> list[Tensor]:
         if open_scopes():
-            return inline_here(self._graph, [*residuals, *vectors])
+            return inline_here(self.graph, [*residuals, *vectors])
         if self._run is None:
-            self._run = compile_graph(self._graph)
+            self._run = compile_graph(self.graph)
         return [make_tensor(array) for array in self._run([_stored(t) for t in (*residuals, *vectors)])]
 
 
@@ -159,6 +161,15 @@ def _stored(tensor: Tensor) -> Any:
     """The array of ``tensor`` where it is: on the device once a program has made it."""
     array = resolved(tensor._array)
     return tensor.host_array() if isinstance(array, (np.ndarray, np.generic)) else array
+
+
+def _note(recorded: Recorded, chosen: Sequence[Tensor], derivative: Graph) -> None:
+    """Note that the compiled run was differentiated; warn if comparisons make its derivative zero."""
+    scope = recorded.scope
+    with building(scope.builder):
+        ys = [scope.atom(t) for t in chosen]
+    is_suspect = not scope.opaque and any(map(is_zero, derivative.outputs))
+    note_derivative(scope, scope.builder.equations, [t._atom for t in recorded.inputs], ys, is_suspect)
 
 
 def _split(
@@ -181,4 +192,5 @@ def _split(
         return residuals
 
     outputs, kept = transformed(recorded, first, (), chosen)
+    _note(recorded, chosen, programs[0].graph)
     return outputs, kept, programs[0]

@@ -51,6 +51,7 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.kinds import zeros
 from mindgrad.rows.logic import logical_not
+from mindgrad.transforms.zero_gradients import paths_of_branch
 
 __all__ = ["cond"]
 
@@ -234,6 +235,7 @@ cond = Primitive(
     multiple=True,
     replaceable=True,
     pattern=branched,
+    paths=paths_of_branch,
     programs=_programs,
     taint=lambda *_, true, false: starts_taint(true, false),
 )

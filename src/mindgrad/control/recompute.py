@@ -47,6 +47,7 @@ from mindgrad.rows.logic import isnan, logical_or
 from mindgrad.rows.static_slices import slice
 from mindgrad.rows.structural import convert, reshape
 from mindgrad.transforms.reverse import pull_back
+from mindgrad.transforms.zero_gradients import paths_of_block
 
 __all__ = ["recomputed"]
 
@@ -113,6 +114,7 @@ recomputed = Primitive(
     simplify=_simplify,
     series=_series,
     multiple=True,
+    paths=paths_of_block,
     taint=lambda *_, body: starts_taint(body),
 )
 

@@ -49,6 +49,7 @@ from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.batching import moved
 from mindgrad.rows.kinds import zeros
+from mindgrad.transforms.zero_gradients import paths_of_scan
 
 __all__ = ["scan"]
 
@@ -384,5 +385,6 @@ scan = Primitive(
     programs=lambda equation, trips: [
         Inner(equation.parameters["body"], equation.inputs, equation.parameters["length"])
     ],
+    paths=paths_of_scan,
     taint=lambda *_, body, **parameters: starts_taint(body),
 )

@@ -57,6 +57,7 @@ from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import REGISTRY, Primitive
 from mindgrad.ir.types import TensorType, tensor_type
 from mindgrad.rows.kinds import zeros
+from mindgrad.transforms.zero_gradients import paths_of_while
 
 __all__ = ["Fused", "batched_loop", "carries_before", "divided", "fused_loop", "series_loop", "while_"]
 
@@ -407,6 +408,7 @@ while_ = Primitive(
     multiple=True,
     replaceable=True,
     pattern=looped,
+    paths=paths_of_while,
     programs=_programs,
     taint=lambda *_, body, **parameters: starts_taint(body),
 )

@@ -35,7 +35,8 @@ from mindgrad.ir.recorder import Recorder
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.kinds import zeros
+from mindgrad.rows.kinds import is_zero, zeros
+from mindgrad.transforms.zero_gradients import Unchecked, smooth_variables, steps_of, warn_of_zeros
 
 __all__ = ["Plan", "finish_recorder"]
 
@@ -64,8 +65,10 @@ class Plan:
         "marks",
         "results",
         "size",
+        "smooth",
         "sources",
         "steps",
+        "zeroing",
     )
 
     def __init__(
@@ -74,11 +77,20 @@ class Plan:
         builder = Builder()
         with building(builder):
             atoms = _rebuild(builder, recorder, marks)
-            recorded = set(builder.equations)
+            equations = list(builder.equations)
+            recorded = set(equations)
             vectors = [None if e is None else builder.input(e.type) for e in extras]
             # what the function returned without computing it has no derivative; its value is not used
             outputs = [zeros(t.type) if n is None else atoms[n] for n, t in ys]
             produced = transform(builder, [atoms[n] for n in xs], outputs, vectors)
+        excusing = [atoms[n] for n in recorder.differentiated]
+        #: the operators that make a derivative zero, each of which a warning names
+        self.zeroing: list[tuple[Any, str]] = []
+        if any(map(is_zero, produced)) and not isinstance(transform, Unchecked):
+            self.zeroing = steps_of(equations, [atoms[n] for n in xs], outputs, excusing)
+        smooth = smooth_variables(equations, [*outputs, *excusing]) if produced else ()
+        #: the numbers of the values from outside on which the recorded function depends smoothly
+        self.smooth = [n for n, _ in recorder.leaves if atoms[n] in smooth]
         number_of: dict[Any, int] = {}
         for number, atom in enumerate(atoms):
             if atom is not None:
@@ -137,6 +149,9 @@ class Plan:
 
     def apply(self, tensor_of: Callable[[int], Tensor], extras: Sequence[Any]) -> list[Tensor]:
         """Run on tensors of an enclosing scope, which records what is done."""
+        for tensor in map(tensor_of, self.smooth):
+            if isinstance(tensor._scope, Recorder):
+                tensor._scope.differentiated[tensor._atom] = None
         slots: list[Any] = [None] * self.size
         for position, number in self.loads:
             slots[position] = tensor_of(number)
@@ -274,10 +289,9 @@ def _rebuild(builder: Builder, recorder: Recorder, marks: Mapping[int, int]) -> 
     atoms: list[Any] = [None] * len(recorder.values)
     for number, tensor in recorder.leaves:
         atoms[number] = builder.input(tensor.type, tainted=marks.get(number, 0))
-    for source, (primitive, operands, parameters, first, count) in zip_longest(
-        recorder.sources, recorder.entries
-    ):
-        builder.source = source
+    sources = recorder.sources
+    for entry, (primitive, operands, parameters, first, count) in enumerate(recorder.entries):
+        builder.source = sources[entry] if sources else recorder.lines.get(entry)
         made = builder.emit(primitive, tuple([atoms[n] for n in operands]), dict(parameters))
         atoms[first : first + count] = made if primitive.multiple else (made,)
         if first in recorder.marks and type(atoms[first]) is Variable:
@@ -304,7 +318,10 @@ def finish_recorder(
     enclosed = False
     # what the plan depends on, one after the other; what there are several of is led by their number
     structure: list[Any] = [transform, len(inputs), len(chosen), *recorder.entries, *recorder.sources]
-    structure += [len(recorder.marks), *recorder.marks.items()]
+    if recorder.marks or recorder.lines or recorder.differentiated:
+        structure.append(
+            (tuple(recorder.marks.items()), tuple(recorder.lines.items()), *recorder.differentiated)
+        )
     for t in inputs:
         xs.append(t._atom)
         structure.append(t._atom)
@@ -339,6 +356,8 @@ def finish_recorder(
         if len(_PLANS) >= _PLANS_KEPT:
             _PLANS.pop(next(iter(_PLANS)))
         _PLANS[key] = plan
+    if plan.zeroing:
+        warn_of_zeros(plan.zeroing)
     if not enclosed:
         outside = [make_tensor(t._array, t._type) if t._scope is recorder else t for t in primals]
         return outside, plan.run(recorder, extras, is_last)

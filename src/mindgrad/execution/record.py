@@ -38,9 +38,11 @@ from mindgrad.optimize.broadcast_elimination import with_smaller_inputs
 from mindgrad.optimize.derivative_fusion import joined
 from mindgrad.optimize.pipeline import before_derivative
 from mindgrad.optimize.shift_invariance import has_shifts, shifts_stopped
+from mindgrad.rows.kinds import is_zero
 from mindgrad.trace import side_effects, state
+from mindgrad.transforms.zero_gradients import Unchecked, smooth_atoms, steps_of, warn_of_zeros
 
-__all__ = ["Recorded", "finish", "new_scope", "record", "transformed"]
+__all__ = ["Recorded", "finish", "new_scope", "note_derivative", "record", "transformed"]
 
 
 class Recorded:
@@ -171,6 +173,11 @@ def transformed(
         primals = [*primals, *[as_it_is(x) for _, leaves, _ in targets for x in leaves if _is_of(x, scope)]]
     vectors = [None if e is None else lifted(e) for e in extras]
     inputs = recorded.inputs
+    if scope.opaque:
+        transform = Unchecked(transform)
+        outer = innermost()
+        if outer is not None:
+            outer.opaque = True
     if isinstance(scope, Recorder):
         outside, results = finish_recorder(scope, inputs, transform, vectors, chosen, primals, is_last)
     else:
@@ -262,12 +269,14 @@ def _finish_graph(
     applied: Any,
 ) -> tuple[list[Tensor], list[Tensor]]:
     builder = scope.builder
+    equations = list(builder.equations)
     with building(builder):
         xs = [t._atom for t in inputs]
         ys = [scope.atom(t) for t in chosen]
         vectors = [None if e is None else scope.atom(e) for e in extras]
         primal_atoms = [scope.atom(t) for t in primals]
     captured = [tensor for _, tensor in scope.captures]
+    function = xs, ys
     if is_rewriting() and has_shifts(builder.equations):
         builder, (xs, ys, vectors, primal_atoms) = _rewritten(
             builder, (xs, ys, vectors, primal_atoms), shifts_stopped
@@ -275,14 +284,37 @@ def _finish_graph(
     graph = None
     if shortcut is not None and is_rewriting():
         graph = _by_shortcut(builder, shortcut, xs, ys, vectors, primal_atoms)
+    is_short = graph is not None
     if graph is None:
         builder, (xs, ys, vectors, primal_atoms) = _improved(
             builder, (xs, ys, vectors, primal_atoms), captured
         )
         with building(builder):
             graph = builder.close([*primal_atoms, *transform(builder, xs, ys, vectors)])
+    produced = graph.outputs[len(primals) :]
+    # the shortcut may have an equation for a derivative that is zero
+    is_suspect = any(e.primitive.jvp is None for e in equations) if is_short else any(map(is_zero, produced))
+    if produced:
+        note_derivative(scope, equations, *function, is_suspect and not isinstance(transform, Unchecked))
+    else:
+        scope.close_program()
     outside = applied(graph, captured)
     return outside[: len(primals)], outside[len(primals) :]
+
+
+def note_derivative(
+    scope: GraphScope, equations: Sequence[Any], xs: Sequence[Any], ys: Sequence[Any], is_suspect: bool
+) -> None:
+    """Note in the enclosing program that the function recorded in ``scope`` was differentiated.
+
+    ``is_suspect``: whether a derivative is zero, so that there is a warning if comparisons cause it.
+    """
+    if is_suspect:
+        warn_of_zeros(steps_of(equations, xs, ys, smooth_atoms(scope)))
+    outer = innermost()
+    if isinstance(outer, GraphScope):
+        nested = smooth_atoms(scope) if scope.differentiated else []
+        outer.differentiated.append((equations, [*ys, *nested], scope.captures))
 
 
 def _by_shortcut(

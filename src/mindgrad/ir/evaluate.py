@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
+from mindgrad._base.location import Located
 from mindgrad.ir.graph import Constant, Graph, Variable
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor, make_tensor
@@ -53,7 +55,10 @@ def inline(graph: Graph, tensors: Sequence[Tensor]) -> list[Tensor]:
 
     for equation in graph.equations:
         operands = [read(atom) for atom in equation.inputs]
-        result = apply(equation.primitive, *operands, **equation.parameters)
+        # a warning may have to name the line of a comparison, and whether it is part of a derivative
+        is_named = equation.primitive.jvp is None and equation.source
+        with Located(equation.source) if is_named else nullcontext():
+            result = apply(equation.primitive, *operands, **equation.parameters)
         if equation.primitive.multiple:
             values.update(zip(equation.outputs, result, strict=True))
         else:

@@ -58,6 +58,8 @@ For rows with graphs in them:
 - ``replaceable`` says that the graphs may be replaced by others that compute the same.
 - ``programs(equation, trips)`` gives an :class:`mindgrad.ir.inner_programs.Inner` for every graph that runs.
 - ``trip(equation)`` gives the graph of one trip, and its operands, where the parameters hold none.
+- ``paths(equation, after)`` gives how the outputs of a program depend on each operand, for how they depend on
+  each result (``transforms.zero_gradients``); without it, they depend on all operands like on the results.
 - ``batch(size, xs, axes, **parameters)`` gives ``(output, axis)`` for operands of which some carry
   a batch axis (``axes[i]`` an int, or ``None``); where ``multiple`` is set, a tuple of each. It is for those
   to which a batch is not one more parallel axis.
@@ -101,6 +103,7 @@ class Primitive:
     replaceable: bool = False
     programs: Callable[..., Any] | None = None
     trip: Callable[..., Any] | None = None
+    paths: Callable[..., Any] | None = None
 
     __slots__ = (
         "__dict__", "axes", "batch", "communicates", "commutative", "effect", "jvp", "jvp_with_values",

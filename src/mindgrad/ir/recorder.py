@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
-from mindgrad._base.location import user_location
+from mindgrad._base.location import Located, user_location
 from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.kernels import run_kernel, runs_functions, runs_on_host
 from mindgrad.ir.pending import PendingArray
@@ -28,19 +29,23 @@ class Recorder(Scope):
     tensors, ``marks`` those (``Atom.tainted``) of values that the rules of their operators do not set.
     """
 
-    __slots__ = ("_lifted", "_numbers", "entries", "leaves", "marks", "values")
+    __slots__ = ("_lifted", "_numbers", "differentiated", "entries", "leaves", "lines", "marks", "values")
     lifts = True
     #: the user's lines of the entries, of a :class:`LocatedRecorder`
     sources: Sequence[tuple[str, int]] = ()
 
     def __init__(self) -> None:
         # as ``Scope`` does, without a call: each call of a gradient makes one
-        self.level, self.runs = 0, None
+        self.level, self.runs, self.opaque = 0, None, False
         self.bindings, self.written, self.rebound, self.restored = {}, {}, [], {}
         self.values: list[Any] = []
         self.entries: list[tuple[Primitive, tuple[int, ...], tuple, int, int]] = []
         self.leaves: list[tuple[int, Tensor]] = []
         self.marks: dict[int, int] = {}
+        #: by entry, the lines of operators without a derivative, which a warning may have to name
+        self.lines: dict[int, Any] = {}
+        #: the values on which a function depends smoothly that was differentiated inside the recording
+        self.differentiated: dict[int, None] = {}
         self._numbers: dict[Any, int] = {}
         self._lifted: tuple[dict[int, Tensor], dict[int, int]] | None = None
 
@@ -81,6 +86,8 @@ class Recorder(Scope):
         values = self.values
         first = len(values)
         items = tuple(parameters.items()) if parameters else ()
+        if primitive.jvp is None:
+            self.lines[len(self.entries)] = user_location()
         if primitive.multiple:
             self.entries.append((primitive, numbers, items, first, len(value)))
             values.extend(value)
@@ -137,10 +144,10 @@ class Recorder(Scope):
         traced = [t._scope for t in operands if t.is_traced]
         results: Any = map(make_tensor, values)
         if traced:
-            known = tuple(values) if primitive.multiple else values[0]
-            results = max(traced, key=lambda scope: scope.level).record(
-                primitive, operands, dict(parameters), known
-            )
+            result = tuple(values) if primitive.multiple else values[0]
+            scope, line = max(traced, key=lambda scope: scope.level), self.lines.get(entry)
+            with Located(line) if line else nullcontext():
+                results = scope.record(primitive, operands, dict(parameters), result)
             results = results if primitive.multiple else (results,)
         outside.update(zip(numbers, results, strict=True))
 

@@ -235,9 +235,10 @@ class Scope:
         restored: such tensors from outside of a compiled program, as they were before.
         runs: the latest runs of Cells inside the scope (``trace.replayed_forward``), ``None`` if there
             was none.
+        opaque: whether a loop, branch, or other program inside the scope takes derivatives.
     """
 
-    __slots__ = ("__weakref__", "bindings", "level", "rebound", "restored", "runs", "written")
+    __slots__ = ("__weakref__", "bindings", "level", "opaque", "rebound", "restored", "runs", "written")
 
     #: whether the scope has the values of its tensors, which outer scopes can then use once it is closed
     lifts = False
@@ -249,6 +250,7 @@ class Scope:
         self.written: dict[int, Any] = {}
         self.rebound: list[weakref.ref[Tensor]] = []
         self.restored: dict[int, tuple[Tensor, Tensor]] = {}
+        self.opaque = False
 
     def still_rebound(self) -> list[Tensor]:
         """The tensors that live and are bound to a value of the scope by item assignment."""
@@ -303,9 +305,13 @@ class GraphScope(Scope):
         captures: inputs that stand for tensors from outside, in the order of ``builder.inputs``.
         parameters: Parameters that became inputs (of the outermost scope only).
         dependencies: objects whose Python attributes the program was traced with.
+        differentiated: the functions differentiated inside the scope (``transforms.zero_gradients``).
     """
 
-    __slots__ = ("_captured", "_values_are_inputs", "builder", "captures", "dependencies", "parameters")
+    __slots__ = (
+        "_captured", "_values_are_inputs", "builder", "captures", "dependencies", "differentiated",
+        "parameters",
+    )  # fmt: skip
 
     def __init__(self, values_are_inputs: bool = False) -> None:
         super().__init__()
@@ -314,6 +320,7 @@ class GraphScope(Scope):
         self.captures: list[tuple[Variable, Tensor]] = []
         self.parameters: list[Tensor] = []
         self.dependencies: dict[int, tuple[Any, int]] = {}
+        self.differentiated: list[Any] = []
         self._captured: dict[int, Any] = {}
 
     def input(self, tensor: Tensor) -> Tensor:
@@ -362,6 +369,11 @@ class GraphScope(Scope):
         # what the key names is kept alive with it
         self._captured[key] = (atom, tensor._array, tensor._atom)
         return atom
+
+    def close_program(self) -> None:
+        """Tell the enclosing scope, after this one was closed as a program, of derivatives taken inside."""
+        if (outer := innermost()) is not None:
+            outer.opaque |= self.opaque or bool(self.differentiated)
 
     def record(self, primitive: Primitive, tensors: Sequence[Tensor], parameters: dict) -> Any:
         atoms = tuple([t._atom if t._scope is self else self.atom(t) for t in tensors])

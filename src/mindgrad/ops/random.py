@@ -16,7 +16,6 @@ from mindgrad.ir.dtype import DType, as_dtype, float32, float64, int64, promote
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arguments import varargs, whole_number
-from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.index_checks import known
 from mindgrad.ops.operands import broadcast_shapes, broadcast_to, cast, inexact, operand
 from mindgrad.ops.registry import public
@@ -357,5 +356,5 @@ def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
         )
     dtype = promote(float32, share.dtype)
     drawn = fractions("Bernoulli", like.shape, dtype, seeds)
-    found = apply(arithmetic.less, drawn, broadcast_to(cast(stop_gradient(share), dtype), like.shape))
+    found = apply(arithmetic.less, drawn, broadcast_to(cast(share, dtype), like.shape))
     return cast(found, like.dtype)

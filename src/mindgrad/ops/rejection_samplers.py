@@ -196,7 +196,7 @@ def _poisson(
     if rate.dtype.kind not in ("float", "int", "uint"):
         raise TypeError(f"For '{operator}', the '{name}' must be real, but its type is {rate.dtype}.")
     require(operator, name, rate, lambda v: (v >= 0) & np.isfinite(v), "finite and not negative")
-    mean: Any = broadcast_to(cast(stop_gradient(rate), float64), shape)
+    mean: Any = broadcast_to(cast(rate, float64), shape)
     is_small = mean < _SMALL_MEAN
     few = _by_inversion(operator, apply(arithmetic.select, is_small, mean, mean * 0.0), seeds)
     many = _by_rejection(operator, apply(arithmetic.select, is_small, mean * 0.0 + _SMALL_MEAN, mean), seeds)

@@ -10,6 +10,7 @@ import ml_dtypes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
 from mindgrad.ops.define import also_named, unary_function
+from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.operands import binary, cast, choose, operand, promoted
 from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic as basic
@@ -121,7 +122,7 @@ def heaviside(x: Any, values: Any) -> Tensor:
     x, values = promoted("Heaviside", x, values)
     above = cast(binary(basic.greater, "Heaviside", x, 0), values.dtype)
     nan = binary(basic.not_equal, "Heaviside", x, x)
-    return choose(nan, x, choose(binary(basic.equal, "Heaviside", x, 0), values, above))
+    return choose(nan, stop_gradient(x), choose(binary(basic.equal, "Heaviside", x, 0), values, above))
 
 
 # --- questions ---------------------------------------------------------------------------------------

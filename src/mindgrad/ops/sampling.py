@@ -135,7 +135,7 @@ def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: in
 def _multinomial(
     operator: str, input: Any, num_samples: Any, replacement: Any, seeds: tuple[int, int]
 ) -> Tensor:
-    weights = cast(inexact(stop_gradient(operand(input, operator))), float64)
+    weights = cast(inexact(operand(input, operator)), float64)
     count = whole_number(num_samples, operator, "num_samples", least=0)
     if not isinstance(replacement, bool):
         raise TypeError(f"For '{operator}', the 'replacement' must be a bool, but got {replacement!r}.")
@@ -201,7 +201,7 @@ def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype
     >>> print(ops.random_categorical(Tensor([[0.0, 200.0]]), 3))
     [[1 1 1]]
     """
-    scores = inexact(stop_gradient(operand(logits, "RandomCategorical")))
+    scores = inexact(operand(logits, "RandomCategorical"))
     if scores.ndim != 2:
         raise ValueError(
             f"For 'RandomCategorical', the 'logits' must be a matrix, but their shape is {scores.shape}."

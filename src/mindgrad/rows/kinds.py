@@ -67,6 +67,11 @@ def zeros(type: TensorType) -> Constant:
     return full(type, 0)
 
 
+def is_zero(atom: Any) -> bool:
+    """Whether an atom is known to be zero."""
+    return type(atom) is Constant and not atom.value.any()
+
+
 def ones(type: TensorType) -> Constant:
     """Ones of ``type``."""
     return full(type, 1)

@@ -65,6 +65,7 @@ def trace(
         operands: dict[Any, Tensor] = {
             scope.bindings[id(p)]._atom: p for p in scope.parameters if id(p) not in scope.written
         }
+    scope.close_program()
     operands.update(scope.captures)
     captured = {variable: operands[variable] for variable in graph.inputs if variable in operands}
     written = dict(scope.written)

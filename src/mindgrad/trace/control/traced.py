@@ -106,6 +106,7 @@ class Traced:
                     for tensor in every
                     if not aliases.is_stale(tensor)
                 }
+            scope.close_program()
         finally:
             scope.undo()
             contents.restore()

@@ -1,0 +1,200 @@
+"""Warn of gradients that are zero only because an operator between input and output is piecewise constant.
+
+The derivative of a comparison, a rounding, an index such as argmax, and a random draw is zero wherever it
+exists. If the output depends on a differentiated input only through such operators, the gradient is exactly
+zero, which is rarely meant. ``execution.record`` and ``execution.plans`` call :func:`steps_of` once per
+derivative program, and only if a result of the program is the constant zero.
+
+The derivative of a function with kinks, such as relu, is piecewise constant itself, so its own derivative is
+rightly zero. Therefore each scope keeps the functions that were differentiated inside it. An input on which
+one of these functions depends smoothly gets no warning.
+
+Limits: operators with graphs other than branches, ``while``, ``scan``, and recomputed blocks count as smooth,
+and so do operators whose derivative the user has written. There is no warning of a function inside which a
+loop, branch, ``vmap``, or recomputed block takes derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Literal
+
+from mindgrad._base.location import ZeroGradientWarning, warn_at
+from mindgrad.ir.graph import DerivativeOf, Equation, Graph, Variable
+from mindgrad.ir.scope import GraphScope, identity
+
+__all__ = [
+    "Unchecked", "paths_of_block", "paths_of_branch", "paths_of_scan", "paths_of_while", "smooth_atoms",
+    "smooth_variables", "steps_of", "warn_of_zeros",
+]  # fmt: skip
+
+#: how an output depends on a value: smoothly, or only through the piecewise constant operator of an equation
+_Path = Literal["smooth"] | Equation
+
+
+@dataclass(frozen=True)
+class Unchecked:
+    """A transform of a function inside which a loop or other program takes derivatives: it never warns."""
+
+    transform: Callable[..., list[Any]]
+
+    def __call__(self, *args: Any) -> list[Any]:
+        return self.transform(*args)
+
+
+def steps_of(
+    equations: Sequence[Equation], xs: Iterable[Any], ys: Sequence[Any], excusing: Sequence[Any]
+) -> list[tuple[Any, str]]:
+    """The piecewise constant operators through which alone ``ys`` depend on one of the inputs ``xs``.
+
+    Args:
+        equations: the equations of the function.
+        xs: the differentiated inputs.
+        ys: the outputs.
+        excusing: atoms of the function; inputs on which one of them depends smoothly do not count.
+
+    Returns:
+        The line and the name of each operator.
+    """
+    paths = _paths(equations, ys)
+    broken = {x: path for x in xs if x.dtype.is_inexact and isinstance(path := paths.get(x), Equation)}
+    excused = smooth_variables(equations, excusing) if broken else ()
+    steps = [(path.source, path.primitive.name) for x, path in broken.items() if x not in excused]
+    return list(dict.fromkeys(steps))
+
+
+def warn_of_zeros(steps: Iterable[tuple[Any, str]]) -> None:
+    """Warn at the line of each operator of :func:`steps_of`."""
+    for source, name in steps:
+        warn_at(
+            source,
+            f"The gradient through '{name}' is zero: the result of this operation is piecewise constant, and "
+            f"the output depends on a differentiated input only through it. If the zero is meant, write "
+            f"ops.stop_gradient(x) for the operand x. If not, use a smooth function (ops.sigmoid), a "
+            f"reparameterized draw, or an integral that ends at the time of the event.",
+            ZeroGradientWarning,
+        )
+
+
+def smooth_variables(equations: Sequence[Equation], ys: Sequence[Any]) -> set[Variable]:
+    """The variables on which ``ys`` depend smoothly."""
+    return {x for x, path in _paths(equations, ys).items() if path == "smooth"}
+
+
+def smooth_atoms(scope: GraphScope) -> list[Any]:
+    """The atoms of ``scope`` on which a function depends smoothly that was differentiated inside it."""
+    atoms: list[Any] = []
+    for equations, outputs, captures in scope.differentiated:
+        smooth = smooth_variables(equations, outputs)
+        atoms += [_atom(scope, tensor) for variable, tensor in captures if variable in smooth]
+    return [atom for atom in atoms if atom is not None]
+
+
+def _atom(scope: GraphScope, tensor: Any) -> Any:
+    """The atom of ``tensor`` if it has one in ``scope``, else ``None``."""
+    return tensor._atom if tensor._scope is scope else scope._captured.get(identity(tensor), (None,))[0]
+
+
+def _paths(equations: Sequence[Equation], ys: Sequence[Any]) -> dict[Any, _Path]:
+    """The dependence of ``ys`` on each variable that they depend on."""
+    paths: dict[Any, _Path] = dict.fromkeys((y for y in ys if type(y) is Variable), "smooth")
+    _extend(equations, paths)
+    return paths
+
+
+def _extend(equations: Sequence[Equation], paths: dict[Any, _Path]) -> None:
+    """Extend ``paths`` from the results of ``equations``, last to first, to their operands."""
+    for equation in reversed(equations):
+        after = [paths.get(y) for y in equation.outputs]
+        if all(path is None for path in after) or equation.primitive.stops:
+            continue
+        before = _of_graphs(equation, after) if equation.graphs else _of_operator(equation, after)
+        for x, path in zip(equation.inputs, before, strict=True):
+            if type(x) is Variable and path is not None:
+                paths[x] = _joined(paths.get(x), path)  # type: ignore[assignment]
+
+
+def _joined(one: _Path | None, other: _Path | None) -> _Path | None:
+    """The dependence on a value that two paths lead from."""
+    return "smooth" if "smooth" in (one, other) else one or other
+
+
+def _of_graphs(equation: Equation, after: Sequence[_Path | None]) -> Sequence[_Path | None]:
+    """The dependence on each operand of an equation with graphs, for the dependence on each result."""
+    if equation.primitive.paths is not None:
+        return equation.primitive.paths(equation, after)  # type: ignore[no-any-return]
+    return [reduce(_joined, after)] * len(equation.inputs)
+
+
+def _of_operator(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
+    """The dependence on each operand of an operator, for the dependence on each result."""
+    primitive, count = equation.primitive, len(equation.inputs)
+    if primitive.jvp is None:
+        # comparisons of a derivative rule belong to a function with kinks
+        return ["smooth" if isinstance(equation.source, DerivativeOf) else equation] * count
+    # the tangent of a float passes through integers, but not through indices that are returned beside values
+    reached = [
+        path if y.dtype.is_inexact or (y.dtype.kind != "bool" and not primitive.multiple) else None
+        for y, path in zip(equation.outputs, after, strict=True)
+    ]
+    path = reduce(_joined, reached) or equation
+    linear, is_real = primitive.linear_operands(count), equation.outputs[0].dtype.is_inexact
+    return [
+        path if x.dtype.is_inexact or (x.dtype.kind != "bool" and (k in linear or not is_real)) else equation
+        for k, x in enumerate(equation.inputs)
+    ]
+
+
+# -- equations with graphs ------------------------------------------------------------------------
+
+
+def paths_of_branch(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
+    """The rule ``paths`` of a branch, whose predicate decides on every result."""
+    branches = [_through(graph, after) for graph in equation.graphs.values()]
+    return [equation, *map(_joined, *branches)]
+
+
+def paths_of_block(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
+    """The rule ``paths`` of a program that runs once."""
+    return _through(equation.parameters["body"], after)
+
+
+def paths_of_while(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
+    """The rule ``paths`` of a loop with a condition, which decides on every result."""
+    count = len(equation.parameters["body"].outputs)
+    saved = after[count + 2 :] or [None] * count  # carries, after two numbers of iterations
+    after = list(map(_joined, after[:count], saved))
+    untouched = [*[None] * equation.parameters["consts"], *after]  # by a loop that ends immediately
+    condition = _through(equation.parameters["condition"], [equation])
+    return _of_loop(equation, count, after, list(map(_joined, untouched, condition)))
+
+
+def paths_of_scan(equation: Equation, after: Sequence[_Path | None]) -> list[_Path | None]:
+    """The rule ``paths`` of a loop over elements."""
+    return _of_loop(equation, equation.parameters["carries"], after, [None] * len(equation.inputs))
+
+
+def _of_loop(
+    loop: Equation, carries: int, after: Sequence[_Path | None], before: list[_Path | None]
+) -> list[_Path | None]:
+    """The dependence on the operands of a loop; ``before``: their dependence without its body."""
+    body, consts = loop.parameters["body"], loop.parameters["consts"]
+    carried, stacked = after[:carries], after[carries:]
+    while True:
+        longer = list(map(_joined, before, _through(body, [*carried, *stacked])))
+        if longer == before:
+            return before
+        before = longer
+        carried = list(map(_joined, carried, before[consts:]))
+
+
+def _through(graph: Graph, after: Sequence[_Path | None]) -> list[_Path | None]:
+    """The dependence on each input of ``graph``, for the dependence on each of its outputs."""
+    paths: dict[Any, _Path] = {}
+    for y, path in zip(graph.outputs, after, strict=True):
+        if type(y) is Variable and path is not None:
+            paths[y] = _joined(paths.get(y), path)  # type: ignore[assignment]
+    _extend(graph.equations, paths)
+    return [paths.get(x) for x in graph.inputs]
