@@ -76,6 +76,11 @@ COMPILED = {
     "masked_select, mask broadcast": lambda x, y, m, e: ops.masked_select(x, m.reshape(6, 1)).std(),
     "masked_select, input broadcast": lambda x, y, m, e: ops.masked_select(x[0], e).sum(),
     "mint.masked_select": lambda x, y, m, e: mint.exp(mint.masked_select(x, e)).sum(),
+    "nn.MSELoss": lambda x, y, m, e: nn.MSELoss()(x[m], y[m]),
+    "mse_loss, sum": lambda x, y, m, e: ops.mse_loss(x[e], y[e], reduction="sum"),
+    "mse_loss of a number": lambda x, y, m, e: ops.mse_loss(x[m], Tensor(1.0)),
+    "nn.L1Loss": lambda x, y, m, e: nn.L1Loss()(x[m], y[m]),
+    "l1_loss": lambda x, y, m, e: ops.l1_loss(ops.exp(x[e]), y[e]),
     "in-place operator": lambda x, y, m, e: increased(x[m]).sum(),
 }
 
@@ -112,6 +117,8 @@ REFUSED = {
     "sort": lambda x, y, m: x[m].sort()[0].sum(),
     "argmax": lambda x, y, m: x[m].argmax(),
     "cumsum": lambda x, y, m: x[m].cumsum(0).sum(),
+    "losses of other masks": lambda x, y, m: ops.mse_loss(x[m], y[~m]),
+    "loss of a selection and a tensor": lambda x, y, m: ops.l1_loss(x[m], y),
     "other mask": lambda x, y, m: (x[m] * x[~m]).sum(),
     "softmax": lambda x, y, m: ops.softmax(x[m], 0).sum(),
     "concat of masked_select": lambda x, y, m: ops.concat((ops.masked_select(x[:, 0], m), y[0])).sum(),
