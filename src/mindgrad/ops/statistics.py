@@ -17,9 +17,9 @@ from mindgrad.ops.joining import stack
 from mindgrad.ops.operands import accepted, applied, cast, choose, inexact, is_selection, operand
 from mindgrad.ops.reduction import flag, reduced, widened, with_reduced_axes
 from mindgrad.ops.registry import public
+from mindgrad.ops.selected_spread import spread_of_selected
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.eigh_svd import svdvals
-from mindgrad.rows.elementwise import sqrt
 from mindgrad.rows.sorting import argsort
 from mindgrad.rows.static_slices import slice
 from mindgrad.rows.structural import reshape, transpose
@@ -121,7 +121,7 @@ def std_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False
 def _spread(operator: str, input: Any, axis: Any, ddof: Any, keep: Any) -> tuple[Tensor, Tensor]:
     flag(keep, operator, "keepdims")
     if is_selection(input):
-        return _spread_of_selected(operator, input, axis, ddof, keep)
+        return spread_of_selected(operator, input, axis, ddof, keep, _spread)
     deviations, average, axes, left = _centred(operator, input, axis, ddof)
     shape, kind = deviations.shape, inexact(operand(input, operator)).dtype
     if operator == "Std":
@@ -133,26 +133,6 @@ def _spread(operator: str, input: Any, axis: Any, ddof: Any, keep: Any) -> tuple
     if not keep:
         average = apply(reshape, average, shape=spread.shape)
     return cast(with_reduced_axes(spread, shape, axes, keep), kind), cast(average, kind)
-
-
-def _spread_of_selected(operator: str, x: Any, axis: Any, ddof: Any, keep: bool) -> tuple[Any, Any]:
-    """As :func:`_spread`, of ``x[mask]`` whose number of elements is unknown while compiling."""
-    axes = normalize_axes(axis, x.values.ndim, operator)
-    if 0 not in axes:
-        spread, average = (x.mapped(lambda v, k=k: _spread(operator, v, axes, ddof, keep)[k]) for k in (0, 1))
-        return spread, average
-    kind = inexact(x).dtype
-    accepted(rows.norm, operator, inexact(x.values), axes=())
-    x = widened(inexact(x))
-    average = reduction.mean(x, axes, True)
-    deviations, count = arithmetic.sub(x, average), x.count(axes)
-    left = choose(greater(count, ddof), arithmetic.sub(count, ddof), _math.nan)
-    if operator == "Std":
-        spread = arithmetic.div(reduced(rows.norm, operator, deviations, axes, keep), apply(sqrt, left))
-    else:
-        squares = arithmetic.mul(deviations, deviations)
-        spread = arithmetic.div(reduced(rows.reduce_sum, operator, squares, axes, keep), left)
-    return cast(spread, kind), cast(apply(reshape, average, shape=spread.shape), kind)
 
 
 @public("ReduceStd(axis: integers=(), unbiased=True, keep_dims=False)(x)")
