@@ -27,7 +27,7 @@ from mindgrad.ops.operands import (
     promoted,
 )
 from mindgrad.ops.registry import public
-from mindgrad.ops.subscript import unknown_mask_error
+from mindgrad.ops.selection import selected
 from mindgrad.rows import arithmetic, indexing, static_slices, structural
 
 __all__ = [
@@ -399,7 +399,8 @@ def masked_select(input: Any, mask: Any) -> Tensor:
     Raises:
         TypeError: ``mask`` is not Bool.
         ValueError: the shapes do not broadcast.
-        RuntimeError: the program is being compiled and the mask unknown: so is the result's shape.
+        CompileError: If the program is being compiled, the mask is unknown, and code needs the shape of the
+            result. Pointwise operators and reductions of the result are compiled.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([1.0, 2.0, 3.0])
@@ -410,6 +411,6 @@ def masked_select(input: Any, mask: Any) -> Tensor:
     shape = broadcast_shapes("MaskedSelect", x.shape, where_.shape)
     values = known(where_)
     if values is None:
-        unknown_mask_error()
+        return selected(broadcast_to(x, shape), broadcast_to(where_, shape))
     chosen = np.flatnonzero(np.broadcast_to(values, shape)).astype(np.int32)
     return read_along(ravel(broadcast_to(x, shape)), chosen, 0)

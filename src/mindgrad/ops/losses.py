@@ -15,7 +15,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic, clipping, comparison, math, rectifiers, rounding, statistics
 from mindgrad.ops.activation import number, real_operand
 from mindgrad.ops.axes import normalize_axis
-from mindgrad.ops.operands import choose, promoted
+from mindgrad.ops.operands import choose, is_selection, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.reduction import mean as mean_of
 from mindgrad.ops.reduction import sum as sum_of
@@ -95,6 +95,8 @@ def softplus(x: Tensor) -> Tensor:
 
 def _difference(operator: str, input: Any, target: Any) -> Tensor:
     tensors = [real_operand(input, operator), real_operand(target, operator)]
+    if any(map(is_selection, tensors)):  # its shape is unknown
+        return arithmetic.sub(*tensors)
     difference = arithmetic.sub(*promoted(operator, *tensors))
     if all(difference.size > x.size for x in tensors):
         warn_user(

@@ -14,9 +14,10 @@ from mindgrad.ops.comparison import greater, less, logical_and, not_equal
 from mindgrad.ops.extremes import taken_along
 from mindgrad.ops.flow import stop_gradient
 from mindgrad.ops.joining import stack
-from mindgrad.ops.operands import accepted, applied, cast, choose, inexact, operand
+from mindgrad.ops.operands import accepted, applied, cast, choose, inexact, is_selection, operand
 from mindgrad.ops.reduction import flag, reduced, widened, with_reduced_axes
 from mindgrad.ops.registry import public
+from mindgrad.ops.selected_spread import spread_of_selected
 from mindgrad.rows import reduction as rows
 from mindgrad.rows.eigh_svd import svdvals
 from mindgrad.rows.sorting import argsort
@@ -119,6 +120,8 @@ def std_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False
 
 def _spread(operator: str, input: Any, axis: Any, ddof: Any, keep: Any) -> tuple[Tensor, Tensor]:
     flag(keep, operator, "keepdims")
+    if is_selection(input):
+        return spread_of_selected(operator, input, axis, ddof, keep, _spread)
     deviations, average, axes, left = _centred(operator, input, axis, ddof)
     shape, kind = deviations.shape, inexact(operand(input, operator)).dtype
     if operator == "Std":

@@ -345,5 +345,6 @@ def unknown_mask_error() -> NoReturn:
         f"For '{OPERATOR}', the shape of what a mask selects depends on its values, which are unknown while "
         f"the program is being compiled",
         "Use ops.where(mask, x, 0) or ops.masked_fill, which keep the shape, or run in PYNATIVE_MODE. Of "
-        "x[mask] itself, pointwise operators are compiled, and sum, mean, prod, max, min, norm, any and all.",
+        "x[mask] itself, pointwise operators are compiled, and sum, mean, prod, max, min, norm, std, var, "
+        "any and all.",
     )
