@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mindgrad as ms
-from mindgrad import Tensor, nn, ops
+from mindgrad import Tensor, mint, nn, ops
 
 RANDOM = np.random.default_rng(0)
 
@@ -197,3 +197,87 @@ def test_a_discarded_singular_matrix_leaves_both_gradients_finite(name, of, wrap
     right_of_x, right_of_w = gradients(by_index)(good, w)
     np.testing.assert_allclose(of_w.asnumpy(), right_of_w.asnumpy(), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(of_x.asnumpy(), right_of_x.asnumpy(), rtol=1e-9, atol=1e-9)
+
+
+#: by name: a convolution, its input, and its weights
+WINDOWS = {
+    "conv1d_padded": (
+        lambda x, w: ops.conv1d(x, w, pad_mode="pad", padding=1),
+        RANDOM.normal(size=(2, 3, 9)),
+        RANDOM.normal(size=(4, 3, 3)),
+    ),
+    "conv2d_in_strides": (
+        lambda x, w: ops.conv2d(x, w, stride=2, pad_mode="pad", padding=1),
+        RANDOM.normal(size=(2, 3, 7, 8)),
+        RANDOM.normal(size=(4, 3, 3, 3)),
+    ),
+    "conv2d_in_groups": (
+        lambda x, w: ops.conv2d(x, w, groups=2, dilation=2),
+        RANDOM.normal(size=(2, 4, 7, 8)),
+        RANDOM.normal(size=(6, 2, 3, 2)),
+    ),
+    "conv2d_of_each_channel": (
+        lambda x, w: ops.conv2d(x, w, groups=4),
+        RANDOM.normal(size=(2, 4, 7, 8)),
+        RANDOM.normal(size=(8, 1, 3, 2)),
+    ),
+    "conv3d": (
+        lambda x, w: ops.conv3d(x, w),
+        RANDOM.normal(size=(2, 2, 4, 5, 6)),
+        RANDOM.normal(size=(3, 2, 2, 3, 2)),
+    ),
+    "transposed": (
+        lambda x, w: mint.nn.functional.conv_transpose2d(x, w, stride=2),
+        RANDOM.normal(size=(2, 3, 5, 5)),
+        RANDOM.normal(size=(3, 4, 3, 3)),
+    ),
+}
+
+
+def within_windows(name: str, derive: Callable[..., Any], bad: float, wrap: Callable[..., Any]) -> list[Any]:
+    """A derivative by the weights with a bad element in a sample, and with zero in its place."""
+    f, x, w = WINDOWS[name]
+    position = (1, slice(None), *[n // 2 for n in x.shape[2:]])
+    spoiled, clean = x.copy(), x.copy()
+    spoiled[position], clean[position] = bad, 0.0
+    good = np.isfinite(f(Tensor(spoiled), Tensor(w)).asnumpy()).all(axis=1, keepdims=True)
+    assert 0 < np.count_nonzero(good[1]) < good[1].size
+
+    def loss(x: Tensor) -> Callable[[Tensor], Tensor]:
+        return lambda w: ops.where(Tensor(good), ops.square(f(x, w)), 0.0).sum()
+
+    return [wrap(derive(loss, Tensor(x)))(Tensor(w)).asnumpy() for x in (spoiled, clean)]
+
+
+WITHIN = {
+    "grad": lambda loss, x: ms.grad(loss(x)),
+    "hessian": lambda loss, x: lambda w: ms.jvp(ms.grad(loss(x)), w, 2 * w)[1],
+    "by_samples": lambda loss, x: lambda w: ms.grad(lambda x: ms.grad(loss(x))(w).sum())(x),
+    "vmap": lambda loss, x: lambda w: ms.vmap(lambda a: ms.grad(loss(x))(a * w))(Tensor([1.0, 2.0])),
+    "vmap_of_samples": lambda loss, x: (
+        lambda w: ms.vmap(lambda a: ms.grad(loss(a * x))(w))(Tensor([1.0, 2.0]))
+    ),
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("name", WINDOWS)
+def test_where_discards_infinite_elements_within_the_windows_of_a_sample(name, wrap):
+    found, right = within_windows(name, WITHIN["grad"], np.nan, wrap)
+    np.testing.assert_allclose(found, right, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("derive", list(WITHIN)[1:])
+def test_where_discards_infinite_elements_within_windows_in_other_derivatives(derive, wrap):
+    found, right = within_windows("conv2d_in_strides", WITHIN[derive], np.inf, wrap)
+    np.testing.assert_allclose(found, right, rtol=1e-9, atol=1e-9)
+
+
+def test_an_infinite_element_in_a_window_that_is_used_stays_in_the_gradient():
+    x, w = RANDOM.normal(size=(1, 1, 5)), Tensor(RANDOM.normal(size=(1, 1, 2)))
+    x[0, 0, 2] = np.nan
+    used = Tensor(np.array([[[True, True, False, True]]]))  # of the two windows that read it, one is used
+    assert np.isnan(
+        ms.grad(lambda w: ops.where(used, ops.conv1d(Tensor(x), w), 0.0).sum())(w).asnumpy()
+    ).any()

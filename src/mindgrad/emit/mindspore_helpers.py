@@ -215,6 +215,14 @@ def convolved(
     return y.reshape(*samples, *y.shape[1:]) if len(samples) > 1 else y
 
 
+def window_reach(ops: Any, live: Any, skips: Any, window: Any, **steps: Any) -> Any:
+    """Whether a live window reads each position; true in every sample that ``skips`` marks."""
+    lead = live.shape[: len(live.shape) - len(window)]
+    x = live.reshape(-1, 1, *live.shape[len(lead) :]).astype("float32")
+    y = convolved(ops, x, ops.ones((1, 1, *window), x.dtype), groups=1, **steps) > 0
+    return ops.logical_or(y.reshape(*lead, *y.shape[2:]), skips.reshape(*lead[:-1], *[1] * (len(window) + 1)))
+
+
 def solve(ops: Any, a: Any, b: Any, transpose: bool = False) -> Any:
     """A⁻¹ b."""
     if transpose:
@@ -252,7 +260,7 @@ HELPERS: dict[str, Callable[..., Any]] = {
     helper.__name__: helper
     for helper in (
         absorb, shield, safe_reciprocal, safe_quotient, sech_squared, direction, one_minus_square, dot, pad,
-        gather, scatter_add, scatter_set, dynamic_slice, dynamic_update_slice, conv, argsort, solve,
-        logcumsumexp, linear_recurrence,
+        gather, scatter_add, scatter_set, dynamic_slice, dynamic_update_slice, conv, window_reach, argsort,
+        solve, logcumsumexp, linear_recurrence,
     )
 }  # fmt: skip

@@ -32,12 +32,15 @@ from mindgrad.rows.convolution_axes import (
 )
 from mindgrad.rows.convolution_kernel import Padding, convolve, dilated, output_sizes
 from mindgrad.rows.kinds import multilinear, zeros
+from mindgrad.rows.logic import isfinite
 from mindgrad.rows.patterns import convolved
+from mindgrad.rows.reduction import reduce_all
 from mindgrad.rows.samples import case, reals
-from mindgrad.rows.shielding import shielded
+from mindgrad.rows.shielding import can_discard, finite_or, met, shielded
 from mindgrad.rows.static_slices import reverse
 from mindgrad.rows.stencil import is_stencil, stencil
-from mindgrad.rows.structural import reshape, transpose
+from mindgrad.rows.structural import broadcast_in_dim, reshape, transpose
+from mindgrad.rows.window_reach import window_reach
 
 __all__ = ["conv"]
 
@@ -185,21 +188,47 @@ def _cotangent_input(
     if not ct.type.size:
         return zeros(x.type)
     w = shielded(w, ct, (0,), (len(ct.shape) - len(strides) - 1,))
+    return conv(
+        ct,
+        _channels_exchanged(reverse(w, axes=tuple(range(2, len(w.shape)))), groups),
+        groups=groups,
+        **_backwards(ct, x, w, strides, padding, lhs_dilation, rhs_dilation),
+    )
+
+
+def _backwards(
+    ct: Any, x: Any, w: Any, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
+) -> dict[str, Any]:
+    """The steps of the convolution of ``ct`` that is the transpose of that of ``x``."""
     window = dilated(w.shape[2:], rhs_dilation)
     spread = dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
     full = dilated(x.shape[len(x.shape) - len(strides) :], lhs_dilation)
     low = [k - 1 - before for k, (before, _) in zip(window, padding, strict=True)]
     # as much behind as makes the result as long as the dilated input
     high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
-    return conv(
-        ct,
-        _channels_exchanged(reverse(w, axes=tuple(range(2, len(w.shape)))), groups),
-        strides=lhs_dilation,
-        padding=tuple(zip(low, high, strict=True)),
-        lhs_dilation=strides,
-        rhs_dilation=rhs_dilation,
-        groups=groups,
+    around = tuple(zip(low, high, strict=True))
+    return dict(strides=lhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=rhs_dilation)
+
+
+def _shielded_input(ct: Any, x: Any, w: Any, groups: int, **window: Any) -> Any:
+    """``x`` without the infinite elements that only windows with discarded cotangents have read."""
+    if not can_discard(ct, x):
+        return x
+    spatial = len(w.shape) - 2
+    rank = len(x.shape)
+    samples, channels, sizes = (
+        x.shape[: rank - spatial - 1],
+        x.shape[rank - spatial - 1],
+        x.shape[rank - spatial :],
     )
+    axis = len(samples) + 1  # of the channels of a group
+    outputs = ct.shape[axis - 1] // groups
+    live = met(reshape(ct, shape=(*samples, groups, outputs, *ct.shape[axis:])), (axis,))
+    skips = reduce_all(isfinite(x), axes=tuple(range(axis - 1, rank)))
+    mask = window_reach(live, skips, window=w.shape[2:], **_backwards(ct, x, w, **window))
+    dims = (*range(axis), *range(axis + 1, rank + 1))
+    mask = broadcast_in_dim(mask, shape=(*samples, groups, channels // groups, *sizes), dims=dims)
+    return finite_or(reshape(mask, shape=x.shape), x)
 
 
 def _cotangent_kernel(
@@ -215,8 +244,8 @@ def _cotangent_kernel(
     """The input convolved with ``ct`` as the kernel, the batch in the place of the channels."""
     if not ct.type.size or not x.type.size:
         return zeros(w.type)
-    # by sample: which elements of a sample a discarded window has read would take another convolution
-    x = shielded(x, ct, (0,), (0,))
+    steps = dict(strides=strides, padding=padding, lhs_dilation=lhs_dilation, rhs_dilation=rhs_dilation)
+    x = _shielded_input(ct, x, w, groups, **steps)
     x, ct = [_joined(each, w, lambda x, shape: reshape(x, shape=shape)) for each in (x, ct)]
     window = dilated(w.shape[2:], rhs_dilation)
     spread = dilated(ct.shape[2:], strides)
@@ -227,7 +256,7 @@ def _cotangent_kernel(
         low = [k - 1 - before for k, before in zip(window, low, strict=True)]
         high = [n + k - 1 - m - a for n, k, m, a in zip(full, window, spread, low, strict=True)]
         around = tuple(zip(low, high, strict=True))
-        steps = dict(strides=rhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=lhs_dilation)
+        steps |= dict(strides=rhs_dilation, padding=around, lhs_dilation=strides, rhs_dilation=lhs_dilation)
         return _cotangent_kernel_exchanged(ct, x, groups, **steps)
     x = _samples_exchanged(x, groups)
     kernel = transpose(ct, permutation=(1, 0, *range(2, len(ct.shape))))

@@ -6,7 +6,8 @@ In ``where(good, x @ w, 0)`` a discarded sample of NaN meets cotangents that are
 make the gradient of ``w`` NaN. Products of elements have a rule of their own (``rows.exact_zeros``), but a
 sum of products cannot check each term. It need not: if the result of the forward product is finite wherever
 it is used, everything that an infinite element reaches was discarded. So such an element is replaced by zero
-if all cotangents that it meets are zero, and stays otherwise.
+if all cotangents that it meets are zero, and stays otherwise. An element of the input of a convolution meets
+the cotangents of the windows that read it (``rows.window_reach``).
 
 Nothing is emitted unless ``ct`` can have such zeros: those of a selection (``MASKED``), or, if ``other`` is
 known to be possibly infinite, those of a slice or lookup (``CUT``).
