@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mindgrad.ir.graph import INFINITE, INHERITED, Constant, Equation, Graph, Variable, live_equations
+from mindgrad.ir.graph import (
+    CUT,
+    INFINITE,
+    INHERITED,
+    MASKED,
+    Constant,
+    Equation,
+    Graph,
+    Variable,
+    live_equations,
+)
 from mindgrad.ir.types import TensorType
 
 if TYPE_CHECKING:
@@ -34,6 +44,8 @@ POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "poin
 _COMPARED = 1 << 22
 #: bytes from which on their beginnings are compared first
 _COPIED = 1 << 12
+#: marks that no value has by itself
+_SET_LATER = MASKED | CUT
 _FOLD = 64  # equations on constants of at most this many elements are folded
 
 
@@ -153,6 +165,7 @@ class Builder:
                     representative = last
                 self._last[constant.type] = representative
             self._constants[constant.key] = representative
+        representative.marks |= constant.marks
         return representative
 
     def trace(
@@ -208,6 +221,7 @@ class Builder:
         if folds and inputs:
             folded = self._fold(primitive, inputs, parameters)
             if folded is not None:
+                folded.marks |= tainted & _SET_LATER
                 return folded
         key = self._key(primitive, inputs, parameters)
         found = self._table.get(key)

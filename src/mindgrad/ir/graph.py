@@ -158,7 +158,7 @@ class Constant(Atom):
     and ones of derivatives cost nothing.
     """
 
-    __slots__ = ("_tainted", "is_splat", "key", "type", "value")
+    __slots__ = ("_tainted", "is_splat", "key", "marks", "type", "value")
     linear = False
 
     def __init__(self, value: np.ndarray, type: TensorType | None = None) -> None:
@@ -166,6 +166,8 @@ class Constant(Atom):
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
         self._tainted: bool | None = None
+        #: marks that a derivative sets: of a cotangent that was folded to this constant
+        self.marks = 0
         small = self.value.size <= _SMALL
         if small:
             self.key: Any = (self.type, self.value.shape, self.value.tobytes())
@@ -175,10 +177,10 @@ class Constant(Atom):
 
     @property
     def tainted(self) -> int:  # type: ignore[override]
-        """Whether an element is infinite or NaN; looked at once, since every equation on it asks."""
+        """The marks, with ``INFINITE`` if an element is infinite or NaN, which is checked once."""
         if self._tainted is None:
             self._tainted = not is_finite(self.value)
-        return self._tainted
+        return self._tainted | self.marks
 
     def array(self) -> np.ndarray:
         """The value in its full shape (a read-only view for a splat)."""

@@ -17,6 +17,7 @@ from mindgrad.ir.work import ARITHMETIC, QUOTIENT, VIEW
 from mindgrad.rows.kinds import (
     accumulate,
     linear,
+    marked,
     multilinear,
     pointwise_constant,
     pointwise_linear,
@@ -372,13 +373,6 @@ def _simplify_select(condition: Any, a: Any, b: Any) -> Any:
     return None
 
 
-def _masked_out(cotangent: Any) -> Any:
-    """Mark a cotangent whose zeros are exact: a product with NaN data in that branch is zero too."""
-    if type(cotangent) is Variable:
-        cotangent.tainted |= MASKED
-    return cotangent
-
-
 #: ``select(c, a, b)``: elements of ``a`` where ``c``, of ``b`` elsewhere; linear in ``a`` and ``b``
 select = linear(
     "select",
@@ -391,8 +385,8 @@ select = linear(
     linear_in=(1, 2),
     transpose=lambda ct, c, a, b: [
         None,
-        _masked_out(select(c, ct, zeros(ct.type))) if a.linear else None,
-        _masked_out(select(c, zeros(ct.type), ct)) if b.linear else None,
+        marked(select(c, ct, zeros(ct.type)), MASKED) if a.linear else None,
+        marked(select(c, zeros(ct.type), ct), MASKED) if b.linear else None,
     ],
     simplify=_simplify_select,
     samples=[

@@ -34,6 +34,7 @@ __all__ = [
     "full",
     "general",
     "linear",
+    "marked",
     "multilinear",
     "ones",
     "pointwise_constant",
@@ -105,8 +106,15 @@ def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
 
 def cut(cotangent: Any) -> Any:
     """Mark a cotangent that has zeros wherever nothing was read."""
+    return marked(cotangent, CUT)
+
+
+def marked(cotangent: Any, mark: int) -> Any:
+    """``cotangent`` with a mark; a constant of equal elements needs none."""
     if type(cotangent) is Variable:
-        cotangent.tainted |= CUT
+        cotangent.tainted |= mark
+    elif type(cotangent) is Constant and not cotangent.is_splat:
+        cotangent.marks |= mark
     return cotangent
 
 
