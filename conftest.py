@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from mindgrad.ir import settings
+from tests.instruction_set import with_instruction_set
 from tests.numpy_programs import compile_ahead, evaluated_ahead, is_sample, select
 from tests.process_state import process_stays
 
@@ -43,7 +44,8 @@ if version("jaxlib").startswith("0.10."):
 # programs of all tests, as users have them; tests/programs/test_as_users_compile.py always does so.
 # A process that has these flags from one that has loaded jax has the limit on loops behind them.
 _FLAGS = " ".join(FAST_COMPILATION)
-IS_FAST = os.environ.setdefault("XLA_FLAGS", _FLAGS).startswith(_FLAGS)
+os.environ["XLA_FLAGS"] = with_instruction_set(os.environ.get("XLA_FLAGS", _FLAGS))
+IS_FAST = os.environ["XLA_FLAGS"].startswith(_FLAGS)
 
 
 @pytest.fixture(autouse=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.instruction_set import with_instruction_set
 from tests.laws import accuracy
 
 ROOT = Path(__file__).parents[2]
@@ -15,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("format", accuracy.FORMATS)
 def test_errors_of_operators_stay_within_the_listed_ones(format):
     # in a process that compiles as users do: the options of the tests make XLA's functions less exact
-    environment = {**os.environ, "XLA_FLAGS": "", "MINDGRAD_EAGER": "numpy"}
+    environment = {**os.environ, "XLA_FLAGS": with_instruction_set(), "MINDGRAD_EAGER": "numpy"}
     command = [sys.executable, "-m", "tests.laws.accuracy", "--check", format]
     ended = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
     assert (ended.stdout.strip(), ended.returncode) == ("", 0), ended.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import mindgrad
+from tests.instruction_set import with_instruction_set
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -22,7 +23,7 @@ def said(tmp_path, *command: str) -> str:
     pytest.importorskip("matplotlib", reason="the examples draw with matplotlib")
     done = subprocess.run(
         [sys.executable, *command],
-        env={**os.environ, "PYTHONPATH": str(Path(mindgrad.__file__).parents[1]), "XLA_FLAGS": ""},
+        env={**os.environ, "PYTHONPATH": str(Path(mindgrad.__file__).parents[1]), "XLA_FLAGS": with_instruction_set()},
         cwd=tmp_path, capture_output=True, text=True, timeout=110,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

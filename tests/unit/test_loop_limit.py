@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from mindgrad.backend import jax_import
+from tests.instruction_set import with_instruction_set
 
 LIMIT = "--xla_backend_extra_options=xla_cpu_small_while_loop_byte_threshold=65536"
 MINE = "--xla_backend_extra_options=xla_llvm_dot_tiling_factor=8"
@@ -53,7 +54,7 @@ assert text.count('xla_cpu_small_call="true"') == 1, text
 
 
 def test_a_loop_over_some_hundred_numbers_is_one_function():
-    environment = {name: value for name, value in os.environ.items() if name != "XLA_FLAGS"}
+    environment = os.environ | {"XLA_FLAGS": with_instruction_set()}
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         env=environment,
