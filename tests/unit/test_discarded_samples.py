@@ -281,3 +281,42 @@ def test_an_infinite_element_in_a_window_that_is_used_stays_in_the_gradient():
     assert np.isnan(
         ms.grad(lambda w: ops.where(used, ops.conv1d(Tensor(x), w), 0.0).sum())(w).asnumpy()
     ).any()
+
+
+# --- masks that are constants of a compiled program ----------------------------------------------------
+
+
+def _matrices(w: Tensor, x: Tensor) -> Tensor:
+    return ops.matmul(w, w.T) + x[:, :, None] * x[:, None, :]
+
+
+KEPT = np.array([True, False, True, True])
+DISCARDING = {
+    "softmax": lambda w, x: ops.softmax(x @ w, -1) ** 2,
+    "sort": lambda w, x: ops.sort(x @ w)[0] ** 2,
+    "var": lambda w, x: (x @ w).var(1, keepdims=True),
+    "cumprod": lambda w, x: ops.cumprod(x @ w, 1),
+    "cdist": lambda w, x: ops.cdist(x @ w, w),
+    "inverse": lambda w, x: ops.inverse(_matrices(w, x)).sum(-1),
+    "pinv": lambda w, x: ops.pinv(_matrices(w, x)).sum(-1),
+    "eigvalsh": lambda w, x: ops.eigvalsh(_matrices(w, x)) ** 2,
+    "eigh": lambda w, x: ops.eigh(_matrices(w, x))[0] ** 2,
+}
+
+
+@pytest.mark.parametrize("name", DISCARDING)
+def test_a_constant_mask_discards_a_sample_in_every_mode(name: str) -> None:
+    """where(mask, f(x, w), 0) with a mask that is no argument: its cotangent is a constant of the program."""
+    rng = np.random.default_rng(0)
+    w, x = Tensor(rng.normal(size=(3, 3)) + 2 * np.eye(3)), rng.normal(size=(4, 3))
+    mask = Tensor(KEPT[:, None])
+
+    def gradient(x: np.ndarray) -> Any:
+        samples = Tensor(x)
+        return lambda w: ms.grad(lambda w: ops.where(mask, DISCARDING[name](w, samples), 0.0).sum())(w)
+
+    with_nan = np.where(KEPT[:, None], x, np.nan)
+    expected = gradient(x)(w).asnumpy()
+    assert np.abs(expected).max() > 1e-3
+    for way in (lambda function: function, ms.jit):
+        np.testing.assert_allclose(way(gradient(with_nan))(w).asnumpy(), expected, rtol=1e-9)

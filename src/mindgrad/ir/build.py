@@ -111,8 +111,8 @@ class Builder:
 
     __slots__ = (
         "_always_move", "_constants", "_inlined", "_last", "_moves", "_rebound", "_table",
-        "derived", "equations", "inputs", "is_differentiating", "linear_equations", "nonzeros", "operands",
-        "source",
+        "derived", "equations", "inputs", "is_differentiating", "linear_equations", "moving", "nonzeros",
+        "operands", "source",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -133,7 +133,9 @@ class Builder:
         #: whether a derivative is being built, and what is known about its zeros, see ``rows.exact_zeros``
         self.is_differentiating = False
         self.nonzeros: dict[Any, Any] = {}
-        self._moves: dict[Any, bool] = {}
+        #: the inputs of the derivative, as bits, on which the operand depends whose cotangent is computed
+        self.moving = -1
+        self._moves: dict[Any, int] = {}
         self._always_move: list[Any] = []
 
     def input(self, type: TensorType, linear: bool = False, tainted: int = 0) -> Variable:
@@ -311,32 +313,35 @@ class Builder:
 
     def differentiate(self, inputs: Iterable[Any]) -> None:
         """Begin a derivative with respect to ``inputs``."""
-        self.is_differentiating = True
+        self.is_differentiating, self.moving = True, -1
         self.nonzeros = {}
-        self._moves = dict.fromkeys([*inputs, *self._always_move], True)
+        self._moves = {x: 1 << k for k, x in enumerate(inputs)}
+        self._moves.update(dict.fromkeys(self._always_move, -1))
 
     def let_move(self, atom: Any) -> None:
         """Count ``atom`` among the values that depend on the inputs, in this derivative and those to come."""
         self._always_move.append(atom)
-        self._moves[atom] = True
+        self._moves[atom] = -1
 
     def moves(self, atom: Any) -> bool:
-        """Whether ``atom`` depends on the inputs of the derivative; not through comparisons or ``floor``."""
+        """Whether ``atom`` depends on inputs that ``moving`` chooses, other than by comparisons."""
         if type(atom) is not Variable:
             return False
-        answers, waiting = self._moves, [atom]
+        depends, waiting = self._moves, [atom]
         while waiting:
             x = waiting[-1]
-            if x in answers:
+            if x in depends:
                 waiting.pop()
                 continue
             equation = x.made_by
             operands = equation.inputs if equation is not None and equation.primitive.has_derivative else ()
-            unknown = [y for y in operands if type(y) is Variable and y not in answers]
+            unknown = [y for y in operands if type(y) is Variable and y not in depends]
             waiting += unknown
             if not unknown:
-                answers[x] = any(type(y) is Variable and answers[y] for y in operands)
-        return answers[atom]
+                depends[x] = 0
+                for y in operands:
+                    depends[x] |= depends[y] if type(y) is Variable else 0
+        return bool(depends[atom] & self.moving)
 
     # -- values computed anew, together with their derivatives ------------------------------------
 

@@ -17,7 +17,7 @@ import os
 from typing import Any
 
 from mindgrad.ir.build import is_tainted
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.graph import INFINITE, Constant, Equation, Graph, Variable
 
 __all__ = ["VARIABLE", "MalformedGraph", "always", "verify"]
 
@@ -87,7 +87,7 @@ def _verify_types(graph: Graph, equation: Equation, where: str) -> None:
 
 
 def _verify_marks(graph: Graph, equation: Equation, infinite: set[Any], where: str) -> None:
-    passed = any(x in infinite or (type(x) is Constant and x.tainted) for x in equation.inputs)
+    passed = any(x in infinite or (type(x) is Constant and x.tainted & INFINITE) for x in equation.inputs)
     if is_tainted(equation.primitive, equation.inputs, equation.parameters, passed):
         infinite.update(equation.outputs)
         for place, variable in enumerate(equation.outputs):

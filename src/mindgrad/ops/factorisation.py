@@ -16,7 +16,7 @@ from mindgrad.ops import arithmetic
 from mindgrad.ops.comparison import greater
 from mindgrad.ops.complexes import conj
 from mindgrad.ops.contraction import matmul
-from mindgrad.ops.creation import eye
+from mindgrad.ops.creation import eye, zeros_like
 from mindgrad.ops.extremes import amax
 from mindgrad.ops.linalg import adjoint_of, matrix_operand, solution, system, triangle_solved
 from mindgrad.ops.matrices import tril, triu
@@ -24,9 +24,12 @@ from mindgrad.ops.operands import applied, cast, choose, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public
 from mindgrad.rows import eigh_svd, general_eig, linalg
+from mindgrad.rows.arithmetic import not_equal
 from mindgrad.rows.elementwise import safe_reciprocal
+from mindgrad.rows.logic import isfinite, logical_or
+from mindgrad.rows.reduction import reduce_any
 from mindgrad.rows.static_slices import concatenate, slice
-from mindgrad.rows.structural import reshape
+from mindgrad.rows.structural import broadcast_in_dim, reshape
 from mindgrad.trace.custom import CustomDerivative
 
 __all__ = [
@@ -343,12 +346,21 @@ def _pinv_value(a: Tensor, atol: float, rtol: float) -> Tensor:
     return matmul(arithmetic.mul(adjoint_of(vh), scale), adjoint_of(u))
 
 
+def _finite_or(is_used: Tensor, x: Tensor) -> Tensor:
+    """Matrices with zeros in place of infinite and NaN elements, except for those that are used."""
+    spread = apply(broadcast_in_dim, is_used, shape=x.shape, dims=tuple(range(x.ndim - 2)))
+    return choose(apply(logical_or, spread, apply(isfinite, x)), x, 0.0)
+
+
 def _pinv_pulled(a: Tensor, atol: float, rtol: float, out: Tensor, dout: Tensor) -> tuple[Any, ...]:
     """With X = A⁺:  Ẋ = −X Ȧ X + X Xᴴ Ȧᴴ (1 − A X) + (1 − X A) Ȧᴴ Xᴴ X, transposed.
 
     (G. H. Golub, V. Pereyra, 1973: where the rank does not change. The factors of the singular value
     decomposition have no derivative where singular values are equal; the pseudoinverse has.)
     """
+    # a matrix that was discarded is NaN, and its cotangent zero
+    is_used = apply(reduce_any, apply(not_equal, dout, zeros_like(dout)), axes=(dout.ndim - 2, dout.ndim - 1))
+    a, out = _finite_or(is_used, a), _finite_or(is_used, out)
     x, xh, ct = out, adjoint_of(out), adjoint_of(dout)
     rest_rows = arithmetic.sub(eye(a.shape[-2], dtype=a.dtype), matmul(a, x))
     rest_columns = arithmetic.sub(eye(a.shape[-1], dtype=a.dtype), matmul(x, a))

@@ -25,15 +25,19 @@ import numpy as np
 from mindgrad._base.trampoline import trampolined
 from mindgrad.ir.build import Builder, current
 from mindgrad.ir.dtype import bool_
-from mindgrad.ir.graph import INFINITE, MASKED, Atom, Constant, Equation, Variable
+from mindgrad.ir.graph import CUT, INFINITE, MASKED, Atom, Constant, Equation, Variable
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import VIEW
-from mindgrad.rows.arithmetic import add, div, mul, neg, not_equal, select, sub
+from mindgrad.rows.arithmetic import add, div, equal, mul, neg, not_equal, select, sub
+from mindgrad.rows.cumulative import cumsum
+from mindgrad.rows.indexing import gather, scatter_add
 from mindgrad.rows.kinds import full, zeros
-from mindgrad.rows.logic import logical_and, logical_or
+from mindgrad.rows.logic import logical_and, logical_not, logical_or
 from mindgrad.rows.reduction import reduce_any, reduce_sum
 from mindgrad.rows.samples import booleans, case, reals
+from mindgrad.rows.slicing import dynamic_slice
+from mindgrad.rows.static_slices import concatenate, pad, reverse, slice
 from mindgrad.rows.structural import broadcast_in_dim, convert, reshape, transpose
 
 __all__ = ["nonzeros", "shield", "shielded_factors"]
@@ -59,6 +63,11 @@ def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
     return jax.numpy.where(keep | jax.numpy.isfinite(x), x, jax.numpy.zeros((), x.dtype))
 
 
+def _simplify_shield(x: Any, keep: Any) -> Any:
+    # in a program that is transposed, a tangent is a number of which nothing is known
+    return x if keep.linear or (type(keep) is Constant and np.all(keep.value)) else None
+
+
 #: ``shield(x, keep)``: ``x`` with zeros in place of elements that are infinite or NaN, except where ``keep``.
 #: It is for factors only: the tangent passes unchanged, and the product that it meets shields it again
 shield = Primitive(
@@ -69,7 +78,7 @@ shield = Primitive(
     numpy=_shield_numpy,
     xla=_shield_xla,
     jvp=lambda y, xs, ts: ts[0],
-    simplify=lambda x, keep: x if type(keep) is Constant and np.all(keep.value) else None,
+    simplify=_simplify_shield,
     taint="passes",
     samples=[case(reals()[3, 2], booleans()[3, 2]), case(reals()[()], booleans()[()])],
 )
@@ -86,11 +95,11 @@ def nonzeros(atom: Any) -> Any:
 def _nonzeros(builder: Builder, atom: Any) -> Steps:
     if type(atom) is Constant:
         return _of_constant(atom)
-    masks = builder.nonzeros
-    if atom not in masks:
+    masks, key = builder.nonzeros, (atom, builder.moving)
+    if key not in masks:
         mask = yield from _mask(builder, atom)
-        masks[atom] = None if type(mask) is Constant and np.all(mask.value) else mask
-    return masks[atom]
+        masks[key] = None if type(mask) is Constant and np.all(mask.value) else mask
+    return masks[key]
 
 
 def _of_constant(atom: Constant) -> Any:
@@ -109,7 +118,10 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
     rule = _RULES.get(equation.primitive)
     if rule is not None:
         return (yield from rule(equation))
-    return not_equal(atom, zeros(atom.type)) if atom.tainted & MASKED else None
+    if not atom.tainted & (MASKED | CUT):
+        return None
+    # not ``not_equal``, by which ``unshielded`` recognizes values that did not move
+    return logical_not(equal(atom, zeros(atom.type)))
 
 
 def _same(equation: Equation) -> Steps:
@@ -157,6 +169,20 @@ def _summed(equation: Equation) -> Steps:
     return None if mask is None else reduce_any(mask, **equation.parameters)
 
 
+def _moved(equation: Equation) -> Steps:
+    """Elements that are only moved or repeated, with zeros around them: the operator on ones and zeros."""
+    operands, masks = list(equation.inputs), []
+    for k in equation.primitive.linear_operands(len(operands)):
+        mask = yield operands[k]
+        masks.append(mask)
+        ones = full(operands[k].type, 1)
+        operands[k] = ones if mask is None else convert(mask, dtype=ones.dtype)
+    if all(mask is None for mask in masks) and equation.primitive not in (pad, scatter_add):
+        return None
+    moved = equation.primitive(*operands, **equation.parameters)
+    return not_equal(moved, zeros(moved.type))
+
+
 _RULES: dict[Primitive, Callable[[Equation], Steps]] = {
     neg: _same,
     div: _same,
@@ -170,7 +196,34 @@ _RULES: dict[Primitive, Callable[[Equation], Steps]] = {
     select: _selected,
     shield: _same,
     reduce_sum: _summed,
+    **dict.fromkeys((pad, slice, concatenate, reverse, gather, scatter_add, dynamic_slice, cumsum), _moved),
 }
+
+
+def unshielded(slope: Any) -> Any:
+    """``slope`` without a shield from zeros of a factor that moves in this derivative."""
+    while type(slope) is Variable and slope.made_by is not None and slope.made_by.primitive is shield:
+        x, keep = slope.made_by.inputs
+        if not _compares_moving(keep):
+            break
+        slope = x
+    return slope
+
+
+def _compares_moving(keep: Any) -> bool:
+    """Whether a mask of :func:`nonzeros` compares a value with zero that depends on the inputs."""
+    builder, waiting, seen = current(), [keep], set()
+    while waiting:
+        mask = waiting.pop()
+        if type(mask) is not Variable or mask.made_by is None or mask in seen:
+            continue
+        seen.add(mask)
+        primitive, inputs = mask.made_by.primitive, mask.made_by.inputs
+        if primitive is not_equal and builder.moves(inputs[0]):
+            return True
+        if primitive in _OF_MASKS:
+            waiting += inputs[1:] if primitive is select else inputs
+    return False
 
 
 def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
@@ -185,4 +238,7 @@ def _shielded(x: Any, other: Any) -> Any:
     return x if mask is None else shield(x, mask)
 
 
-Atom.operators["shielded_factors"] = shielded_factors
+#: the operators that masks are combined with
+_OF_MASKS = (logical_and, logical_or, select, reduce_any, broadcast_in_dim, reshape, transpose)
+
+Atom.operators.update(shielded_factors=shielded_factors, unshielded=unshielded)

@@ -99,7 +99,11 @@ def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
         return None
     if type(slope) is Variable and singular:
         slope.tainted |= INFINITE
-    if isinstance(slope, Atom) and not tangent.linear and (slope.tainted | tangent.tainted) & ABSORBING:
+    if not isinstance(slope, Atom):
+        return slope * tangent
+    slope = Atom.operators["unshielded"](slope)
+    is_plain = slope.linear or tangent.linear or not tangent.dtype.is_inexact
+    if not is_plain and (slope.tainted | tangent.tainted) & ABSORBING:
         slope, tangent = Atom.operators["shielded_factors"](slope, tangent)
     return slope * tangent
 

@@ -40,6 +40,7 @@ from mindgrad.rows.logic import logical_not
 from mindgrad.rows.piecewise import abs
 from mindgrad.rows.reduction import logsumexp, norm, reduce_max, reduce_prod, reduce_sum
 from mindgrad.rows.samples import case, reals
+from mindgrad.rows.shielding import can_discard, finite_or, met
 from mindgrad.rows.structural import broadcast_in_dim, convert, reshape, stop_gradient
 
 __all__ = ["eigenvalue_tangent", "gaps", "noise"]
@@ -214,6 +215,9 @@ def _tangent_jvp(y: Any, xs: Any, ts: Any) -> Any:
 
 
 def _tangent_transpose(ct: Any, da: Any, a: Any, v: Any, values: Any) -> list[Any]:
+    if can_discard(ct, v):  # of a discarded matrix, whose eigenvectors are NaN
+        dims = (*range(len(ct.shape) - 1), len(ct.shape))
+        v = finite_or(broadcast_in_dim(met(ct, ()), shape=v.shape, dims=dims), v)
     matrix = matrix_of_eigenvalues(a, v, values, ct, slopes(ct, values))
     return [swapped(matrix), None, None, None]
 

@@ -29,7 +29,7 @@ def pull_back(
     """Emit into ``builder`` the cotangents of ``inputs`` for those of ``outputs`` (``None``: zero)."""
     directions, tangents = linearize(builder, inputs, outputs)
     linear_equations = list(builder.linear_equations)
-    pulled = pull_cotangents(linear_equations, tangents, cotangents, directions)
+    pulled = pull_cotangents(linear_equations, tangents, cotangents, directions, are_moving=True)
     return [zeros(x.type) if ct is None else ct for x, ct in zip(inputs, pulled, strict=True)]
 
 

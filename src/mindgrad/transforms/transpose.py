@@ -24,6 +24,7 @@ def pull_cotangents(
     outputs: Sequence[Any],
     cotangents: Sequence[Any],
     inputs: Sequence[Variable],
+    are_moving: bool = False,
 ) -> list[Any]:
     """Run linear ``equations`` backwards, emitting into the current builder.
 
@@ -32,6 +33,7 @@ def pull_cotangents(
         outputs: the linear results, ``None`` or a constant for those that nothing linear reaches.
         cotangents: the cotangent of each output.
         inputs: the linear inputs.
+        are_moving: whether they are the tangents of the inputs of the derivative that the builder has begun.
 
     Returns:
         The cotangent of each input, ``None`` where it is zero.
@@ -47,6 +49,7 @@ def pull_cotangents(
             add(output, cotangent)
     builder = current()
     outer = builder.source
+    depends = _dependence(equations, inputs) if are_moving else {}
     for equation in reversed(equations):
         cts = [pending.pop(y, None) for y in equation.outputs]
         if not any(ct is not None for ct in cts):
@@ -64,9 +67,23 @@ def pull_cotangents(
         else:
             operand = cts[0]
         builder.source = outer if equation.source is None else equation.source
+        builder.moving = depends.get(equation, -1)
         pulled = primitive.transpose(operand, *equation.inputs, **equation.parameters)
         for x, ct in zip(equation.inputs, pulled, strict=True):
             if ct is not None and x.linear:
                 add(x, ct)
-    builder.source = outer
+    builder.source, builder.moving = outer, -1
     return [pending.get(variable) for variable in inputs]
+
+
+def _dependence(equations: Sequence[Equation], inputs: Sequence[Variable]) -> dict[Equation, int]:
+    """The linear inputs, as bits, on which each equation depends."""
+    depends: dict[Any, int] = {x: 1 << k for k, x in enumerate(inputs)}
+    of_equations = {}
+    for equation in equations:
+        bits = 0
+        for x in equation.inputs:
+            bits |= depends.get(x, 0)
+        depends.update(dict.fromkeys(equation.outputs, bits))
+        of_equations[equation] = bits
+    return of_equations
