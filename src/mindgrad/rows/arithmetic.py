@@ -243,6 +243,8 @@ def _simplify_absorb(a: Any, b: Any) -> Any:
     return None
 
 
+#: ``a · b``, zero where a factor is: for rules in which a zero that was computed is exact by a convention,
+#: such as the mixing of eigenvectors that a function does not depend on
 absorb = multilinear(
     "absorb",
     work=ARITHMETIC._replace(products=6.0),
@@ -251,10 +253,12 @@ absorb = multilinear(
     xla=_absorb_xla,
     pointwise=True,
     transpose=[
-        lambda ct, a, b: product(b, ct, True),
-        lambda ct, a, b: product(a, ct, True),
+        lambda ct, a, b: absorb(b, ct),
+        lambda ct, a, b: absorb(a, ct),
     ],
-    jvp=lambda y, xs, ts: accumulate([product(xs[1], ts[0], True), product(xs[0], ts[1], True)]),
+    jvp=lambda y, xs, ts: accumulate(
+        [None if t is None else absorb(x, t) for t, x in zip(ts, reversed(xs), strict=True)]
+    ),
     commutative=True,
     simplify=_simplify_absorb,
     taint="starts",

@@ -16,10 +16,10 @@ from mindgrad.ir.graph import Constant
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import ARITHMETIC, SHARED_FUNCTION
 from mindgrad.rows.arithmetic import absorb, equal, less, less_equal, select
-from mindgrad.rows.elementwise import log, not_negative, reciprocal, sqrt
+from mindgrad.rows.elementwise import log, not_negative, reciprocal, safe_quotient, sqrt
 from mindgrad.rows.kinds import elementwise, ones, same_type, zeros
 from mindgrad.rows.logic import logical_and
-from mindgrad.rows.roots import ROOTS, Root, power_of_root
+from mindgrad.rows.roots import ROOTS, Root, is_sum_of_squares, power_of_root
 from mindgrad.rows.samples import case, reals
 
 __all__ = ["integer_power", "pow", "real_power"]
@@ -30,6 +30,8 @@ _LEAST_SPLIT = -4
 
 def _slope_of_power(power: Any, y: Any, x: Any, n: float) -> Any:
     """n xⁿ⁻¹; for a negative n the factors n xⁿ and 1 / x, as xⁿ⁻¹ alone overflows next to 0."""
+    if 0 < n < 1 and is_sum_of_squares(x):
+        return safe_quotient(n * y, x)  # as of a norm
     return (n * y, 1 / x) if _LEAST_SPLIT < n < 0 else n * power(x, n=n - 1)
 
 

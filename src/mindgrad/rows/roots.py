@@ -196,12 +196,17 @@ def is_sum_of_squares(atom: Any, depth: int = _DEPTH) -> bool:
         return False
     name, inputs = equation.primitive.name, equation.inputs
     if name == "integer_power":
-        return bool(equation.parameters["n"] % 2 == 0 and equation.parameters["n"] > 0)
+        n = equation.parameters["n"]
+        return n > 1 and (n % 2 == 0 or _equation(inputs[0], "abs") is not None)
+    if name == "real_power":  # of numbers that are not negative
+        return bool(equation.parameters["n"] > 1)
     if name in ("mul", "dot") and inputs[0] is inputs[1]:
         return True
     if name not in _KEEPING_SQUARES:
         return False
     if name == "add":
         return all(is_sum_of_squares(x, depth - 1) for x in inputs)
+    if name == "mul" and any(squared(x) is y for x, y in (inputs, inputs[::-1])):
+        return True  # the third power of a size
     moving = [x for x in inputs if current().moves(x)]  # a factor that is zero and moves would not be flat
     return len(moving) == 1 and is_sum_of_squares(moving[0], depth - 1)

@@ -38,7 +38,7 @@ from mindgrad.rows.linalg_rules import (
 )
 from mindgrad.rows.logic import logical_not
 from mindgrad.rows.piecewise import abs
-from mindgrad.rows.reduction import logsumexp, norm, reduce_max, reduce_prod, reduce_sum
+from mindgrad.rows.reduction import logsumexp, norm, reduce_any, reduce_max, reduce_prod, reduce_sum
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.shielding import can_discard, finite_or, met
 from mindgrad.rows.structural import broadcast_in_dim, convert, reshape, stop_gradient
@@ -67,8 +67,8 @@ def gaps(values: Any, like: Any) -> tuple[Any, Any]:
 
 # --- what a cotangent shows ------------------------------------------------------------------------
 
-#: reductions that are smooth and do not depend on the order of what they reduce
-_SYMMETRIC = (reduce_sum, reduce_prod, logsumexp, norm)
+#: reductions that do not depend on the order of their operands, and are smooth or a step
+_SYMMETRIC = (reduce_any, reduce_sum, reduce_prod, logsumexp, norm)
 
 
 class _Form(NamedTuple):
