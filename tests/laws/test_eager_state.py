@@ -1,11 +1,13 @@
-"""Law: eager calls do the same operator by operator and compiled, whatever changes between them.
+"""Law: calls do the same operator by operator, deferred and under ``jit``, whatever changes between them.
 
-    for every call:  values, errors and side effects operator by operator = values, errors and side effects compiled
+    for every call:  values, errors and side effects operator by operator = values, errors and side effects deferred
+                     values and errors operator by operator = values and errors under ``jit``
 
 A world is a random network whose Python reads and changes state of many kinds. Between its calls random events
-change attributes, containers, layers, global variables, defaults, class attributes, weights, hooks, modes, element
-types, sizes and indices. The same calls and events run twice, operator by operator and with
-``MINDGRAD_EAGER=compiled``, which compiles what two calls have in common at once.
+change attributes, containers, layers, methods, global variables, attributes of modules, defaults, class attributes,
+weights, hooks, modes, element types, sizes and indices. The same calls and events run operator by operator, with
+``MINDGRAD_EAGER=compiled``, which compiles what two calls have in common at once, and under ``jit``. A trace of ``jit``
+has side effects once, or refuses them: its worlds have none.
 """
 
 import collections
@@ -16,6 +18,7 @@ import operator
 import random
 import types
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -28,6 +31,8 @@ WIDTH = 4
 
 #: what the networks read as global variables
 GLOBALS = types.SimpleNamespace()
+#: a module of the user whose attributes change
+MODULE = types.ModuleType("module_of_the_user")
 
 
 def scaled(x, factor=[1.5]):  # noqa: B006  (its contents are changed)
@@ -43,15 +48,17 @@ class Net(nn.Cell):
 
     Args:
         draw: a generator of random numbers.
+        choices: the names of the methods that it may run.
     """
 
     factor = 1.25
 
-    def __init__(self, draw):
+    def __init__(self, draw, choices):
         super().__init__()
+        self.choices = choices
         generator = np.random.default_rng(draw.randrange(1000))
         number = lambda *shape: generator.normal(size=shape)
-        self.steps = [getattr(self, name) for name in draw.sample(STEPS, 9)]
+        self.steps = [getattr(self, name) for name in draw.sample(choices, 9)]
         self.layers = nn.CellList([layer(number(WIDTH, WIDTH)) for _ in range(2)])
         self.named = nn.CellDict({"a": nn.Tanh(), "b": nn.Sigmoid()})
         self.weight = Parameter(Tensor(number(WIDTH)), name="weight")
@@ -92,6 +99,15 @@ class Net(nn.Cell):
     def reads_class(self, x):
         return x * type(self).factor
 
+    def reads_module(self, x):
+        return x * MODULE.factor
+
+    def helper(self, x):
+        return x + 0.5
+
+    def runs_a_method(self, x):
+        return self.helper(x)
+
     def reads_container(self, x):
         return ops.tanh(x) ** self.options["power"] + self.options["shift"][0]
 
@@ -124,6 +140,13 @@ class Net(nn.Cell):
 
     def decides_by_value(self, x):
         return ops.sin(x) if float(ops.stop_gradient(x).mean()) > 0.2 else ops.cos(x)
+
+    def decides_by_a_tensor(self, x):
+        if x.mean() > 0.2:
+            x = ops.sin(x)
+        else:
+            x = ops.cos(x)
+        return x
 
     def differentiates(self, x):
         return ms.grad(lambda z: (ops.sin(z) * self.weight).sum())(x)
@@ -176,6 +199,13 @@ STEPS = [
         "appends", "pushes", "counts", "writes", "stores", "assigns",
     )
 ]  # fmt: skip
+#: without the steps that change or read what is no tensor: ``jit`` runs them once
+PURE_STEPS = [
+    name
+    for name in STEPS
+    if name not in ("draws", "decides_by_value")
+    and name.partition("_")[0] not in ("appends", "pushes", "counts", "writes")
+]
 
 
 def layer(weight):
@@ -186,7 +216,7 @@ def layer(weight):
 
 
 def replace_a_step(net, draw):
-    net.steps[draw.randrange(len(net.steps))] = getattr(net, draw.choice(STEPS))
+    net.steps[draw.randrange(len(net.steps))] = getattr(net, draw.choice(net.choices))
 
 
 def change_index(net, draw):
@@ -215,20 +245,47 @@ def change_default(net, draw):
     shifted.__kwdefaults__["by"] = draw.choice([0.0, 0.25, 1.0])
 
 
-def toggle_hook(net, draw):
-    handle = net.__dict__.pop("handle", None)
-    if handle is not None:
-        handle.remove()
-        return
-    cell = net.layers[0]
+def toggle(net, handle, register, hook):
+    if handle in net.__dict__:
+        net.__dict__.pop(handle).remove()
+    else:
+        object.__setattr__(net, handle, register(hook))
 
+
+def toggle_hook(net, draw):
+    toggle(net, "handle", net.layers[0].register_forward_hook, lambda cell, inputs, output: output * 2)
+
+
+def toggle_hook_with_an_effect(net, draw):
     def hook(cell, inputs, output):
         net.log.append("hook")
         return output * 2
 
-    object.__setattr__(net, "handle", cell.register_forward_hook(hook))
+    toggle(net, "handle", net.layers[0].register_forward_hook, hook)
 
 
+def toggle_backward_hook(net, draw):
+    def hook(cell, grad_inputs, grad_outputs):
+        net.log.append("backward hook")
+        return tuple(each * 2 for each in grad_inputs)
+
+    toggle(net, "backward", net.layers[0].register_backward_hook, hook)
+
+
+def change_method(net, draw):
+    Net.helper = draw.choice([HELPER, lambda self, x: x * 2, lambda self, x: ops.sin(x) * self.scale])
+
+
+def change_method_of_object(net, draw):
+    if "helper" in net.__dict__:
+        del net.helper
+    else:
+        net.helper = lambda x: x * 3
+
+
+HELPER = Net.helper
+
+#: what a compiled function may meet
 EVENTS = [
     lambda net, draw: setattr(net, "scale", draw.choice([0.5, 0.75, 1.0])),
     lambda net, draw: setattr(net, "flag", not net.flag),
@@ -251,8 +308,13 @@ EVENTS = [
     change_weight,
     change_global,
     change_default,
+    change_method,
+    change_method_of_object,
+    lambda net, draw: setattr(MODULE, "factor", draw.choice([0.75, 1.25])),
     toggle_hook,
 ]
+#: with side effects, or of hooks that a compiled function does not call
+EVENTS_WITH_EFFECTS = [*EVENTS, toggle_hook_with_an_effect, toggle_backward_hook]
 
 
 # -- the law ---------------------------------------------------------------------------------------------------
@@ -289,16 +351,24 @@ def training(net):
 DERIVED = [plain, reverse, forward, second, training]
 
 
-def history(seed, switch):
-    """What each call of a world returned, raised and changed."""
+def history(seed, mode, is_pure=False):
+    """What each call of a world returned, raised and changed.
+
+    Args:
+        seed: the number of the world.
+        mode: ``numpy``, ``compiled`` or ``jit``.
+        is_pure: whether the world has no side effects.
+    """
     draw = random.Random(seed)
-    GLOBALS.activation, Net.factor = ops.tanh, 1.25
+    GLOBALS.activation, Net.factor, Net.helper, MODULE.factor = ops.tanh, 1.25, HELPER, 1.25
     scaled.__defaults__[0][0], shifted.__kwdefaults__["by"] = 1.5, 0.25
     ms.set_seed(seed)
     ms.clear_cache()
-    with eager(switch):
-        net = Net(draw)
+    events = EVENTS if is_pure else EVENTS_WITH_EFFECTS
+    with eager("numpy" if mode == "jit" else mode):
+        net = Net(draw, PURE_STEPS if is_pure else STEPS)
         function = DERIVED[seed % len(DERIVED)](net)
+        function = ms.jit(function) if mode == "jit" else function
         generator = np.random.default_rng(seed)
         rows, dtype, calls = 3, np.float64, []
         while len(calls) < CALLS:
@@ -306,43 +376,66 @@ def history(seed, switch):
                 x = Tensor(generator.normal(size=(rows, WIDTH)).astype(dtype))
                 try:
                     result = arrays(function(x))
-                except (IndexError, ValueError, TypeError) as error:
+                except (IndexError, ValueError, TypeError, RuntimeError) as error:
                     result = [type(error).__name__, str(error)]
                     net.index, net.label = [0, 2], 1
+                    if is_pure:  # a trace that fails has drawn and stored nothing
+                        ms.set_seed(len(calls))
+                        net.counter.set_data(Tensor(0.0, ms.float64))
+                    if "backward" in net.__dict__:  # second derivatives of hooks are refused
+                        toggle_backward_hook(net, draw)
                 written = [p.asnumpy().copy() for p in (net.weight, net.counter)]
                 calls.append(([dtype.__name__, *result, *written], net.effects()))
-            event = draw.randrange(len(EVENTS) + 2)
-            if event < len(EVENTS):
-                EVENTS[event](net, draw)
-            elif event == len(EVENTS):
+            event = draw.randrange(len(events) + 2)
+            if event < len(events):
+                events[event](net, draw)
+            elif event == len(events):
                 rows = draw.choice([2, 3])
             else:
-                dtype = draw.choice([np.float32, np.float64])
-        return calls, ms.cache_info().eager
+                dtype = draw.choice([np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
+        return calls, ms.cache_info()
+
+
+#: of values relative to the largest, once a call had this type: weights may depend on it from then on
+CLOSE = {"float64": 1e-8, "float32": 1e-3, "float16": 3e-2, "bfloat16": 2e-1}
+
+
+def check(found, expected):
+    close = 0.0
+    for number, ((ours, changed), (theirs, right)) in enumerate(zip(found, expected, strict=True)):
+        assert changed == right, f"effects of call {number}"
+        assert len(ours) == len(theirs), f"call {number}: {ours} {theirs}"
+        close = max(close, CLOSE[theirs[0]])
+        for a, b in zip(ours, theirs, strict=True):
+            if isinstance(b, str):
+                assert a == b, f"call {number}"
+                continue
+            assert (a.shape, a.dtype) == (b.shape, b.dtype), f"call {number}"
+            a, b = a.astype(np.float64), b.astype(np.float64)
+            size = np.abs(b[np.isfinite(b)]).max(initial=1.0)
+            np.testing.assert_allclose(a, b, rtol=close, atol=close * size, err_msg=f"call {number}")
 
 
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.filterwarnings("ignore:.* reads the value of a tensor that is being differentiated")
 def test_eager_calls_agree_when_compiled_whatever_changes(seed):
     expected, _ = history(seed, "numpy")
-    found, lines = history(seed, "compiled")
-    close = 1e-8
-    for number, ((ours, changed), (theirs, right)) in enumerate(zip(found, expected, strict=True)):
-        assert changed == right, f"effects of call {number}"
-        assert len(ours) == len(theirs), f"call {number}: {ours} {theirs}"
-        if theirs[0] == "float32":  # weights may depend on this call from now on
-            close = 1e-3
-        for a, b in zip(ours, theirs, strict=True):
-            if isinstance(b, str):
-                assert a == b, f"call {number}"
-                continue
-            assert (a.shape, a.dtype) == (b.shape, b.dtype), f"call {number}"
-            size = np.abs(b[np.isfinite(b)]).max(initial=1.0)
-            np.testing.assert_allclose(a, b, rtol=close, atol=close * size, err_msg=f"call {number}")
-    assert lines
+    found, info = history(seed, "compiled")
+    check(found, expected)
+    assert info.eager
+
+
+@pytest.mark.numpy
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.filterwarnings("ignore:.* reads the value of a tensor that is being differentiated")
+def test_calls_under_jit_agree_whatever_changes(seed):
+    expected, _ = history(seed, "numpy", is_pure=True)
+    found, info = history(seed, "jit", is_pure=True)
+    check(found, expected)
+    assert info.misses
 
 
 def test_most_random_worlds_are_compiled():
     """The law would hold of nothing if no call were compiled."""
-    lines = [line for seed in range(5) for line in history(seed, "compiled")[1]]
+    lines = [line for seed in range(5) for line in history(seed, "compiled")[1].eager]
     assert sum(": compiled: " in line for line in lines) > len(lines) / 3

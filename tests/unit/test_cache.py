@@ -759,6 +759,37 @@ def test_the_reason_of_a_changed_attribute(change, reason):
     assert run.cache_info().reasons[1].endswith(f": {reason}")
 
 
+def of_a_gradient(power):
+    """A function that calls a gradient function, and has called it in eager mode."""
+    first = ms.value_and_grad(lambda x: (x**power).sum())
+
+    def f(x):
+        return first(x)[0]
+
+    f(wide([1.0, 2.0]))
+    return f
+
+
+def test_eager_calls_of_a_gradient_do_not_compile_its_callers_again():
+    functions = [of_a_gradient(3) for _ in range(3)]
+    compiled = [Compiled(f) for f in functions]
+    for run in compiled:
+        run(wide([1.0, 2.0]))
+    info = compiled[-1].cache_info()
+    assert (info.hits, info.misses) == (2, 1), info
+
+
+def test_the_reason_of_another_function_names_its_variable():
+    functions = [of_a_gradient(power) for power in (2, 3)]
+    compiled = [Compiled(f) for f in functions]
+    for run in compiled:
+        run(wide([1.0, 2.0]))
+    *_, reason = compiled[-1].cache_info().reasons
+    assert reason.endswith(
+        "the variable 'power' that of_a_gradient.<locals>.<lambda> uses changed from 2 to 3"
+    )
+
+
 def test_the_reason_of_a_changed_variable(monkeypatch):
     factor = 1.0
     f = Compiled(lambda x: x * factor * scale)

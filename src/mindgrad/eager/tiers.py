@@ -132,6 +132,8 @@ class EagerCalls:
     """
 
     __slots__ = ("__weakref__", "name", "source", "tiers")
+    #: recordings and programs do not make two functions different
+    compared_by = ("source",)
 
     def __init__(self, name: str, source: Any) -> None:
         self.name = name
