@@ -74,3 +74,22 @@ def test_values_next_to_zero_are_the_first_term_of_the_series(function, limit, c
     np.testing.assert_allclose(compile(function)(Tensor(x)).asnumpy(), limit(x), rtol=1e-12)
     single = x[2:].astype(np.float32)
     np.testing.assert_allclose(compile(function)(Tensor(single)).asnumpy(), limit(single), rtol=3e-6)
+
+
+@pytest.mark.parametrize("compile", [lambda f: f, ms.jit], ids=["eager", "jit"])
+def test_derivatives_of_modified_functions_do_not_cancel_next_to_zero(compile):
+    """I₀' = x / 2, I₀''' = 3 x / 8 and I₁'' = 3 x / 8, but for terms in x³."""
+    slope = lambda f: ms.grad(lambda x: f(x).sum())
+    for function, factor in (
+        (slope(ops.bessel_i0), 1 / 2),
+        (slope(slope(slope(ops.bessel_i0))), 3 / 8),
+        (slope(slope(ops.bessel_i1)), 3 / 8),
+    ):
+        x = np.array([-1e-8, 1e-8, 1e-20])
+        np.testing.assert_allclose(compile(function)(Tensor(x)).asnumpy(), factor * x, rtol=1e-13)
+
+
+def test_modified_functions_grow_to_infinity():
+    assert ops.bessel_i0(Tensor(-np.inf)).asnumpy() == np.inf
+    assert ops.bessel_i1(Tensor(-np.inf)).asnumpy() == -np.inf
+    assert np.isnan(ops.bessel_i1(Tensor(np.nan)).asnumpy())

@@ -20,7 +20,17 @@ from mindgrad.rows.kinds import elementwise, same_type
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.special_kernels import in_double
 
-__all__ = ["SWITCH", "TERMS", "bessel_ie", "bessel_j", "coefficients", "hankel", "order_type", "power_sum"]
+__all__ = [
+    "SWITCH",
+    "TERMS",
+    "bessel_i",
+    "bessel_ie",
+    "bessel_j",
+    "coefficients",
+    "hankel",
+    "order_type",
+    "power_sum",
+]
 
 SWITCH = 25.0  #: from where on the expansions are used
 _ANGLES = 2 * np.pi * np.arange(96) / 96
@@ -159,5 +169,30 @@ bessel_ie = elementwise(
     xla=in_single_xla(lambda jax, x, n, derivative=0: _ie(jax.numpy, x, n, derivative, jax)),
     partials=lambda y, x, *, n, derivative=0: [bessel_ie(x, n=n, derivative=derivative + 1)],
     accepts="float",
+    samples=_SAMPLES,
+)
+
+
+def _i(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
+    size = numpy.abs(x)
+    found = numpy.exp(size) * _ie(numpy, numpy.where(numpy.isinf(size), 1.0, x).astype(x.dtype), n, 0, jax)
+    return numpy.where(numpy.isinf(x), numpy.where(x < 0, (-1) ** n, 1) * size, found).astype(x.dtype)
+
+
+def _i_partial(x: Any, n: int) -> Any:
+    if n == 0:
+        return bessel_i(x, n=1)
+    return (bessel_i(x, n=n - 1) + bessel_i(x, n=n + 1)) * 0.5
+
+
+#: ``bessel_i(x, n)``: Iₙ(x); derivatives of the product exp(|x|) · ``bessel_ie(x, n)`` would cancel next to 0
+bessel_i = elementwise(
+    "bessel_i",
+    type_rule=order_type("bessel_i"),
+    numpy=in_double(lambda x, n: _i(np, x, n)),
+    xla=in_single_xla(lambda jax, x, n: _i(jax.numpy, x, n, jax)),
+    partials=lambda y, x, *, n: [_i_partial(x, n)],
+    accepts="float",
+    singular=True,
     samples=_SAMPLES,
 )
