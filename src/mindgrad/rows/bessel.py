@@ -50,10 +50,10 @@ def hankel(numpy: Any, inverse: Any, n: int, derivative: int, alternate: bool) -
     terms = [(-1) ** m * a if alternate else a for m, a in enumerate(coefficients(n))]
     for step in range(derivative):
         terms = [a * (m + step + 0.5) for m, a in enumerate(terms)]
-    found = numpy.sqrt(inverse) * power_sum(terms, inverse)
+    series = numpy.sqrt(inverse) * power_sum(terms, inverse)
     for _ in range(derivative):
-        found = found * inverse
-    return found
+        series = series * inverse
+    return series
 
 
 def power_sum(factors: list[float], t: Any) -> Any:
@@ -76,20 +76,20 @@ def _mean(numpy: Any, x: Any, term: Any, jax: Any = None) -> Any:
 
 def _small(numpy: Any, a: Any, t: Any, n: int, kernel: Any) -> Any:
     """The integrand aⁿ / (2 n − 1)!! sin²ⁿ t · kernel (DLMF 10.9.4, 10.32.2), positive for a < 1."""
-    found = kernel / math.prod(range(1, 2 * n, 2))
+    integrand = kernel / math.prod(range(1, 2 * n, 2))
     for _ in range(n):
-        found = found * a * numpy.sin(t) ** 2
-    return found
+        integrand = integrand * a * numpy.sin(t) ** 2
+    return integrand
 
 
 def _j(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
     size = numpy.abs(x)
 
     def term(a: Any, t: Any) -> Any:
-        found = numpy.cos(n * t - a * numpy.sin(t))
+        integrand = numpy.cos(n * t - a * numpy.sin(t))
         if n:  # its mean would cancel
-            found = numpy.where(a < 1, _small(numpy, a, t, n, numpy.cos(a * numpy.cos(t))), found)
-        return found
+            integrand = numpy.where(a < 1, _small(numpy, a, t, n, numpy.cos(a * numpy.cos(t))), integrand)
+        return integrand
 
     near = _mean(numpy, numpy.minimum(size, SWITCH), term, jax)
     far = numpy.maximum(size, SWITCH)
@@ -99,9 +99,9 @@ def _j(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
     q = power_sum([(-1) ** k * a[2 * k + 1] for k in range(TERMS // 2)], inverse * inverse) * inverse
     phase = far - (n / 2 + 0.25) * math.pi
     wave = numpy.sqrt(2 / math.pi * inverse) * (p * numpy.cos(phase) - q * numpy.sin(phase))
-    found = numpy.where(numpy.isinf(size), 0 * near, numpy.where(size <= SWITCH, near, wave))
-    found = numpy.where(numpy.isnan(x), x, found)
-    return numpy.where(x < 0, (-1) ** n * found, found).astype(x.dtype)
+    value = numpy.where(numpy.isinf(size), 0 * near, numpy.where(size <= SWITCH, near, wave))
+    value = numpy.where(numpy.isnan(x), x, value)
+    return numpy.where(x < 0, (-1) ** n * value, value).astype(x.dtype)
 
 
 def _ie(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any:
@@ -110,21 +110,21 @@ def _ie(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any
 
     def term(a: Any, t: Any) -> Any:
         kernel = numpy.exp(a * (numpy.cos(t) - 1))
-        found = kernel * numpy.cos(n * t)
+        integrand = kernel * numpy.cos(n * t)
         if n and not derivative:  # its mean would cancel
-            found = numpy.where(a < 1, _small(numpy, a, t, n, kernel), found)
+            integrand = numpy.where(a < 1, _small(numpy, a, t, n, kernel), integrand)
         # 1 − cos t = 2 sin²(t / 2), without cancellation
         # at 0, |x| has the derivative 0 by convention
         factor = numpy.where(x == 0, numpy.cos(t), -2 * numpy.sin(t / 2) ** 2)
         for _ in range(derivative):
-            found = found * factor
-        return found
+            integrand = integrand * factor
+        return integrand
 
     near = _mean(numpy, numpy.minimum(size, SWITCH), term, jax)
     inverse = 1 / numpy.maximum(size, SWITCH)
     far = (-1) ** derivative / math.sqrt(2 * math.pi) * hankel(numpy, inverse, n, derivative, alternate=True)
-    found = numpy.where(numpy.isnan(x), x, numpy.where(size <= SWITCH, near, far))
-    return numpy.where(x < 0, (-1) ** (n + derivative) * found, found).astype(x.dtype)
+    value = numpy.where(numpy.isnan(x), x, numpy.where(size <= SWITCH, near, far))
+    return numpy.where(x < 0, (-1) ** (n + derivative) * value, value).astype(x.dtype)
 
 
 def order_type(name: str) -> Any:
@@ -175,8 +175,8 @@ bessel_ie = elementwise(
 
 def _i(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
     size = numpy.abs(x)
-    found = numpy.exp(size) * _ie(numpy, numpy.where(numpy.isinf(size), 1.0, x).astype(x.dtype), n, 0, jax)
-    return numpy.where(numpy.isinf(x), numpy.where(x < 0, (-1) ** n, 1) * size, found).astype(x.dtype)
+    value = numpy.exp(size) * _ie(numpy, numpy.where(numpy.isinf(size), 1.0, x).astype(x.dtype), n, 0, jax)
+    return numpy.where(numpy.isinf(x), numpy.where(x < 0, (-1) ** n, 1) * size, value).astype(x.dtype)
 
 
 def _i_partial(x: Any, n: int) -> Any:

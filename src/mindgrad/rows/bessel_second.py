@@ -89,10 +89,10 @@ def _leading(numpy: Any, x: Any, n: int, derivative: int = 0) -> Any:
     """The first term of Kₙ or −π/2 Yₙ for x → 0, or of a derivative without its sign (DLMF 10.30, 10.7)."""
     if n == derivative == 0:
         return math.log(2) - np.euler_gamma - numpy.log(x)
-    found = math.factorial(n + derivative - 1) * (2.0 ** (n - 1) if n else 1.0)
+    value = math.factorial(n + derivative - 1) * (2.0 ** (n - 1) if n else 1.0)
     for _ in range(n + derivative):
-        found = found / x
-    return found
+        value = value / x
+    return value
 
 
 def _y(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
