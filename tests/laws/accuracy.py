@@ -21,6 +21,7 @@ import numpy as np
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
+from mindgrad.nn.probability.distribution import Normal
 from tests.laws import series as s
 
 PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
@@ -85,6 +86,32 @@ def _gelu_tanh(x: Any) -> Any:
     return x / 2 * (1 + s.tanh(mp.sqrt(2 / mp.pi) * (x + mp.mpf(0.044715) * x * x * x)))
 
 
+def _selu(x: Any) -> Any:
+    scale, alpha = mp.mpf("1.0507009873554804934"), mp.mpf("1.6732632423543772848")
+    return scale * (x if x.value > 0 else alpha * s.expm1(x))
+
+
+def _gamma_tail(upper: bool, x: Any) -> Any:
+    a, ends = mp.mpf(2.5), (x.value, mp.inf) if upper else (0, x.value)
+    value = mp.gammainc(a, *ends, regularized=True)
+    density = lambda y: s.exp((a - 1) * s.log(x) - x) / mp.gamma(a)
+    return s.solved(value, lambda y: -density(y) if upper else density(y), x)
+
+
+def _beta_tail(x: Any) -> Any:
+    a, b = mp.mpf(1.5), mp.mpf(2.5)
+    density = lambda y: s.exp((a - 1) * s.log(x) + (b - 1) * s.log(1 - x)) / mp.beta(a, b)
+    return s.solved(mp.betainc(a, b, 0, x.value, regularized=True), density, x)
+
+
+def _of_shape(function: Callable[..., Any], *shapes: float) -> Callable[[Any], Any]:
+    return lambda x: function(*[ops.full_like(x, shape) for shape in shapes], x)
+
+
+def _normal(method: str) -> Callable[[Any], Any]:
+    return lambda x: getattr(Normal(0.0, 1.0, dtype=x.dtype), method)(x)
+
+
 def _sinc(x: Any) -> Any:
     sines = [mp.pi**k * mp.sin(mp.pi * x.value + k * mp.pi / 2) / mp.factorial(k) for k in range(5)]
     return s.Series(sines) / (mp.pi * x)
@@ -92,7 +119,7 @@ def _sinc(x: Any) -> Any:
 
 _ABOVE_ONE = [1 + 2.0**-7, *_ORDINARY[5:], *_LARGE]
 _GENTLE = [x for x in REAL if abs(x) < 10]
-_BESSEL = [0.0625, 0.5, 1.25, 3.0, 8.0, 20.0]
+_BESSEL = [2.0**-12, 0.0625, 0.5, 1.25, 3.0, 8.0, 20.0, 96.0]
 
 OPERATORS: dict[str, Operator] = {
     "exp": Operator(ops.exp, s.exp, [x for x in REAL if abs(x) < 100], far=1),
@@ -149,6 +176,28 @@ OPERATORS: dict[str, Operator] = {
     "gelu (tanh)": Operator(lambda x: ops.gelu(x, "tanh"), _gelu_tanh, _GENTLE, far=1),
     "elu": Operator(ops.elu, lambda x: x if x.value > 0 else s.expm1(x), [x for x in REAL if abs(x) < 100], far=1),
     "sinc": Operator(ops.sinc, _sinc, [x + 2.0**-5 for x in REAL if 2.0**-5 < abs(x) < 4], far=0),
+    "x**-4": Operator(lambda x: x**-4, lambda x: 1 / (x * x * x * x), REAL),
+    "x**-2.5": Operator(lambda x: x**-2.5, lambda x: x ** mp.mpf(-2.5), POSITIVE),
+    "x**0.75": Operator(lambda x: x**0.75, lambda x: x ** mp.mpf(0.75), POSITIVE),
+    "2**x": Operator(lambda x: ops.pow(ops.full_like(x, 2.0), x), lambda x: s.exp(mp.log(2) * x), [x for x in REAL if abs(x) < 100], far=1),
+    "xdivy(1, x)": Operator(lambda x: ops.xdivy(ops.ones_like(x), x), lambda x: 1 / x, REAL),
+    "logaddexp2(x, 0)": Operator(lambda x: ops.logaddexp2(x, ops.zeros_like(x)), lambda x: _softplus(mp.log(2) * x) / mp.log(2), REAL, far=0),
+    "polygamma(2, x)": Operator(lambda x: ops.polygamma(2, x), lambda x: s.polygamma(2, x), POSITIVE, far=0),
+    "mvlgamma(x, 2)": Operator(lambda x: ops.mvlgamma(x, 2), lambda x: mp.log(mp.pi) / 2 + s.lgamma(x) + s.lgamma(x - 0.5), [x for x in POSITIVE if x > 0.5], far=0),
+    "igamma(2.5, x)": Operator(_of_shape(ops.igamma, 2.5), functools.partial(_gamma_tail, False), POSITIVE, far=0),
+    "igammac(2.5, x)": Operator(_of_shape(ops.igammac, 2.5), functools.partial(_gamma_tail, True), POSITIVE, far=0),
+    "betainc(1.5, 2.5, x)": Operator(_of_shape(ops.betainc, 1.5, 2.5), _beta_tail, UNIT, far=0),
+    "normal cdf": Operator(_normal("cdf"), lambda x: s.erfc(-x / mp.sqrt(2)) / 2, _GENTLE, far=0),
+    "normal log_cdf": Operator(_normal("log_cdf"), lambda x: s.log(s.erfc(-x / mp.sqrt(2)) / 2), REAL, far=0),
+    "selu": Operator(ops.selu, _selu, [x for x in REAL if abs(x) < 100], far=1),
+    "celu": Operator(ops.celu, lambda x: x if x.value > 0 else s.expm1(x), [x for x in REAL if abs(x) < 100], far=1),
+    "fast_gelu": Operator(ops.fast_gelu, lambda x: x * _sigmoid(mp.mpf(1.702) * x), [x for x in REAL if abs(x) < 15], far=0),
+    "bessel_i0": Operator(ops.bessel_i0, lambda x: s.bessel(mp.besseli, (1, 1), 0, x), _BESSEL[:-1], far=0),
+    "bessel_i1": Operator(ops.bessel_i1, lambda x: s.bessel(mp.besseli, (1, 1), 1, x), _BESSEL[:-1], far=0),
+    "bessel_k0": Operator(ops.bessel_k0, lambda x: s.bessel(mp.besselk, (-1, -1), 0, x), _BESSEL[:-1], far=0),
+    "bessel_k1": Operator(ops.bessel_k1, lambda x: s.bessel(mp.besselk, (-1, -1), 1, x), _BESSEL[:-1], far=0),
+    "bessel_y0": Operator(ops.bessel_y0, lambda x: s.bessel(mp.bessely, (1, -1), 0, x), _BESSEL, far=0),
+    "bessel_y1": Operator(ops.bessel_y1, lambda x: s.bessel(mp.bessely, (1, -1), 1, x), _BESSEL, far=0),
     "bessel_j0": Operator(ops.bessel_j0, lambda x: s.bessel(mp.besselj, (1, -1), 0, x), _BESSEL, far=0),
     "bessel_j1": Operator(ops.bessel_j1, lambda x: s.bessel(mp.besselj, (1, -1), 1, x), _BESSEL, far=0),
     "bessel_i0e": Operator(ops.bessel_i0e, lambda x: s.exp(-x) * s.bessel(mp.besseli, (1, 1), 0, x), _BESSEL, far=0),
@@ -168,7 +217,9 @@ def points(name: str, format: str) -> list[float]:
 @functools.cache
 def exact(name: str, x: float) -> list[Any]:
     """Derivatives of orders 0 to 4 at ``x``."""
-    with mp.workdps(50 if name.startswith(("bessel", "lgamma", "digamma", "polygamma")) else _DIGITS):
+    with mp.workdps(
+        50 if name.startswith(("bessel", "lgamma", "digamma", "polygamma", "mvlgamma")) else _DIGITS
+    ):
         return OPERATORS[name].exact(s.variable(x)).derivatives()
 
 

@@ -176,6 +176,6 @@ def bessel(function: Callable[..., Any], signs: tuple[int, int], n: int, x: Seri
 
 
 def _by_order(x: Series, derivative: Callable[[int], Any]) -> Series:
-    """A function with known derivatives, of the variable itself."""
+    """A function with known derivatives, of the variable itself or of the variable and a constant."""
     assert x.coefficients[1:] == [1, *[0] * (ORDER - 1)], "the argument has to be the variable"
     return Series([derivative(k) / mp.factorial(k) for k in range(ORDER + 1)])

@@ -125,7 +125,7 @@ TABLE = [
     Convention("std(v)", deviation, ([1.0, 1.0],), [0, 0], undefined(2), "the norm of v − mean(v)"),
     Convention("bessel_ie(x)", of("bessel_ie", n=0), (0.0,), 0, 0.5, CORNER),
     Convention("bessel_y(x)", of("bessel_y", n=1), (0.0,), nan, nan, "infinite terms of both signs"),
-    Convention("bessel_ke(x)", of("bessel_ke", n=1), (0.0,), nan, nan, "infinite terms of both signs"),
+    Convention("bessel_ke(x)", of("bessel_ke", n=1), (0.0,), -inf, inf),
     Convention("atan2(y, x)", of("atan2"), (0.0, 0.0), [0, 0], nothing(2), "0 / 0 is 0 in y / r² and x / r²"),
     Convention("safe_reciprocal(x)", of("safe_reciprocal"), (0.0,), 0, 0, "0 by definition"),
     # jumps

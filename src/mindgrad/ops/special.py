@@ -6,7 +6,7 @@ import math as _math
 from typing import Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.ops import arithmetic, rounding
+from mindgrad.ops import arithmetic
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, log, log1p
 from mindgrad.ops.operands import inexact, operand, pointwise, unary
@@ -173,7 +173,7 @@ def bessel_i0(x: Any) -> Tensor:
     >>> print(f"{ops.bessel_i0(Tensor(1.0)):.4f}")
     1.2661
     """
-    return arithmetic.mul(exp(rounding.abs(operand(x, "BesselI0"))), bessel_i0e(x))
+    return unary(bessel.bessel_i, "BesselI0", x, True, n=0)
 
 
 @public("BesselI1")
@@ -184,7 +184,7 @@ def bessel_i1(x: Any) -> Tensor:
     >>> print(f"{ops.bessel_i1(Tensor(1.0)):.4f}")
     0.5652
     """
-    return arithmetic.mul(exp(rounding.abs(operand(x, "BesselI1"))), bessel_i1e(x))
+    return unary(bessel.bessel_i, "BesselI1", x, True, n=1)
 
 
 def i0(input: Any) -> Tensor:

@@ -3,7 +3,8 @@
 For |x| ≤ 25 they are the mean over a period of their integrals (DLMF 10.9.2, 10.32.3), which the trapezoidal
 rule gives to rounding with 96 places; beyond, 24 terms of Hankel's expansions (DLMF 10.17.3, 10.40.1). That
 is exact to about 1e-14 in float64 for orders up to ten, which derivatives of usual orders do not exceed.
-Derivatives: DLMF 10.6.1, 10.29.1.
+Derivatives of J: DLMF 10.6.1. Scaled functions are differentiated under the integral, because the recurrence
+(DLMF 10.29.1) subtracts nearly equal numbers for large x: each order of derivative lost the factor 2 x.
 """
 
 from __future__ import annotations
@@ -16,11 +17,20 @@ import numpy as np
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.accumulation_type import in_single_xla
 from mindgrad.rows.kinds import elementwise, same_type
-from mindgrad.rows.piecewise import sign
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.special_kernels import in_double
 
-__all__ = ["SWITCH", "TERMS", "bessel_ie", "bessel_j", "coefficients", "order_type", "power_sum"]
+__all__ = [
+    "SWITCH",
+    "TERMS",
+    "bessel_i",
+    "bessel_ie",
+    "bessel_j",
+    "coefficients",
+    "hankel",
+    "order_type",
+    "power_sum",
+]
 
 SWITCH = 25.0  #: from where on the expansions are used
 _ANGLES = 2 * np.pi * np.arange(96) / 96
@@ -33,6 +43,17 @@ def coefficients(n: int) -> list[float]:
     for k in range(1, TERMS):
         terms.append(terms[-1] * (4 * n * n - (2 * k - 1) ** 2) / (8 * k))
     return terms
+
+
+def hankel(numpy: Any, inverse: Any, n: int, derivative: int, alternate: bool) -> Any:
+    """A derivative by x of Σₘ (±1)ᵐ aₘ(n) x^(−m−½), without its sign, at x = 1 / ``inverse``."""
+    terms = [(-1) ** m * a if alternate else a for m, a in enumerate(coefficients(n))]
+    for step in range(derivative):
+        terms = [a * (m + step + 0.5) for m, a in enumerate(terms)]
+    series = numpy.sqrt(inverse) * power_sum(terms, inverse)
+    for _ in range(derivative):
+        series = series * inverse
+    return series
 
 
 def power_sum(factors: list[float], t: Any) -> Any:
@@ -53,9 +74,24 @@ def _mean(numpy: Any, x: Any, term: Any, jax: Any = None) -> Any:
     return jax.lax.scan(step, numpy.zeros_like(x), angles)[0] / len(_ANGLES)
 
 
+def _small(numpy: Any, a: Any, t: Any, n: int, kernel: Any) -> Any:
+    """The integrand aⁿ / (2 n − 1)!! sin²ⁿ t · kernel (DLMF 10.9.4, 10.32.2), positive for a < 1."""
+    integrand = kernel / math.prod(range(1, 2 * n, 2))
+    for _ in range(n):
+        integrand = integrand * a * numpy.sin(t) ** 2
+    return integrand
+
+
 def _j(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
     size = numpy.abs(x)
-    near = _mean(numpy, numpy.minimum(size, SWITCH), lambda a, t: numpy.cos(n * t - a * numpy.sin(t)), jax)
+
+    def term(a: Any, t: Any) -> Any:
+        integrand = numpy.cos(n * t - a * numpy.sin(t))
+        if n:  # its mean would cancel
+            integrand = numpy.where(a < 1, _small(numpy, a, t, n, numpy.cos(a * numpy.cos(t))), integrand)
+        return integrand
+
+    near = _mean(numpy, numpy.minimum(size, SWITCH), term, jax)
     far = numpy.maximum(size, SWITCH)
     a = coefficients(n)
     inverse = 1 / far
@@ -63,30 +99,38 @@ def _j(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
     q = power_sum([(-1) ** k * a[2 * k + 1] for k in range(TERMS // 2)], inverse * inverse) * inverse
     phase = far - (n / 2 + 0.25) * math.pi
     wave = numpy.sqrt(2 / math.pi * inverse) * (p * numpy.cos(phase) - q * numpy.sin(phase))
-    found = numpy.where(numpy.isinf(size), 0 * near, numpy.where(size <= SWITCH, near, wave))
-    found = numpy.where(numpy.isnan(x), x, found)
-    return numpy.where(x < 0, (-1) ** n * found, found).astype(x.dtype)
+    value = numpy.where(numpy.isinf(size), 0 * near, numpy.where(size <= SWITCH, near, wave))
+    value = numpy.where(numpy.isnan(x), x, value)
+    return numpy.where(x < 0, (-1) ** n * value, value).astype(x.dtype)
 
 
-def _ie(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
+def _ie(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any:
+    """The mean of (cos t − 1)ᵏ exp(|x| (cos t − 1)) cos(n t) over a period, for the k-th derivative."""
     size = numpy.abs(x)
-    near = _mean(
-        numpy,
-        numpy.minimum(size, SWITCH),
-        lambda a, t: numpy.exp(a * (numpy.cos(t) - 1)) * numpy.cos(n * t),
-        jax,
-    )
+
+    def term(a: Any, t: Any) -> Any:
+        kernel = numpy.exp(a * (numpy.cos(t) - 1))
+        integrand = kernel * numpy.cos(n * t)
+        if n and not derivative:  # its mean would cancel
+            integrand = numpy.where(a < 1, _small(numpy, a, t, n, kernel), integrand)
+        # 1 − cos t = 2 sin²(t / 2), without cancellation
+        # at 0, |x| has the derivative 0 by convention
+        factor = numpy.where(x == 0, numpy.cos(t), -2 * numpy.sin(t / 2) ** 2)
+        for _ in range(derivative):
+            integrand = integrand * factor
+        return integrand
+
+    near = _mean(numpy, numpy.minimum(size, SWITCH), term, jax)
     inverse = 1 / numpy.maximum(size, SWITCH)
-    series = power_sum([(-1) ** k * c for k, c in enumerate(coefficients(n))], inverse)
-    found = numpy.where(size <= SWITCH, near, numpy.sqrt(inverse / (2 * math.pi)) * series)
-    found = numpy.where(numpy.isnan(x), x, found)
-    return numpy.where(x < 0, (-1) ** n * found, found).astype(x.dtype)
+    far = (-1) ** derivative / math.sqrt(2 * math.pi) * hankel(numpy, inverse, n, derivative, alternate=True)
+    value = numpy.where(numpy.isnan(x), x, numpy.where(size <= SWITCH, near, far))
+    return numpy.where(x < 0, (-1) ** (n + derivative) * value, value).astype(x.dtype)
 
 
 def order_type(name: str) -> Any:
     """The type rule of a function of an order."""
 
-    def type_rule(x: TensorType, *, n: int) -> TensorType:
+    def type_rule(x: TensorType, *, n: int, derivative: int = 0) -> TensorType:
         same_type(name, "float")(x)
         if type(n) is not int or n < 0:
             raise ValueError(f"For '{name}', the order must be an int of at least 0, but got {n!r}.")
@@ -99,11 +143,6 @@ def _j_partial(y: Any, x: Any, n: int) -> Any:
     if n == 0:
         return -bessel_j(x, n=1)
     return (bessel_j(x, n=n - 1) - bessel_j(x, n=n + 1)) * 0.5
-
-
-def _ie_partial(y: Any, x: Any, n: int) -> Any:
-    below, above = bessel_ie(x, n=abs(n - 1)), bessel_ie(x, n=n + 1)
-    return (below + above) * 0.5 - sign(x) * y
 
 
 _SAMPLES = [
@@ -122,13 +161,38 @@ bessel_j = elementwise(
     samples=_SAMPLES,
 )
 
-#: ``bessel_ie(x, n)``: exp(−|x|) Iₙ(x)
+#: ``bessel_ie(x, n)``: exp(−|x|) Iₙ(x), or a derivative of it
 bessel_ie = elementwise(
     "bessel_ie",
     type_rule=order_type("bessel_ie"),
-    numpy=in_double(lambda x, n: _ie(np, x, n)),
-    xla=in_single_xla(lambda jax, x, n: _ie(jax.numpy, x, n, jax)),
-    partials=lambda y, x, *, n: [_ie_partial(y, x, n)],
+    numpy=in_double(lambda x, n, derivative=0: _ie(np, x, n, derivative)),
+    xla=in_single_xla(lambda jax, x, n, derivative=0: _ie(jax.numpy, x, n, derivative, jax)),
+    partials=lambda y, x, *, n, derivative=0: [bessel_ie(x, n=n, derivative=derivative + 1)],
     accepts="float",
+    samples=_SAMPLES,
+)
+
+
+def _i(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
+    size = numpy.abs(x)
+    value = numpy.exp(size) * _ie(numpy, numpy.where(numpy.isinf(size), 1.0, x).astype(x.dtype), n, 0, jax)
+    return numpy.where(numpy.isinf(x), numpy.where(x < 0, (-1) ** n, 1) * size, value).astype(x.dtype)
+
+
+def _i_partial(x: Any, n: int) -> Any:
+    if n == 0:
+        return bessel_i(x, n=1)
+    return (bessel_i(x, n=n - 1) + bessel_i(x, n=n + 1)) * 0.5
+
+
+#: ``bessel_i(x, n)``: Iₙ(x); derivatives of the product exp(|x|) · ``bessel_ie(x, n)`` would cancel next to 0
+bessel_i = elementwise(
+    "bessel_i",
+    type_rule=order_type("bessel_i"),
+    numpy=in_double(lambda x, n: _i(np, x, n)),
+    xla=in_single_xla(lambda jax, x, n: _i(jax.numpy, x, n, jax)),
+    partials=lambda y, x, *, n: [_i_partial(x, n)],
+    accepts="float",
+    singular=True,
     samples=_SAMPLES,
 )

@@ -2,8 +2,9 @@
 
 For x ≤ 25 integrals (DLMF 10.9.7, 10.32.9), the infinite ones up to where they are below rounding: by the
 trapezoidal rule, which is exact to rounding where the integrand dies out doubly exponentially, or by that of
-Gauss and Legendre; beyond, 24 terms of Hankel's expansions (DLMF 10.17.4, 10.40.2). Orders from two on follow
-by recurrence, as derivatives do (DLMF 10.6.1, 10.29.1). For x < 0 they are NaN, at 0 infinite.
+Gauss and Legendre; beyond, 24 terms of Hankel's expansions (DLMF 10.17.4, 10.40.2). Orders of Y from two on
+follow by recurrence, as its derivatives do (DLMF 10.6.1). Scaled functions are differentiated under the
+integral, see ``bessel``. For x < 0 they are NaN, at 0 infinite.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from typing import Any
 import numpy as np
 
 from mindgrad.rows.accumulation_type import in_single_xla
-from mindgrad.rows.bessel import SWITCH, TERMS, coefficients, order_type, power_sum
+from mindgrad.rows.bessel import SWITCH, TERMS, coefficients, hankel, order_type, power_sum
 from mindgrad.rows.kinds import elementwise
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.special_kernels import in_double
 
 __all__ = ["bessel_ke", "bessel_y"]
 
-_STEPS = 72
-_LEAST, _MOST = 1e-30, 1e30  # between which the integrals are finite
+_STEPS = 160
+_MOST = 1e30  #: the largest argument for which the powers of Hankel's expansions are finite
+#: below, the integrals need more nodes, and the first term of the series is exact to rounding
+_SMALL = 1e-18
 
 
 @lru_cache(maxsize=1)
@@ -57,20 +60,39 @@ def _upwards(numpy: Any, x: Any, n: int, first: Any, second: Any, sign: float) -
     return second
 
 
-def _ke(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
-    """∫₀^∞ exp(−x (cosh t − 1)) cosh(n t) dt."""
-    if n > 1:
-        found = _upwards(numpy, x, n, _ke(numpy, x, 0, jax), _ke(numpy, x, 1, jax), 1.0)
-        return numpy.where(x == 0, math.inf, found).astype(x.dtype)
-    a = numpy.clip(x, _LEAST, SWITCH)
-    end = numpy.arccosh(1 + 48.0 / a)
+def _ke(numpy: Any, x: Any, n: int, derivative: int = 0, jax: Any = None) -> Any:
+    """(−1)ᵏ ∫₀^∞ (cosh t − 1)ᵏ exp(−x (cosh t − 1)) cosh(n t) dt, for the k-th derivative."""
+    a = numpy.clip(x, _SMALL, SWITCH)
+    end = numpy.arccosh(1 + (48.0 + 4 * (n + derivative)) / a)
     rule = (np.arange(_STEPS + 1) / _STEPS, np.r_[0.5, np.ones(_STEPS)] / _STEPS)
-    # cosh t − 1 = 2 sinh²(t / 2), without cancellation
-    power = lambda s, k: numpy.exp(k * s * end - 2 * a * numpy.sinh(s * end / 2) ** 2)
-    near = end / 2 * _sum(numpy, x, lambda s: power(s, n) + power(s, -n), rule, jax)
+
+    def term(s: Any) -> Any:
+        t = s * end
+        # cosh t − 1 = 2 sinh²(t / 2), without cancellation
+        exponent = -2 * a * numpy.sinh(t / 2) ** 2
+        if derivative:  # its logarithm, because the power would overflow
+            small = numpy.where(t > 0, -numpy.expm1(-t), 1.0)
+            growth = numpy.where(t > 0, t + 2 * numpy.log(small) - math.log(2), -numpy.inf)
+            exponent = exponent + derivative * growth
+        return numpy.exp(exponent + n * t) + numpy.exp(exponent - n * t)
+
+    near = end / 2 * _sum(numpy, x, term, rule, jax)
+    near = numpy.where(x < _SMALL, _leading(numpy, numpy.where(x > 0, x, 1.0), n, derivative), near)
     inverse = 1 / numpy.maximum(x, SWITCH)
-    far = numpy.sqrt(math.pi / 2 * inverse) * power_sum(coefficients(n), inverse)
-    return _edges(numpy, x, near, far, math.inf)
+    far = math.sqrt(math.pi / 2) * hankel(numpy, inverse, n, derivative, alternate=False)
+    return _edges(
+        numpy, x, (-1) ** derivative * near, (-1) ** derivative * far, (-1) ** derivative * math.inf
+    )
+
+
+def _leading(numpy: Any, x: Any, n: int, derivative: int = 0) -> Any:
+    """The first term of Kₙ or −π/2 Yₙ for x → 0, or of a derivative without its sign (DLMF 10.30, 10.7)."""
+    if n == derivative == 0:
+        return math.log(2) - np.euler_gamma - numpy.log(x)
+    value = math.factorial(n + derivative - 1) * (2.0 ** (n - 1) if n else 1.0)
+    for _ in range(n + derivative):
+        value = value / x
+    return value
 
 
 def _y(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
@@ -78,13 +100,15 @@ def _y(numpy: Any, x: Any, n: int, jax: Any = None) -> Any:
     if n > 1:
         found = _upwards(numpy, x, n, _y(numpy, x, 0, jax), _y(numpy, x, 1, jax), -1.0)
         return numpy.where(x == 0, -math.inf, found).astype(x.dtype)
-    a = numpy.clip(x, _LEAST, SWITCH)
+    a = numpy.clip(x, _SMALL, SWITCH)
     rule = _gauss_legendre()
     waves = _sum(numpy, x, lambda s: numpy.sin(a * numpy.sin(math.pi * s) - n * math.pi * s), rule, jax)
     end = numpy.arcsinh(48.0 / a)
     power = lambda s, k: numpy.exp(k * s * end - a * numpy.sinh(s * end))
     tail = _sum(numpy, x, lambda s: power(s, n) + (-1) ** n * power(s, -n), rule, jax)
     near = waves - end / math.pi * tail
+    leading = _leading(numpy, numpy.where(x > 0, x, 1.0), n)
+    near = numpy.where(x < _SMALL, -2 / math.pi * leading, near)
     far = numpy.clip(x, SWITCH, _MOST)
     c, inverse = coefficients(n), 1 / far
     p = power_sum([(-1) ** k * c[2 * k] for k in range(TERMS // 2)], inverse * inverse)
@@ -98,10 +122,6 @@ def _y_partial(x: Any, n: int) -> Any:
     if n == 0:
         return -bessel_y(x, n=1)
     return (bessel_y(x, n=n - 1) - bessel_y(x, n=n + 1)) * 0.5
-
-
-def _ke_partial(y: Any, x: Any, n: int) -> Any:
-    return y - (bessel_ke(x, n=abs(n - 1)) + bessel_ke(x, n=n + 1)) * 0.5
 
 
 _SAMPLES = [
@@ -120,13 +140,13 @@ bessel_y = elementwise(
     samples=_SAMPLES,
 )
 
-#: ``bessel_ke(x, n)``: exp(x) Kₙ(x)
+#: ``bessel_ke(x, n)``: exp(x) Kₙ(x), or a derivative of it
 bessel_ke = elementwise(
     "bessel_ke",
     type_rule=order_type("bessel_ke"),
-    numpy=in_double(lambda x, n: _ke(np, x, n)),
-    xla=in_single_xla(lambda jax, x, n: _ke(jax.numpy, x, n, jax)),
-    partials=lambda y, x, *, n: [_ke_partial(y, x, n)],
+    numpy=in_double(lambda x, n, derivative=0: _ke(np, x, n, derivative)),
+    xla=in_single_xla(lambda jax, x, n, derivative=0: _ke(jax.numpy, x, n, derivative, jax)),
+    partials=lambda y, x, *, n, derivative=0: [bessel_ke(x, n=n, derivative=derivative + 1)],
     accepts="float",
     samples=_SAMPLES,
 )

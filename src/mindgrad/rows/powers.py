@@ -24,15 +24,12 @@ from mindgrad.rows.samples import case, reals
 
 __all__ = ["integer_power", "pow", "real_power"]
 
-#: from this exponent on, xⁿ⁻¹ overflows where xⁿ is far from it; below, one power is cheaper than a product
-_LEAST_SPLIT = -4
-
 
 def _slope_of_power(power: Any, y: Any, x: Any, n: float) -> Any:
-    """n xⁿ⁻¹; for a negative n the factors n xⁿ and 1 / x, as xⁿ⁻¹ alone overflows next to 0."""
+    """n xⁿ⁻¹; for a negative n the factors n xⁿ and 1 / x, because xⁿ⁻¹ alone overflows next to 0."""
     if 0 < n < 1 and is_sum_of_squares(x):
         return safe_quotient(n * y, x)  # as of a norm
-    return (n * y, 1 / x) if _LEAST_SPLIT < n < 0 else n * power(x, n=n - 1)
+    return (n * y, 1 / x) if n < 0 else n * power(x, n=n - 1)
 
 
 def _integer_power_type(x: TensorType, *, n: int) -> TensorType:
@@ -114,13 +111,13 @@ def _pow_partials(y: Any, x: Any, n: Any) -> list[Any]:
 
     At base 0 the second is 0 for n > 0 by continuity, and by convention for n ≤ 0.
     """
-    if isinstance(n, Constant) or not x.dtype.is_inexact:
-        return [absorb(n, pow(x, n - 1)), None]
     slope: Any = absorb(n, pow(x, n - 1))
-    if x.dtype.kind != "complex":  # for n < 0 the factors n xⁿ and 1 / x, as xⁿ⁻¹ overflows next to 0
+    if x.dtype.is_float:  # for n < 0 the factors n xⁿ and 1 / x, because xⁿ⁻¹ overflows next to 0
         one, is_negative = ones(n.type), less(n, zeros(n.type))
         exponent = n - select(is_negative, zeros(n.type), one)
         slope = (absorb(n, pow(x, exponent)), select(is_negative, 1 / x, one))
+    if isinstance(n, Constant) or not x.dtype.is_inexact:
+        return [slope, None]
     at_zero = equal(x, zeros(x.type))
     if x.dtype.kind != "complex":
         at_zero = logical_and(at_zero, less_equal(n, zeros(n.type)))
