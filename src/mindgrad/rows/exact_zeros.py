@@ -56,7 +56,9 @@ def _shield_type(x: TensorType, keep: TensorType) -> TensorType:
 
 def _shield_numpy(x: Any, keep: Any) -> Any:
     finite = np.isfinite(x)
-    return x if finite.all() else np.where(keep | finite, x, np.zeros((), x.dtype))
+    if finite.all() and np.shape(x) == np.shape(keep):  # else one element stands for all
+        return x
+    return np.where(keep | finite, x, np.zeros((), x.dtype))
 
 
 def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
