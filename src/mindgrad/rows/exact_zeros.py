@@ -8,10 +8,11 @@ whole neighborhood: what it multiplies contributes nothing, even an infinite slo
 from the inputs (``sin(sqrt(x))`` at 0) is zero at one point only. Its product with an infinite slope has a
 limit that is not known, and is NaN.
 
-:func:`nonzeros` follows the equations of a value back to where its zeros were made; :func:`product` replaces
-infinite elements of a factor by zero where exact zeros of the other factor meet them.
+:func:`nonzeros` follows the equations of a value back to where its zeros were computed.
+``rows.kinds.product`` replaces infinite elements of a factor by zero where exact zeros of the other factor
+meet them (:func:`shield`).
 
-Limits: behind a matrix product or convolution, and in a value that an earlier iteration of a loop computed, a
+Limits: after a matrix product or convolution, and in a value that an earlier iteration of a loop computed, a
 zero counts as exact if the value can have exact zeros at all.
 """
 
@@ -66,7 +67,7 @@ def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
 
 
 def _simplify_shield(x: Any, keep: Any) -> Any:
-    # in a program that is transposed, a tangent is a number of which nothing is known
+    # a program that is transposed must stay linear in its tangents, so it cannot compare them with zero
     return x if keep.linear or (type(keep) is Constant and np.all(keep.value)) else None
 
 
