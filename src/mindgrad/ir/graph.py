@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ABSORBING", "CUT", "INFINITE", "INHERITED", "MASKED", "STEADY", "UNIFORM", "Atom", "Constant",
-    "DerivativeOf",
-    "Equation", "Graph", "Variable", "all_equations", "calls_back", "derivative_of", "is_finite", "silent",
-    "without_effects",
+    "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back", "derivative_of",
+    "is_finite", "silent", "without_effects",
 ]  # fmt: skip
 
 Result = TypeVar("Result")
@@ -166,8 +165,7 @@ class Constant(Atom):
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
         self._tainted: bool | None = None
-        #: marks that a derivative sets: of a cotangent that was folded to this constant
-        self.marks = 0
+        self.marks = 0  #: those of a cotangent that was folded to this constant
         small = self.value.size <= _SMALL
         if small:
             self.key: Any = (self.type, self.value.shape, self.value.tobytes())

@@ -13,10 +13,10 @@ import numpy as np
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops import arithmetic
-from mindgrad.ops.comparison import greater
+from mindgrad.ops.comparison import greater, not_equal
 from mindgrad.ops.complexes import conj
 from mindgrad.ops.contraction import matmul
-from mindgrad.ops.creation import eye, zeros_like
+from mindgrad.ops.creation import eye
 from mindgrad.ops.extremes import amax
 from mindgrad.ops.linalg import adjoint_of, matrix_operand, solution, system, triangle_solved
 from mindgrad.ops.matrices import tril, triu
@@ -24,7 +24,6 @@ from mindgrad.ops.operands import applied, cast, choose, promoted
 from mindgrad.ops.reduction import flag
 from mindgrad.ops.registry import public
 from mindgrad.rows import eigh_svd, general_eig, linalg
-from mindgrad.rows.arithmetic import not_equal
 from mindgrad.rows.elementwise import safe_reciprocal
 from mindgrad.rows.logic import isfinite, logical_or
 from mindgrad.rows.reduction import reduce_any
@@ -359,7 +358,7 @@ def _pinv_pulled(a: Tensor, atol: float, rtol: float, out: Tensor, dout: Tensor)
     decomposition have no derivative where singular values are equal; the pseudoinverse has.)
     """
     # a matrix that was discarded is NaN, and its cotangent zero
-    is_used = apply(reduce_any, apply(not_equal, dout, zeros_like(dout)), axes=(dout.ndim - 2, dout.ndim - 1))
+    is_used = apply(reduce_any, not_equal(dout, 0), axes=(dout.ndim - 2, dout.ndim - 1))
     a, out = _finite_or(is_used, a), _finite_or(is_used, out)
     x, xh, ct = out, adjoint_of(out), adjoint_of(dout)
     rest_rows = arithmetic.sub(eye(a.shape[-2], dtype=a.dtype), matmul(a, x))

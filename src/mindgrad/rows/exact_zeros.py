@@ -30,7 +30,7 @@ from mindgrad.ir.graph import CUT, INFINITE, MASKED, Atom, Constant, Equation, V
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import VIEW
-from mindgrad.rows.arithmetic import add, div, equal, mul, neg, not_equal, select, sub
+from mindgrad.rows.arithmetic import absorb, add, div, equal, mul, neg, not_equal, select, sub
 from mindgrad.rows.cumulative import cumsum
 from mindgrad.rows.indexing import gather, scatter_add
 from mindgrad.rows.kinds import full, zeros
@@ -194,6 +194,7 @@ _RULES: dict[Primitive, Callable[[Equation], Steps]] = {
     transpose: _view,
     broadcast_in_dim: _view,
     mul: _multiplied,
+    absorb: _multiplied,
     add: _added,
     sub: _added,
     select: _selected,
@@ -215,12 +216,12 @@ def unshielded(slope: Any) -> Any:
 
 def _compares_moving(keep: Any) -> bool:
     """Whether a mask of :func:`nonzeros` compares a value with zero that depends on the inputs."""
-    builder, waiting, seen = current(), [keep], set()
+    builder, waiting, followed = current(), [keep], set()
     while waiting:
         mask = waiting.pop()
-        if type(mask) is not Variable or mask.made_by is None or mask in seen:
+        if type(mask) is not Variable or mask.made_by is None or mask in followed:
             continue
-        seen.add(mask)
+        followed.add(mask)
         primitive, inputs = mask.made_by.primitive, mask.made_by.inputs
         if primitive is not_equal and builder.moves(inputs[0]):
             return True
