@@ -177,3 +177,16 @@ def test_a_zero_cotangent_can_be_differentiated():
 
     for way in (lambda function: function, ms.jit):
         np.testing.assert_allclose(flatten(way(ms.grad(pulled))(Tensor(0.0)))[0][0].asnumpy(), 0.25)
+
+
+def test_a_shielded_factor_can_be_a_tangent():
+    """A vjp of a jvp of logcumsumexp under jit: the factor that is shielded depends on a tangent there."""
+
+    def slope(x: Tensor) -> Tensor:
+        return ms.jvp(lambda x: ops.logcumsumexp(x, 0)[-1], x, ops.ones_like(x))[1]
+
+    def curvature(x: Tensor) -> Tensor:
+        return ms.vjp(slope, x)[1](ops.ones_like(slope(x)))[0]
+
+    x = Tensor(np.array([-2.0, 0.5, 1.0]))
+    np.testing.assert_allclose(ms.jit(curvature)(x).asnumpy(), curvature(x).asnumpy(), atol=1e-12)

@@ -68,7 +68,8 @@ def _shield_xla(jax: Any, x: Any, keep: Any) -> Any:
 
 def _simplify_shield(x: Any, keep: Any) -> Any:
     # a program that is transposed must stay linear in its tangents, so it cannot compare them with zero
-    return x if keep.linear or (type(keep) is Constant and np.all(keep.value)) else None
+    is_plain = x.linear or keep.linear or (type(keep) is Constant and np.all(keep.value))
+    return x if is_plain else None
 
 
 #: ``shield(x, keep)``: ``x`` with zeros in place of elements that are infinite or NaN, except where ``keep``.
