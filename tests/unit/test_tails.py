@@ -219,3 +219,20 @@ def test_activations_keep_slopes_at_infinity_finite(function):
     slope = ms.grad(lambda x: function(x).sum())(Tensor([-np.inf, np.inf])).asnumpy()
     expected = {"exp2": [0.0, np.inf], "tanhshrink": [1.0, 1.0]}.get(function.__name__, [0.0, 0.0])
     np.testing.assert_array_equal(slope, expected)
+
+
+@pytest.mark.parametrize(
+    ("density", "x", "slope"),
+    [
+        (dist.Beta(1.0, 3.0), 1.0, 0.0),
+        (dist.Beta(1.0, 2.0), 1.0, -2.0),
+        (dist.Beta(2.0, 2.0), 0.0, 6.0),
+        (dist.Gamma(2.0, 1.5), 0.0, 2.25),
+        (dist.Gamma(3.0, 1.0), 0.0, 0.0),
+        (dist.Gamma(1.0, 2.0), 0.0, -4.0),
+    ],
+)
+def test_the_slope_of_a_density_at_its_edge_is_finite(density, x, slope):
+    for way in (lambda function: function, ms.jit):
+        gradient = way(ms.grad(lambda v: density.prob(v).sum()))(Tensor(np.array([x])))
+        np.testing.assert_allclose(gradient.asnumpy(), [slope], rtol=1e-5)

@@ -18,6 +18,9 @@ from mindgrad.nn.probability.distribution.tails import (
 __all__ = ["Beta", "Exponential", "Gamma"]
 
 _NAN = float("nan")
+#: the largest logarithm of a normalizing factor at the edge of a density, which is computed there by powers
+#: because its logarithm is −∞; with larger factors the density is 0 at the edge
+_MOST = 80.0
 
 
 class Exponential(Distribution):
@@ -105,6 +108,13 @@ class Gamma(Distribution):
     ) -> None:  # fmt: skip
         super().__init__(seed, dtype, name, {"concentration": concentration, "rate": rate})
 
+    def _prob(self, value: Any, concentration: Any, rate: Any) -> Any:
+        is_edge = value == 0.0
+        logarithm = self._log_prob(ops.where(is_edge, 1.0, value), concentration, rate)
+        scale = concentration * ops.log(rate) - ops.lgamma(concentration)
+        at_edge = ops.pow(value, concentration - 1.0) * ops.exp(ops.clamp(scale, None, _MOST) - rate * value)
+        return ops.where(is_edge, at_edge, ops.exp(logarithm))
+
     def _log_prob(self, value: Any, concentration: Any, rate: Any) -> Any:
         constant = concentration * ops.log(rate) - ops.lgamma(concentration)
         return ops.xlogy(concentration - 1.0, value) - rate * value + constant
@@ -166,6 +176,13 @@ class Beta(Distribution):
     ) -> None:  # fmt: skip
         param = {"concentration1": concentration1, "concentration0": concentration0}
         super().__init__(seed, dtype, name, param)
+
+    def _prob(self, value: Any, a: Any, b: Any) -> Any:
+        is_edge = ops.logical_or(value == 0.0, value == 1.0)
+        logarithm = self._log_prob(ops.where(is_edge, 0.5, value), a, b)
+        powers = ops.pow(value, a - 1.0) * ops.pow(1.0 - value, b - 1.0)
+        at_edge = powers * ops.exp(ops.clamp(-_log_beta(a, b), None, _MOST))
+        return ops.where(is_edge, at_edge, ops.exp(logarithm))
 
     def _log_prob(self, value: Any, a: Any, b: Any) -> Any:
         return ops.xlogy(a - 1.0, value) + xlog1py(b - 1.0, -value) - _log_beta(a, b)
