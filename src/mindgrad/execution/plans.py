@@ -17,9 +17,9 @@ import numpy as np
 from mindgrad._base.collection import only_young_garbage
 from mindgrad._base.location import Located
 from mindgrad.execution.placement import is_infinite
-from mindgrad.ir.build import Builder, building
+from mindgrad.ir.build import SET_LATER, Builder, building
 from mindgrad.ir.cost_model import HOST
-from mindgrad.ir.graph import CUT, INFINITE, MASKED, UNIFORM, Equation, Variable, silent
+from mindgrad.ir.graph import INFINITE, UNIFORM, Equation, Variable, silent
 from mindgrad.ir.kernels import (
     compacted,
     is_checking_kernels,
@@ -42,8 +42,6 @@ __all__ = ["Plan", "finish_recorder"]
 
 _PLANS: dict[Any, Plan] = {}
 _PLANS_KEPT = 2048
-#: marks that are set on a value after its equation was made
-_SET_LATER = MASKED | CUT
 
 
 class Plan:
@@ -102,7 +100,7 @@ class Plan:
         for equation in _needed(builder.equations, recorded, number_of, produced):
             slots.add(equation)
             self.marks += [
-                (slots.of(y), y.tainted & _SET_LATER) for y in equation.outputs if y.tainted & _SET_LATER
+                (slots.of(y), y.tainted & SET_LATER) for y in equation.outputs if y.tainted & SET_LATER
             ]
             self.sources += [equation.source] * (len(slots.steps) - len(self.sources))
         self.results = [slots.whole(slots.of(atom), atom) for atom in produced]

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from mindgrad.ir.primitive import Primitive
 
-__all__ = ["POINTWISE", "Builder", "building", "current", "is_tainted", "pass_taint"]
+__all__ = ["POINTWISE", "SET_LATER", "Builder", "building", "current", "is_tainted", "pass_taint"]
 
 #: kinds whose operands share one shape and whose elements do not mix
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
@@ -44,8 +44,8 @@ POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "poin
 _COMPARED = 1 << 22
 #: bytes from which on their beginnings are compared first
 _COPIED = 1 << 12
-#: marks that no value has by itself
-_SET_LATER = MASKED | CUT
+#: marks that rules of operators do not set: a derivative sets them on its cotangents
+SET_LATER = MASKED | CUT
 _FOLD = 64  # equations on constants of at most this many elements are folded
 
 
@@ -223,7 +223,7 @@ class Builder:
         if folds and inputs:
             folded = self._fold(primitive, inputs, parameters)
             if folded is not None:
-                folded.marks |= tainted & _SET_LATER
+                folded.marks |= tainted & SET_LATER
                 return folded
         key = self._key(primitive, inputs, parameters)
         found = self._table.get(key)

@@ -165,7 +165,7 @@ class Constant(Atom):
         self.type = type_of(self.value) if type is None else type
         self.is_splat = self.value.ndim == 0
         self._tainted: bool | None = None
-        self.marks = 0  #: those of a cotangent that was folded to this constant
+        self.marks = 0  #: set by a derivative that folded a cotangent to this constant
         small = self.value.size <= _SMALL
         if small:
             self.key: Any = (self.type, self.value.shape, self.value.tobytes())

@@ -426,7 +426,6 @@ Atom.operators.update(
     div=_operator(div),
     pow=_power,
     neg=neg,
-    absorb=_operator(absorb),
     less=_operator(less),
     less_equal=_operator(less_equal),
     greater=_operator(greater),

@@ -199,7 +199,7 @@ def _cotangent_input(
 def _backwards(
     ct: Any, x: Any, w: Any, strides: Shape, padding: Padding, lhs_dilation: Shape, rhs_dilation: Shape
 ) -> dict[str, Any]:
-    """The steps of the convolution of ``ct`` that is the transpose of that of ``x``."""
+    """The steps of the convolution of ``ct`` that is the transpose of the one of ``x``."""
     window = dilated(w.shape[2:], rhs_dilation)
     spread = dilated(ct.shape[len(ct.shape) - len(strides) :], strides)
     full = dilated(x.shape[len(x.shape) - len(strides) :], lhs_dilation)
