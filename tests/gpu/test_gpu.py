@@ -115,3 +115,13 @@ def test_sparse_hessians(mode):
         return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
 
     on_both(mode, lambda: [Tensor(ms.hessian(rosenbrock, sparse=True)(Tensor(x)).toarray())])
+
+
+def test_recurrent_networks(mode):
+    x = numbers(4, 40, 3)
+    cell = nn.LSTM(3, 8, batch_first=True)
+
+    def slopes():
+        return ms.grad(lambda x: (cell(x)[0] ** 2).sum(), None, cell.trainable_params())(Tensor(x))
+
+    on_both(mode, slopes)

@@ -5,7 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
-from mindgrad.backend import device
+from mindgrad.backend import device, xla
 from mindgrad.backend.device import run_on_device
 from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.kernels import set_kernel_runner
@@ -87,3 +87,45 @@ def test_device_training_agrees_with_the_host(calls, monkeypatch):
         expected = losses()
     for values in results.values():
         np.testing.assert_allclose(values, expected, rtol=1e-4)
+
+
+def test_device_loops_of_equal_graphs_share_a_kernel(monkeypatch):
+    kernels = []
+    make = xla._kernel
+
+    def noted(primitive, *key):
+        kernel = make(primitive, *key)
+        if primitive.name == "scan":
+            kernels.append(kernel)
+        return kernel
+
+    monkeypatch.setattr(xla, "_kernel", noted)
+    x = Tensor(np.random.default_rng(0).normal(size=(2, 12, 3)).astype(np.float32))
+    cells = [nn.LSTM(3, 4, batch_first=True) for _ in range(2)]
+    with eager("compiled"):
+        results = [cell(x)[0].asnumpy() for cell in cells]
+        set_kernel_runner(None)
+        expected = [cell(x)[0].asnumpy() for cell in cells]
+    np.testing.assert_allclose(results, expected, rtol=1e-4, atol=1e-6)
+    assert len(kernels) == 2
+    assert len(set(kernels)) == 1
+
+
+def test_device_loops_that_print_run_on_the_host(compiled_kernels, capsys):
+    def body(carry, x):
+        ops.Print()(carry)
+        return carry + x, carry
+
+    with eager("numpy"):
+        last, _ = ops.Scan()(body, Tensor(0.0), Tensor(np.ones(3, np.float32)), 3)
+    assert float(last) == 3
+    assert capsys.readouterr().out.count("\n") >= 3
+
+
+def test_device_operators_of_small_integers_stay_on_the_host(compiled_kernels):
+    labels = Tensor(np.arange(10, dtype=np.int32))
+    for _ in range(HOST.kernel_calls + 2):
+        inside = ops.logical_and(labels >= 0, labels < 10)
+    assert isinstance(inside._array, np.ndarray)
+    assert inside.all()
+    assert compiled_kernels == []

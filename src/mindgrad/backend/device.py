@@ -19,8 +19,9 @@ from mindgrad._base.waiting import interruptible, note_long
 from mindgrad.backend.jax_import import is_jax_loaded, jax_module
 from mindgrad.backend.job import job_of
 from mindgrad.backend.processes import is_started
-from mindgrad.backend.xla import compile_kernel, use_device, use_device_later
+from mindgrad.backend.xla import compile_kernel, is_elsewhere, to_device, use_device, use_device_later
 from mindgrad.ir.cost_model import HOST
+from mindgrad.ir.graph import Graph, calls_back, communicates
 from mindgrad.ir.kernels import numpy_kernel, runs_functions, set_kernel_runner
 from mindgrad.ir.primitive import Primitive
 
@@ -124,10 +125,17 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[
 
     XLA compiles an operator once per signature, which takes about a tenth of a second on a GPU. A training
     step has hundreds of signatures, so operators of small operands run on the host in their first calls.
-    These are counted, not timed, so that a program computes the same in every run.
+    These are counted, not timed, so that a program computes the same in every run. Operators of small arrays
+    of integers that are on the host stay there: labels and indices, which are checked before they are used.
+    The check would wait for all work of the device.
     """
     if primitive.communicates or primitive.calls_back:
         return primitive.numpy(*arrays, **parameters)
+    graphs = [x for x in parameters.values() if isinstance(x, Graph)]
+    if any(communicates(graph) or calls_back(graph) for graph in graphs):
+        return numpy_kernel(primitive, list(map(np.asarray, arrays)), parameters)
+    if all(map(_is_small_and_whole, arrays)):
+        return numpy_kernel(primitive, arrays, parameters)
     if not runs_functions(primitive) and sum(map(np.size, arrays)) <= HOST.kernel_elements:
         signature = (primitive, *parameters.items(), *[(a.dtype, a.shape) for a in arrays])
         calls = _host_calls.get(signature, 0)
@@ -137,6 +145,7 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[
             _host_calls[signature] = calls + 1
             return numpy_kernel(primitive, list(map(np.asarray, arrays)), parameters)
     kernel = compile_kernel(primitive, tuple(parameters.items()))
+    arrays = [a if isinstance(a, (np.ndarray, np.generic)) or not is_elsewhere(a) else to_device(a) for a in arrays]
     rank = max((np.ndim(a) for a in arrays), default=0)
     if primitive.pointwise and rank:
         shape = next(a.shape for a in arrays if np.ndim(a) == rank)
@@ -144,6 +153,11 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[
     result = kernel(*arrays)
     note_long(result if primitive.multiple else [result])  # on which later ones may wait
     return result
+
+
+def _is_small_and_whole(array: Any) -> bool:
+    is_on_host = isinstance(array, (np.ndarray, np.generic))
+    return is_on_host and array.size <= HOST.handed_elements and array.dtype.kind in "iub"
 
 
 def synchronize() -> None:

@@ -25,18 +25,21 @@ from mindgrad.backend.process_mesh import after, mesh_of, noted
 from mindgrad.control.trip_counts import has_long_loops, is_short
 from mindgrad.ir.cost_model import costs
 from mindgrad.ir.graph import Constant, Equation, Graph, Variable, calls_back, communicates, is_communication
+from mindgrad.ir.memo import retained
 from mindgrad.ir.partition import set_device_counter
 from mindgrad.ir.primitive import Primitive
 
 __all__ = [
-    "compile_ahead", "compile_graph", "compile_kernel", "lower", "lower_ahead", "mesh_devices", "needs_x64",
-    "start_runtime", "to_device", "use_device", "use_device_later",
+    "compile_ahead", "compile_graph", "compile_kernel", "is_elsewhere", "lower", "lower_ahead", "mesh_devices",
+    "needs_x64", "start_runtime", "to_device", "use_device", "use_device_later",
 ]  # fmt: skip
 
 #: the jax device that programs run on; ``None``: the CPU
 _device: Any = None
 #: sets it, once it is needed
 _selection: Callable[[], Any] | None = None
+#: the devices on which programs and arrays of this process have been
+_used: set[Any] = set()
 
 
 def lower(primitive: Primitive, *operands: Any, **parameters: Any) -> Any:
@@ -326,13 +329,19 @@ def lower_ahead(graph: Graph) -> Any:
 
 
 def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
-    """One operator as a compiled function of arrays, for eager work on a device."""
+    """One operator as a compiled function of arrays, for eager work on a device.
+
+    Loops and branches whose graphs are written alike share a function.
+    """
+    if primitive.kind == "control":
+        parameters = tuple([(k, retained(v) if isinstance(v, Graph) else v) for k, v in parameters])
     return _kernel(primitive, parameters, _selected())
 
 
 @lru_cache(maxsize=4096)
 def _kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...], device: Any) -> Callable[..., Any]:
-    keywords = dict(parameters)
+    shared = _Shared({})
+    keywords = {k: shared.function(v) if isinstance(v, Graph) else v for k, v in parameters}
     jitted = jax_module().jit(
         lambda *arrays: lower(primitive, *arrays, **keywords), compiler_options=kernel_options(device) or None
     )
@@ -397,7 +406,7 @@ def _selected() -> Any:
 def _target() -> Any:
     """The device to name to jax; ``None`` where its own default is the right one."""
     jax = jax_module()
-    _selected()
+    _used.add(_selected())
     if _device is None and jax.default_backend() != "cpu":
         return jax.local_devices(backend="cpu")[0]
     return _device
@@ -424,8 +433,17 @@ def _scoped(function: Callable[..., Any], x64: bool) -> Callable[..., Any]:
     return run_wide
 
 
-def to_device(array: np.ndarray | np.generic) -> Any:
-    """``array`` on the selected device, in its own element type whatever jax's settings.
+def is_elsewhere(array: Any) -> bool:
+    """Whether a jax array is on one device, and that is not the selected one: the program has changed it."""
+    _used.add(_selected())
+    if len(_used) == 1:
+        return False
+    devices = array.devices()
+    return len(devices) == 1 and devices != {_target() or jax_module().local_devices(backend="cpu")[0]}
+
+
+def to_device(array: Any) -> Any:
+    """``array``, NumPy's or jax's, on the selected device, in its own element type whatever jax's settings.
 
     A CPU takes the memory of an aligned array as it is.
     """

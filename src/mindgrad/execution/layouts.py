@@ -17,7 +17,7 @@ import numpy as np
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.backend.device_mesh import Placement, is_divided, is_joint, joint_rows, on_one_device, spread
 from mindgrad.backend.process_mesh import agree
-from mindgrad.backend.xla import mesh_devices, to_device
+from mindgrad.backend.xla import is_elsewhere, mesh_devices, to_device
 from mindgrad.execution.array_arguments import leaves_as_tensors
 from mindgrad.execution.donation import settled, window
 from mindgrad.ir.constant_arguments import is_constant
@@ -284,12 +284,15 @@ def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
 
 
 def gathered(tensors: Iterable[Any]) -> bool:
-    """Move arrays that lie on several devices to the one that programs run on; whether there were any."""
+    """Move arrays of several devices, or of another one, to the device of programs; whether there were any."""
     has_moved = False
     for tensor in tensors:
         with window:
             array = settled(tensor._array)
             if is_divided(array):
                 tensor._array = on_one_device(array, to_device)
+                has_moved = True
+            elif not isinstance(array, (np.ndarray, np.generic)) and is_elsewhere(array):
+                tensor._array = to_device(array)
                 has_moved = True
     return has_moved

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad.backend.executable import array_type
-from mindgrad.backend.xla import to_device
+from mindgrad.backend.xla import is_elsewhere, to_device
 from mindgrad.ir import settings
 from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.graph import is_finite
@@ -66,7 +66,7 @@ def on_device(array: Any, type_: TensorType) -> Any:
     """``array`` on the device; one of the host is moved once."""
     usual: Any = array_type()
     if type(array) is usual and array.shape == type_.shape:
-        return array
+        return to_device(array) if is_elsewhere(array) else array
     whole = np.asarray(array)
     if type(array) is not np.ndarray or array.size <= _FEW or whole.shape != type_.shape:
         return to_device(np.broadcast_to(whole, type_.shape))

@@ -177,7 +177,7 @@ class Program:
             if self._written:
                 return run_and_store(executable, arrays, self._donation, self._written, self._finish)
             results = executable.run(arrays, [], executable.extra)
-        except ValueError:  # of an array that a program for several devices has left on them
+        except ValueError:  # of an array on several devices, or on another one
             operands = [*tensors, *outcome.inputs(), *self._parameters()]
             if self._divided is not None or not gathered(operands):
                 raise
