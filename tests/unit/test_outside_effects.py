@@ -290,3 +290,75 @@ def test_attribute_that_python_computes_is_no_effect():
         return x * len(proxy.anything) if proxy.fresh is not None else x
 
     assert f(Tensor(2.0)).item() == 2.0
+
+
+BUFFER = Tensor([0.0, 0.0])
+
+
+class _Ring(nn.Cell):
+    def __init__(self, kind):
+        super().__init__()
+        self.held = kind(Tensor(np.zeros(2, np.float32)))
+        self.place = 0
+
+    def construct(self, x):
+        self.held[self.place] = x
+        self.place = (self.place + 1) % 2
+        return self.held.mean()
+
+
+def _branch(x):
+    if x > 0:
+        BUFFER[0] = x
+    return BUFFER.sum()
+
+
+IN_PLACE = {
+    "item": lambda x: operator.setitem(BUFFER, 0, x),
+    "iadd": lambda x: BUFFER.add_(x),
+    "assign": lambda x: ms.ops.assign(BUFFER, BUFFER + x),
+    "constant": lambda x: BUFFER.zero_(),
+    "list item": lambda x, held=[BUFFER]: operator.setitem(held[0], 0, x),
+    "branch": _branch,
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_compiled_change_in_place_of_an_outside_tensor_is_refused(name):
+    with pytest.raises(CompileError, match="is changed in place in a compiled program"):
+        ms.jit(IN_PLACE[name])(Tensor(1.0))
+    assert BUFFER.asnumpy().tolist() == [0, 0]
+
+
+def test_compiled_change_in_place_of_an_attribute_names_it_and_its_line():
+    cell = _Ring(lambda tensor: tensor)
+    with pytest.raises(CompileError) as caught:
+        ms.jit(cell)(Tensor(1.0))
+    assert "the attribute 'held' of _Ring" in str(caught.value)
+    assert "self.held[self.place] = x" in str(caught.value)
+    assert cell.place == 0
+
+
+def test_compiled_change_in_place_of_a_parameter_is_kept():
+    cell = _Ring(lambda tensor: ms.Parameter(tensor, requires_grad=False))
+    step = ms.jit(cell)
+    assert [float(step(Tensor(x))) for x in (1.0, 2.0, 3.0)] == [0.5, 1.5, 2.5]
+
+
+def test_compiled_change_in_place_of_own_tensors_and_arguments_is_allowed():
+    def own(x):
+        made = Tensor([0.0, 0.0])
+        made[0] = x
+        rows = [ms.ops.zeros(2) for _ in range(2)]
+        rows[1][0] = made[0]
+        return rows[1] + made
+
+    assert ms.jit(own)(Tensor(3.0)).asnumpy().tolist() == [6, 0]
+
+    def change(x):
+        x[0] = 5.0
+        return x.sum()
+
+    x = Tensor([1.0, 2.0])
+    assert float(ms.jit(change)(x)) == 7
+    assert x.asnumpy().tolist() == [1, 2]

@@ -145,7 +145,9 @@ def run_on_device(primitive: Primitive, arrays: Sequence[Any], parameters: dict[
             _host_calls[signature] = calls + 1
             return numpy_kernel(primitive, list(map(np.asarray, arrays)), parameters)
     kernel = compile_kernel(primitive, tuple(parameters.items()))
-    arrays = [a if isinstance(a, (np.ndarray, np.generic)) or not is_elsewhere(a) else to_device(a) for a in arrays]
+    arrays = [
+        a if isinstance(a, (np.ndarray, np.generic)) or not is_elsewhere(a) else to_device(a) for a in arrays
+    ]
     rank = max((np.ndim(a) for a in arrays), default=0)
     if primitive.pointwise and rank:
         shape = next(a.shape for a in arrays if np.ndim(a) == rank)

@@ -30,8 +30,8 @@ from mindgrad.ir.partition import set_device_counter
 from mindgrad.ir.primitive import Primitive
 
 __all__ = [
-    "compile_ahead", "compile_graph", "compile_kernel", "is_elsewhere", "lower", "lower_ahead", "mesh_devices",
-    "needs_x64", "start_runtime", "to_device", "use_device", "use_device_later",
+    "compile_ahead", "compile_graph", "compile_kernel", "is_elsewhere", "lower", "lower_ahead",
+    "mesh_devices", "needs_x64", "start_runtime", "to_device", "use_device", "use_device_later",
 ]  # fmt: skip
 
 #: the jax device that programs run on; ``None``: the CPU

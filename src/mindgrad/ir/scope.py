@@ -163,7 +163,7 @@ class opened:
         local.body = self.outer_body
         local.deferral = self.deferral
         if scope.restored:
-            for tensor, before in scope.restored.values():
+            for tensor, before, _ in scope.restored.values():
                 assign(tensor, before)
 
 
@@ -206,7 +206,7 @@ def rebind(tensor: Tensor, value: Tensor) -> None:
     elif not tensor.is_traced:
         program = outermost_program()
         if program is not None:
-            program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor)))
+            program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor), user_location()))
     is_of_scope = tensor._scope is value._scope
     assign(tensor, value)
     if value.is_traced and not is_of_scope:  # what a scope has made itself ends with it
@@ -232,7 +232,8 @@ class Scope:
         bindings: by ``id`` of a Parameter, the tensor that it stands for inside the scope.
         written: Parameters assigned inside the scope.
         rebound: tensors that were bound to a value of the scope by item assignment.
-        restored: such tensors from outside of a compiled program, as they were before.
+        restored: such tensors that the scope did not make itself, as they were before, and the line that
+            changed each first (``None``: its elements stay).
         runs: the latest runs of Cells inside the scope (``trace.replayed_forward``), ``None`` if there
             was none.
         opaque: whether a loop, branch, or other program inside the scope takes derivatives.
@@ -249,7 +250,7 @@ class Scope:
         self.bindings: dict[int, Tensor] = {}
         self.written: dict[int, Any] = {}
         self.rebound: list[weakref.ref[Tensor]] = []
-        self.restored: dict[int, tuple[Tensor, Tensor]] = {}
+        self.restored: dict[int, tuple[Tensor, Tensor, tuple[str, int] | None]] = {}
         self.opaque = False
 
     def still_rebound(self) -> list[Tensor]:

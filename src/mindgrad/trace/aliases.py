@@ -176,5 +176,5 @@ def make_stale(tensor: Tensor) -> None:
     if isinstance(scope, BodyScope) and tensor._scope is not scope:
         scope.changed.setdefault(id(tensor), (tensor, as_it_is(tensor)))
     elif program is not None and not tensor.is_traced:
-        program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor)))
+        program.restored.setdefault(id(tensor), (tensor, as_it_is(tensor), None))
     tensor._scope = _Stale()

@@ -3,8 +3,9 @@
 An object that the traced code changes would change once, while the program is compiled, and not when it
 runs. Whatever function makes the change (``heapq.heappush``, ``operator.setitem``, a method of a list that
 was saved outside, NumPy's ``out=``), it is seen, because the contents of every object that the trace reads
-are compared afterwards (``guards``). Attributes and variables that converted code assigns are no such
-effects: they become outputs of the program (``side_effects``).
+are compared afterwards (``guards``), and the program notes changes of tensors in place
+(``ir.scope.rebind``). Attributes and variables that converted code assigns become outputs of the program
+instead (``side_effects``).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from mindgrad._base.refusal import CompileError, refuse
+from mindgrad.ir.scope import GraphScope
 from mindgrad.trace import state
 from mindgrad.trace.effect_log import Attribute
 from mindgrad.trace.guard_entries import CONTENTS, stands
@@ -30,8 +32,10 @@ __all__ = ["check", "refused"]
 
 
 @contextmanager
-def refused(dependencies: Dependencies, function: Any, leaves: Sequence[Any]) -> Iterator[None]:
-    """While ``function`` is traced with the arguments ``leaves``.
+def refused(
+    dependencies: Dependencies, program: GraphScope, function: Any, leaves: Sequence[Any]
+) -> Iterator[None]:
+    """While ``function`` is traced as ``program`` with the arguments ``leaves``.
 
     Raises:
         CompileError: If an object from outside has changed at the end; it is restored before.
@@ -50,6 +54,8 @@ def refused(dependencies: Dependencies, function: Any, leaves: Sequence[Any]) ->
             target = getattr(getattr(function, "construct", function), "__code__", None)
             at = target and (target.co_filename, target.co_firstlineno, None, None, target.co_name)
             _refuse(changed[0], all(restored), at)
+        if error is None:
+            _refuse_elements(dependencies, program)
 
 
 def check(*owners: Any) -> None:
@@ -75,6 +81,28 @@ def _from_outside(dependencies: Dependencies, entries: list[list[Any]]) -> list[
         if is_namespace or id(owner) in reached or isinstance(owner, contextvars.ContextVar):
             outside.append(entry)
     return outside
+
+
+def _refuse_elements(dependencies: Dependencies, program: GraphScope) -> None:
+    """Refuse that the program has assigned elements of a tensor that the function reaches."""
+    lines = {key: line for key, (_, _, line) in program.restored.items() if line is not None}
+    if not lines:
+        return
+    for tensor, label in objects_in_reach(dependencies.roots, lines):
+        if id(tensor) not in lines:
+            continue
+        file, line = lines[id(tensor)]
+        try:
+            refuse(
+                f"a Tensor ({label}) is changed in place in a compiled program, which keeps such changes of "
+                f"Parameters only: afterwards the Tensor would have its old elements",
+                "Make it a Parameter, Parameter(x, requires_grad=False). Or change a copy, y = x.copy(), and "
+                "return it, or assign it to the attribute or variable. Or run in PYNATIVE_MODE.",
+                at=(file, line, None, None, ""),
+            )
+        except CompileError as refusal:
+            refusal.is_final = True
+            raise
 
 
 def _restored(entry: list[Any]) -> bool:

@@ -21,7 +21,7 @@ import os
 import queue
 import random
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -281,12 +281,16 @@ def _and_attributes(way: Callable[[Any, str], _Children], is_users: bool) -> Cal
     return both
 
 
-def objects_in_reach(roots: Sequence[tuple[Any, str]]) -> Iterator[tuple[Any, str]]:
-    """The objects that can change, each once, with a label for messages."""
+def objects_in_reach(
+    roots: Sequence[tuple[Any, str]], also: Container[int] = ()
+) -> Iterator[tuple[Any, str]]:
+    """The objects that can change, with labels for messages, and those whose ids are in ``also``."""
     met: set[int] = set()
     waiting = list(roots)
     while waiting:
         value, label = waiting.pop()
+        if id(value) in also:
+            yield value, label
         way, changes = _way(_type(value))
         if way is None or id(value) in met:
             continue

@@ -51,7 +51,7 @@ class Trace:
     ) -> None:
         scope: Any = GraphScope()
         scope.dependencies = self.dependencies = Dependencies()
-        effects = outside_effects.refused(self.dependencies, function, leaves)
+        effects = outside_effects.refused(self.dependencies, scope, function, leaves)
         with effects, opened(scope), reads_noted(self.dependencies.read_of_cell), watched() as watch:
             symbols = [_symbol(scope, leaf) for leaf in leaves]
             inputs = bind(watch, scope, tensor_places, numbers)
