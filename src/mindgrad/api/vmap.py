@@ -409,11 +409,11 @@ def _rebound_outside(program: GraphScope, before: set[int]) -> bool:
     """Whether a tensor that lives on was bound to another value by item assignment."""
     is_rebound = False
     for key in set(program.restored) - before:
-        tensor, *rest = program.restored.pop(key)
+        tensor, was, line = program.restored.pop(key)
         still = weakref.ref(tensor)
         del tensor  # the function's own end with it
         alive = still()
         if alive is not None:
-            program.restored[key] = (alive, *rest)
+            program.restored[key] = (alive, was, line)
             is_rebound = True
     return is_rebound

@@ -163,7 +163,7 @@ class opened:
         local.body = self.outer_body
         local.deferral = self.deferral
         if scope.restored:
-            for tensor, before, _ in scope.restored.values():
+            for tensor, before, _line in scope.restored.values():
                 assign(tensor, before)
 
 
