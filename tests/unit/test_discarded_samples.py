@@ -320,3 +320,77 @@ def test_a_constant_mask_discards_a_sample_in_every_mode(name: str) -> None:
     assert np.abs(expected).max() > 1e-3
     for way in (lambda function: function, ms.jit):
         np.testing.assert_allclose(way(gradient(with_nan))(w).asnumpy(), expected, rtol=1e-9)
+
+
+# --- selections after loops and branches ----------------------------------------------------------------
+
+
+def _while_loop(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    h, k = ops.zeros_like(x), 0 * count
+    while k < count:
+        z = h @ w + x
+        h = ops.sigmoid(z) * h + ops.tanh(z)
+        k = k + 1
+    return h
+
+
+def _for_loop(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    h = ops.zeros_like(x)
+    for _ in range(9):
+        z = h @ w + x
+        h = ops.sigmoid(z) * h + ops.tanh(z)
+    return h
+
+
+def _branch(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    if count > 2:
+        return ops.tanh(x @ w) @ w
+    return ops.sigmoid(x @ w)
+
+
+def _branch_in_a_loop(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    h, k = ops.zeros_like(x), 0 * count
+    while k < count:
+        if k > 1:
+            z = h @ w + x
+            h = ops.sigmoid(z) * h + ops.tanh(z)
+        k = k + 1
+    return h
+
+
+CONTROL = {f.__name__.strip("_"): f for f in (_while_loop, _for_loop, _branch, _branch_in_a_loop)}
+ORDERS = {
+    "grad": ms.grad,
+    "grad_of_grad": lambda f: ms.grad(lambda w, x, count: ops.square(ms.grad(f)(w, x, count)).sum()),
+    "jvp_of_grad": lambda f: lambda w, x, count: ms.jvp(lambda w: ms.grad(f)(w, x, count), w, 2 * w)[1],
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("name", CONTROL)
+def test_where_discards_a_sample_after_loops_and_branches(name, order, wrap):
+    x, w, count = matrix(3, 3), Tensor(matrix(3, 3)), Tensor(5)
+
+    def loss(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+        return ops.where(Tensor(GOOD[:, None]), CONTROL[name](w, x, count), 0.0).sum()
+
+    derive = wrap(lambda w, x, count: ORDERS[order](loss)(w, x, count))
+    right = ORDERS[order](loss)(w, spoiled(x, 1.0), count).asnumpy()
+    np.testing.assert_allclose(derive(w, spoiled(x, np.nan), count).asnumpy(), right, rtol=1e-9)
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("cell", [nn.RNN, nn.GRU, nn.LSTM])
+def test_where_discards_a_sequence_after_a_bidirectional_layer(cell, wrap):
+    ms.set_seed(0)
+    net = cell(3, 4, bidirectional=True, batch_first=True)
+    x = np.random.default_rng(0).normal(size=(3, 9, 3)).astype(np.float32)
+
+    def loss(x: Tensor) -> Tensor:
+        return ops.where(Tensor(GOOD.reshape(3, 1, 1)), ops.square(net(x)[0]), 0.0).sum()
+
+    found = wrap(ms.grad(loss, None, net.trainable_params()))(spoiled(x, np.nan))
+    right = ms.grad(lambda x: ops.square(net(x)[0]).sum(), None, net.trainable_params())(Tensor(x[GOOD]))
+    for of_weight, expected in zip(found, right, strict=True):
+        np.testing.assert_allclose(of_weight.asnumpy(), expected.asnumpy(), rtol=2e-4, atol=1e-5)

@@ -32,6 +32,7 @@ from mindgrad.control.subgraphs import (
     active,
     forward_body,
     marked,
+    marks_of,
     reach,
     series_operands,
     series_results,
@@ -49,7 +50,7 @@ from mindgrad.ir.inner_programs import Inner
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.kinds import zeros
+from mindgrad.rows.kinds import is_zero, zeros
 from mindgrad.rows.logic import logical_not
 from mindgrad.transforms.zero_gradients import paths_of_branch
 
@@ -154,7 +155,9 @@ def _shared_slots(parts: Sequence[Split]) -> tuple[list[TensorType], list[list[i
 def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false: Graph) -> list[Any]:
     directions = tuple([k for k, x in enumerate(xs) if x.linear])
     residuals = [x for x in xs if not x.linear]
-    pulled = [transposed_body(graph, directions) for graph in (true, false)]
+    present = tuple([k for k, ct in enumerate(cts) if not is_zero(ct)])
+    cts = [cts[k] for k in present]
+    pulled = [transposed_body(graph, directions, present, marks_of(cts)) for graph in (true, false)]
     cotangents = sorted({*pulled[0][1], *pulled[1][1]})
     graphs = []
     for graph, has in pulled:

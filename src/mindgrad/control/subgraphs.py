@@ -29,6 +29,7 @@ __all__ = [
     "is_in_loop",
     "marked",
     "marked_loop",
+    "marks_of",
     "reach",
     "series_operands",
     "series_results",
@@ -71,6 +72,11 @@ def active(ts: Sequence[Any]) -> Indices:
 
 
 # -- values that can be infinite or NaN (see ``rows.kinds``) -------------------------------
+
+
+def marks_of(atoms: Iterable[Any]) -> Indices:
+    """The marks of ``atoms`` that results of operators take over."""
+    return tuple([x.tainted & INHERITED for x in atoms])
 
 
 def starts_taint(*graphs: Graph) -> int:
@@ -252,7 +258,7 @@ def split(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Spli
 
 @memoized
 def transposed_body(
-    graph: Graph, directions: Indices, present: Indices | None = None
+    graph: Graph, directions: Indices, present: Indices | None = None, marks: Indices | None = None
 ) -> tuple[Graph, Indices]:
     """The transpose of a graph that is linear in the inputs ``directions``.
 
@@ -260,6 +266,7 @@ def transposed_body(
         graph: the graph.
         directions: the inputs in which it is linear.
         present: the outputs whose cotangents are given, by default all; those of the others are zero.
+        marks: the marks of these cotangents (``Atom.tainted``), by default none.
 
     Returns:
         ``(*other inputs, *cotangents of the outputs) ↦ cotangents``, and of which of ``directions``
@@ -271,7 +278,10 @@ def transposed_body(
     with building(builder):
         chosen = set(directions)
         inputs = [builder.input(v.type, k in chosen, v.tainted) for k, v in enumerate(graph.inputs)]
-        cotangents = builder.inputs_like(graph.outputs[k] for k in present)
+        cotangents = [
+            builder.input(graph.outputs[k].type, tainted=graph.outputs[k].tainted | mark)
+            for k, mark in zip(present, marks or [0] * len(present), strict=True)
+        ]
         builder.differentiate([x for k, x in enumerate(inputs) if k not in chosen and not x.tainted & STEADY])
         outputs = builder.inline(graph, inputs)
         pulled = pull_cotangents(
