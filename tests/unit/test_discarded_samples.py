@@ -394,3 +394,122 @@ def test_where_discards_a_sequence_after_a_bidirectional_layer(cell, wrap):
     right = ms.grad(lambda x: ops.square(net(x)[0]).sum(), None, net.trainable_params())(Tensor(x[GOOD]))
     for of_weight, expected in zip(found, right, strict=True):
         np.testing.assert_allclose(of_weight.asnumpy(), expected.asnumpy(), rtol=2e-4, atol=1e-5)
+
+
+# --- values that the path which is taken does not use ----------------------------------------------------
+
+
+def _unused_after_return(w: Tensor, x: Tensor) -> Tensor:
+    r = w * x
+    if ops.isfinite(r):
+        return r * w
+    return w * 0 + 1.0
+
+
+def _unused_in_nested_branches(w: Tensor, x: Tensor) -> Tensor:
+    r, s = w * x, ops.exp(w) * x
+    if w < 5:
+        if ops.isfinite(r):
+            return r * s
+        elif w > 0:
+            return w * w
+    return r + s
+
+
+def _unused_batch(w: Tensor, x: Tensor) -> Tensor:
+    r = w * ops.stack([x, w, 2 * x])
+    if ops.isnan(r).any():
+        return w**3
+    return (r * r).sum()
+
+
+def _unused_in_a_while_loop(w: Tensor, x: Tensor) -> Tensor:
+    k, s, r = 0 * w, w * w, w * x
+    while k < 3:
+        if ops.isfinite(x):
+            s = s + r * w
+        k = k + 1
+    return s
+
+
+def _unused_in_a_scan(w: Tensor, x: Tensor) -> Tensor:
+    r, s = w * ops.stack([x, w, 2 * x]), w * w
+    for i in range(9):
+        if ops.isfinite(r[i % 3]):
+            s = s + r[i % 3] * w
+    return s
+
+
+def _unused_in_a_loop_without_trips(w: Tensor, x: Tensor) -> Tensor:
+    k, s, r = 0 * w, w * w, w * x
+    while ops.logical_and(k < 3, ops.isfinite(x)):
+        s = s + r * w
+        k = k + 1
+    return s
+
+
+def _overwritten_in_a_loop(w: Tensor, x: Tensor) -> Tensor:
+    k, s = 0 * w, w * x
+    while k < 3:
+        if ops.isnan(s):
+            s = w * w
+        k = k + 1
+    return s
+
+
+def _a_weight_below_a_product(w: Tensor, x: Tensor) -> Tensor:
+    net = ops.matmul(ops.stack([x, w]).reshape(1, 2), ops.stack([w, w * w]).reshape(2, 1)).sum()
+    if ops.isnan(net):
+        return w * w
+    return net
+
+
+UNUSED = {
+    f.__name__.strip("_"): f
+    for f in (
+        _unused_after_return,
+        _unused_in_nested_branches,
+        _unused_batch,
+        _unused_in_a_while_loop,
+        _unused_in_a_scan,
+        _unused_in_a_loop_without_trips,
+        _overwritten_in_a_loop,
+        _a_weight_below_a_product,
+    )
+}
+ALONG = {
+    "grad": ms.grad,
+    "grad_of_grad": lambda f: ms.grad(lambda w, x: ms.grad(f)(w, x)),
+    "jvp_of_grad": lambda f: lambda w, x: ms.jvp(lambda w: ms.grad(f)(w, x), w, Tensor(1.0, w.dtype))[1],
+    "grad_of_jvp": lambda f: (
+        lambda w, x: ms.grad(lambda w: ms.jvp(lambda w: f(w, x), w, Tensor(1.0, w.dtype))[1])(w)
+    ),
+    "series_of_grad": lambda f: lambda w, x: ms.derivative(lambda w: ms.grad(f)(w, x), w, 1)[1],
+}
+
+
+@pytest.mark.parametrize("order", ALONG)
+@pytest.mark.parametrize("name", UNUSED)
+def test_a_value_that_the_path_does_not_use_leaves_compiled_derivatives_finite(name, order):
+    derive = ALONG[order](UNUSED[name])
+    w, good = Tensor(0.5, ms.float64), Tensor(2.0, ms.float64)
+    for x in (good, Tensor(np.nan, ms.float64)):
+        expected = derive(w, x).asnumpy()
+        assert np.isfinite(expected)
+        np.testing.assert_allclose(ms.jit(derive)(w, x).asnumpy(), expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            ALONG[order](ms.jit(UNUSED[name]))(w, x).asnumpy(), expected, rtol=1e-9, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("order", ["grad", "grad_of_grad"])
+@pytest.mark.parametrize("name", UNUSED)
+def test_vmap_leaves_derivatives_finite_that_an_element_does_not_use(name, order, wrap):
+    derive = ALONG[order](UNUSED[name])
+    w, x = Tensor(np.array([0.5, 0.7, 0.9])), Tensor(np.array([2.0, np.nan, 3.0]))
+    expected = [derive(a, b).asnumpy() for a, b in zip(w, x, strict=True)]
+    np.testing.assert_allclose(wrap(ms.vmap(derive))(w, x).asnumpy(), expected, rtol=1e-9, atol=1e-12)
+    of_all = ALONG[order](lambda w, x: ms.vmap(UNUSED[name])(w, x).sum())
+    if order == "grad":
+        np.testing.assert_allclose(wrap(of_all)(w, x).asnumpy(), expected, rtol=1e-9, atol=1e-12)

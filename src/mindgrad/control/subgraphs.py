@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.graph import INHERITED, STEADY, Graph, Variable, live_equations
+from mindgrad.ir.dtype import bool_
+from mindgrad.ir.graph import INHERITED, STEADY, Graph, Variable, live_equations, without_effects
 from mindgrad.ir.memo import memoized
-from mindgrad.rows.kinds import zeros
+from mindgrad.rows.exact_zeros import nonzeros
+from mindgrad.rows.kinds import full, zeros
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.linearize import linearize
 from mindgrad.transforms.taylor import taylor
@@ -30,6 +32,7 @@ __all__ = [
     "marked",
     "marked_loop",
     "marks_of",
+    "nonzeros_of",
     "reach",
     "series_operands",
     "series_results",
@@ -38,6 +41,7 @@ __all__ = [
     "starts_taint",
     "taylor_body",
     "transposed_body",
+    "used_inputs",
     "varying",
 ]
 
@@ -115,6 +119,43 @@ def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int)
         if flags == [v.tainted for v in body.inputs]:
             return body
         body = _marked(body, tuple(flags))
+
+
+# -- zeros that stay zero when inputs move (see ``rows.exact_zeros``) -----------------------
+
+
+@memoized
+def used_inputs(graph: Graph, place: int) -> Indices:
+    """The inputs on which the output ``place`` depends."""
+    y = graph.outputs[place]
+    used = {x for e in live_equations(graph.equations, [y]) for x in e.inputs if type(x) is Variable} | {y}
+    return tuple([k for k, v in enumerate(graph.inputs) if v in used])
+
+
+@memoized
+def nonzeros_of(graph: Graph, place: int, moving: Indices, masked: Indices) -> Graph | None:
+    """``(*inputs, *masks of masked) ↦`` the elements of the output ``place`` that are not exactly zero.
+
+    Args:
+        graph: the graph.
+        place: the output.
+        moving: the inputs that depend on those of the derivative.
+        masked: of these, the inputs whose elements that are not exactly zero are given.
+
+    Returns:
+        The graph, ``None`` if the value of the output is compared with zero.
+    """
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(graph.inputs)
+        masks = [builder.input(inputs[k].type.with_dtype(bool_)) for k in masked]
+        y = builder.inline(without_effects(graph), inputs)[place]
+        builder.differentiate([inputs[k] for k in moving])
+        builder.nonzeros.update(((inputs[k], builder.moving), m) for k, m in zip(masked, masks, strict=True))
+        mask = nonzeros(y)
+        found = builder.close([full(y.type.with_dtype(bool_), True) if mask is None else mask])
+    made_by = y.made_by if type(y) is Variable else None
+    return None if made_by is not None and made_by in found.equations else found
 
 
 def _pushed(
