@@ -513,3 +513,63 @@ def test_vmap_leaves_derivatives_finite_that_an_element_does_not_use(name, order
     of_all = ALONG[order](lambda w, x: ms.vmap(UNUSED[name])(w, x).sum())
     if order == "grad":
         np.testing.assert_allclose(wrap(of_all)(w, x).asnumpy(), expected, rtol=1e-9, atol=1e-12)
+
+
+def _used_until_the_break(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    r, s = w * x, w * w
+    for i in range(4):
+        if i >= count:
+            break
+        s = s + r
+    return s
+
+
+def _used_in_nested_branches(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    r = w * x
+    if count > 0:
+        s = r + w if count > 1 else w * w
+        if count > 2:
+            return s * w
+        return s + w
+    return w
+
+
+def _used_in_a_loop(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    r, s, k = w * x, w * w, 0 * count
+    while k < count:
+        if k > 1:
+            s = s + r
+        k = k + 1
+    return s
+
+
+@pytest.mark.parametrize("order", ["grad", "jvp_of_grad"])
+@pytest.mark.parametrize(
+    ("function", "unused"), [(_used_until_the_break, 0), (_used_in_nested_branches, 1), (_used_in_a_loop, 2)]
+)
+def test_a_value_that_the_path_uses_keeps_its_infinity_in_the_gradient(function, unused, order):
+    w, x = Tensor(0.5, ms.float64), Tensor(np.nan, ms.float64)
+    for count in range(5):
+        derive = ALONG[order](lambda w, x, count=Tensor(count): function(w, x, count))
+        expected = derive(w, x).asnumpy()
+        if order == "grad":
+            assert np.isnan(expected) == (count > unused)
+        np.testing.assert_allclose(ms.jit(derive)(w, x).asnumpy(), expected, rtol=1e-9)
+        counted = ms.jit(lambda w, x, count: ALONG[order](lambda w, x: function(w, x, count))(w, x))
+        np.testing.assert_allclose(counted(w, x, Tensor(count)).asnumpy(), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+def test_a_square_of_a_square_root_in_a_branch_is_no_exact_zero(wrap):
+    """The cotangent 2 √w is zero at 0 but moves: its product with the infinite slope of √w is not known."""
+
+    def f(w: Tensor) -> Tensor:
+        d = ops.sqrt(w)
+        if w < 5:
+            if w < 4:
+                return d * d
+            return w
+        return w
+
+    found = wrap(ms.grad(f))(Tensor(0.0)).asnumpy()
+    assert np.isnan(found) or found == 1.0

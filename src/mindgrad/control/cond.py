@@ -186,7 +186,7 @@ def _nonzeros(equation: Equation, place: int) -> Steps:
     predicate, *xs = equation.inputs
     y = equation.outputs[place]
     branches = [equation.parameters["true"], equation.parameters["false"]]
-    moving = tuple([k for k, x in enumerate(xs) if current().moves(x)])
+    moving = tuple([k for k, x in enumerate(xs) if x.dtype.is_inexact and current().moves(x)])
     masks = {}
     for k in moving:
         if any(k in used_inputs(graph, place) for graph in branches):
@@ -197,7 +197,8 @@ def _nonzeros(equation: Equation, place: int) -> Steps:
     sides = [compared(y) if graph is None else graph.outputs[0] for graph in graphs]
     if any(graph is not None and type(graph.outputs[0]) is Variable for graph in graphs):
         true, false = [
-            graph or _nothing(other) for graph, other in zip(graphs, reversed(graphs), strict=True)
+            _nothing(other) if graph is None else graph
+            for graph, other in zip(graphs, reversed(graphs), strict=True)
         ]
         (made,) = cond(predicate, *xs, *masks.values(), true=true, false=false)
         sides = [compared(y) if graph is None else made for graph in graphs]
