@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -550,7 +551,7 @@ def _used_in_a_loop(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
 def test_a_value_that_the_path_uses_keeps_its_infinity_in_the_gradient(function, unused, order):
     w, x = Tensor(0.5, ms.float64), Tensor(np.nan, ms.float64)
     for count in range(5):
-        derive = ALONG[order](lambda w, x, count=Tensor(count): function(w, x, count))
+        derive = ALONG[order](functools.partial(function, count=Tensor(count)))
         expected = derive(w, x).asnumpy()
         if order == "grad":
             assert np.isnan(expected) == (count > unused)
