@@ -182,18 +182,18 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
 # -- exact zeros (see ``rows.exact_zeros``) --------------------------------------------------------
 
 
-def _nonzeros(equation: Equation, place: int) -> Steps:
+def _nonzeros(equation: Equation, output: int) -> Steps:
     predicate, *xs = equation.inputs
-    y = equation.outputs[place]
+    y = equation.outputs[output]
     branches = [equation.parameters["true"], equation.parameters["false"]]
     moving = tuple([k for k, x in enumerate(xs) if x.dtype.is_inexact and current().moves(x)])
     masks = {}
     for k in moving:
-        if any(k in used_inputs(graph, place) for graph in branches):
+        if any(k in used_inputs(graph, output) for graph in branches):
             mask = yield xs[k]
             if mask is not None:
                 masks[k] = mask
-    graphs = [nonzeros_of(graph, place, moving, tuple(masks)) for graph in branches]
+    graphs = [nonzeros_of(graph, output, moving, tuple(masks)) for graph in branches]
     sides = [compared(y) if graph is None else graph.outputs[0] for graph in graphs]
     if any(graph is not None and type(graph.outputs[0]) is Variable for graph in graphs):
         true, false = [

@@ -125,20 +125,20 @@ def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int)
 
 
 @memoized
-def used_inputs(graph: Graph, place: int) -> Indices:
-    """The inputs on which the output ``place`` depends."""
-    y = graph.outputs[place]
+def used_inputs(graph: Graph, output: int) -> Indices:
+    """The inputs on which the output at position ``output`` depends."""
+    y = graph.outputs[output]
     used = {x for e in live_equations(graph.equations, [y]) for x in e.inputs if type(x) is Variable} | {y}
     return tuple([k for k, v in enumerate(graph.inputs) if v in used])
 
 
 @memoized
-def nonzeros_of(graph: Graph, place: int, moving: Indices, masked: Indices) -> Graph | None:
-    """``(*inputs, *masks of masked) ↦`` the elements of the output ``place`` that are not exactly zero.
+def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> Graph | None:
+    """``(*inputs, *masks of masked) ↦`` the elements of the output that are not exactly zero.
 
     Args:
         graph: the graph.
-        place: the output.
+        output: its position.
         moving: the inputs that depend on those of the derivative.
         masked: of these, the inputs whose elements that are not exactly zero are given.
 
@@ -149,7 +149,7 @@ def nonzeros_of(graph: Graph, place: int, moving: Indices, masked: Indices) -> G
     with building(builder):
         inputs = builder.inputs_like(graph.inputs)
         masks = [builder.input(inputs[k].type.with_dtype(bool_)) for k in masked]
-        y = builder.inline(without_effects(graph), inputs)[place]
+        y = builder.inline(without_effects(graph), inputs)[output]
         builder.differentiate([inputs[k] for k in moving])
         builder.nonzeros.update(((inputs[k], builder.moving), m) for k, m in zip(masked, masks, strict=True))
         mask = nonzeros(y)
