@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -320,3 +321,256 @@ def test_a_constant_mask_discards_a_sample_in_every_mode(name: str) -> None:
     assert np.abs(expected).max() > 1e-3
     for way in (lambda function: function, ms.jit):
         np.testing.assert_allclose(way(gradient(with_nan))(w).asnumpy(), expected, rtol=1e-9)
+
+
+# --- selections after loops and branches ----------------------------------------------------------------
+
+
+def _while_loop(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    h, k = ops.zeros_like(x), 0 * count
+    while k < count:
+        z = h @ w + x
+        h = ops.sigmoid(z) * h + ops.tanh(z)
+        k = k + 1
+    return h
+
+
+def _for_loop(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    h = ops.zeros_like(x)
+    for _ in range(9):
+        z = h @ w + x
+        h = ops.sigmoid(z) * h + ops.tanh(z)
+    return h
+
+
+def _branch(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    if count > 2:
+        return ops.tanh(x @ w) @ w
+    return ops.sigmoid(x @ w)
+
+
+def _branch_in_a_loop(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    h, k = ops.zeros_like(x), 0 * count
+    while k < count:
+        if k > 1:
+            z = h @ w + x
+            h = ops.sigmoid(z) * h + ops.tanh(z)
+        k = k + 1
+    return h
+
+
+CONTROL = {f.__name__.strip("_"): f for f in (_while_loop, _for_loop, _branch, _branch_in_a_loop)}
+ORDERS = {
+    "grad": ms.grad,
+    "grad_of_grad": lambda f: ms.grad(lambda w, x, count: ops.square(ms.grad(f)(w, x, count)).sum()),
+    "jvp_of_grad": lambda f: lambda w, x, count: ms.jvp(lambda w: ms.grad(f)(w, x, count), w, 2 * w)[1],
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("name", CONTROL)
+def test_where_discards_a_sample_after_loops_and_branches(name, order, wrap):
+    x, w, count = matrix(3, 3), Tensor(matrix(3, 3)), Tensor(5)
+
+    def loss(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+        return ops.where(Tensor(GOOD[:, None]), CONTROL[name](w, x, count), 0.0).sum()
+
+    derive = wrap(lambda w, x, count: ORDERS[order](loss)(w, x, count))
+    right = ORDERS[order](loss)(w, spoiled(x, 1.0), count).asnumpy()
+    np.testing.assert_allclose(derive(w, spoiled(x, np.nan), count).asnumpy(), right, rtol=1e-9)
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("cell", [nn.RNN, nn.GRU, nn.LSTM])
+def test_where_discards_a_sequence_after_a_bidirectional_layer(cell, wrap):
+    ms.set_seed(0)
+    net = cell(3, 4, bidirectional=True, batch_first=True)
+    x = np.random.default_rng(0).normal(size=(3, 9, 3)).astype(np.float32)
+
+    def loss(x: Tensor) -> Tensor:
+        return ops.where(Tensor(GOOD.reshape(3, 1, 1)), ops.square(net(x)[0]), 0.0).sum()
+
+    found = wrap(ms.grad(loss, None, net.trainable_params()))(spoiled(x, np.nan))
+    right = ms.grad(lambda x: ops.square(net(x)[0]).sum(), None, net.trainable_params())(Tensor(x[GOOD]))
+    for of_weight, expected in zip(found, right, strict=True):
+        np.testing.assert_allclose(of_weight.asnumpy(), expected.asnumpy(), rtol=2e-4, atol=1e-5)
+
+
+# --- values that the path which is taken does not use ----------------------------------------------------
+
+
+def _unused_after_return(w: Tensor, x: Tensor) -> Tensor:
+    r = w * x
+    if ops.isfinite(r):
+        return r * w
+    return w * 0 + 1.0
+
+
+def _unused_in_nested_branches(w: Tensor, x: Tensor) -> Tensor:
+    r, s = w * x, ops.exp(w) * x
+    if w < 5:
+        if ops.isfinite(r):
+            return r * s
+        elif w > 0:
+            return w * w
+    return r + s
+
+
+def _unused_batch(w: Tensor, x: Tensor) -> Tensor:
+    r = w * ops.stack([x, w, 2 * x])
+    if ops.isnan(r).any():
+        return w**3
+    return (r * r).sum()
+
+
+def _unused_in_a_while_loop(w: Tensor, x: Tensor) -> Tensor:
+    k, s, r = 0 * w, w * w, w * x
+    while k < 3:
+        if ops.isfinite(x):
+            s = s + r * w
+        k = k + 1
+    return s
+
+
+def _unused_in_a_scan(w: Tensor, x: Tensor) -> Tensor:
+    r, s = w * ops.stack([x, w, 2 * x]), w * w
+    for i in range(9):
+        if ops.isfinite(r[i % 3]):
+            s = s + r[i % 3] * w
+    return s
+
+
+def _unused_in_a_loop_without_trips(w: Tensor, x: Tensor) -> Tensor:
+    k, s, r = 0 * w, w * w, w * x
+    while ops.logical_and(k < 3, ops.isfinite(x)):
+        s = s + r * w
+        k = k + 1
+    return s
+
+
+def _overwritten_in_a_loop(w: Tensor, x: Tensor) -> Tensor:
+    k, s = 0 * w, w * x
+    while k < 3:
+        if ops.isnan(s):
+            s = w * w
+        k = k + 1
+    return s
+
+
+def _a_weight_below_a_product(w: Tensor, x: Tensor) -> Tensor:
+    net = ops.matmul(ops.stack([x, w]).reshape(1, 2), ops.stack([w, w * w]).reshape(2, 1)).sum()
+    if ops.isnan(net):
+        return w * w
+    return net
+
+
+UNUSED = {
+    f.__name__.strip("_"): f
+    for f in (
+        _unused_after_return,
+        _unused_in_nested_branches,
+        _unused_batch,
+        _unused_in_a_while_loop,
+        _unused_in_a_scan,
+        _unused_in_a_loop_without_trips,
+        _overwritten_in_a_loop,
+        _a_weight_below_a_product,
+    )
+}
+ALONG = {
+    "grad": ms.grad,
+    "grad_of_grad": lambda f: ms.grad(lambda w, x: ms.grad(f)(w, x)),
+    "jvp_of_grad": lambda f: lambda w, x: ms.jvp(lambda w: ms.grad(f)(w, x), w, Tensor(1.0, w.dtype))[1],
+    "grad_of_jvp": lambda f: (
+        lambda w, x: ms.grad(lambda w: ms.jvp(lambda w: f(w, x), w, Tensor(1.0, w.dtype))[1])(w)
+    ),
+    "series_of_grad": lambda f: lambda w, x: ms.derivative(lambda w: ms.grad(f)(w, x), w, 1)[1],
+}
+
+
+@pytest.mark.parametrize("order", ALONG)
+@pytest.mark.parametrize("name", UNUSED)
+def test_a_value_that_the_path_does_not_use_leaves_compiled_derivatives_finite(name, order):
+    derive = ALONG[order](UNUSED[name])
+    w, good = Tensor(0.5, ms.float64), Tensor(2.0, ms.float64)
+    for x in (good, Tensor(np.nan, ms.float64)):
+        expected = derive(w, x).asnumpy()
+        assert np.isfinite(expected)
+        np.testing.assert_allclose(ms.jit(derive)(w, x).asnumpy(), expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            ALONG[order](ms.jit(UNUSED[name]))(w, x).asnumpy(), expected, rtol=1e-9, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("order", ["grad", "grad_of_grad"])
+@pytest.mark.parametrize("name", UNUSED)
+def test_vmap_leaves_derivatives_finite_that_an_element_does_not_use(name, order, wrap):
+    derive = ALONG[order](UNUSED[name])
+    w, x = Tensor(np.array([0.5, 0.7, 0.9])), Tensor(np.array([2.0, np.nan, 3.0]))
+    expected = [derive(a, b).asnumpy() for a, b in zip(w, x, strict=True)]
+    np.testing.assert_allclose(wrap(ms.vmap(derive))(w, x).asnumpy(), expected, rtol=1e-9, atol=1e-12)
+    of_all = ALONG[order](lambda w, x: ms.vmap(UNUSED[name])(w, x).sum())
+    if order == "grad":
+        np.testing.assert_allclose(wrap(of_all)(w, x).asnumpy(), expected, rtol=1e-9, atol=1e-12)
+
+
+def _used_until_the_break(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    r, s = w * x, w * w
+    for i in range(4):
+        if i >= count:
+            break
+        s = s + r
+    return s
+
+
+def _used_in_nested_branches(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    r = w * x
+    if count > 0:
+        s = r + w if count > 1 else w * w
+        if count > 2:
+            return s * w
+        return s + w
+    return w
+
+
+def _used_in_a_loop(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    r, s, k = w * x, w * w, 0 * count
+    while k < count:
+        if k > 1:
+            s = s + r
+        k = k + 1
+    return s
+
+
+@pytest.mark.parametrize("order", ["grad", "jvp_of_grad"])
+@pytest.mark.parametrize(
+    ("function", "unused"), [(_used_until_the_break, 0), (_used_in_nested_branches, 1), (_used_in_a_loop, 2)]
+)
+def test_a_value_that_the_path_uses_keeps_its_infinity_in_the_gradient(function, unused, order):
+    w, x = Tensor(0.5, ms.float64), Tensor(np.nan, ms.float64)
+    for count in range(5):
+        derive = ALONG[order](functools.partial(function, count=Tensor(count)))
+        expected = derive(w, x).asnumpy()
+        if order == "grad":
+            assert np.isnan(expected) == (count > unused)
+        np.testing.assert_allclose(ms.jit(derive)(w, x).asnumpy(), expected, rtol=1e-9)
+        counted = ms.jit(lambda w, x, count: ALONG[order](lambda w, x: function(w, x, count))(w, x))
+        np.testing.assert_allclose(counted(w, x, Tensor(count)).asnumpy(), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+def test_a_square_of_a_square_root_in_a_branch_is_no_exact_zero(wrap):
+    """The cotangent 2 √w is zero at 0 but moves: its product with the infinite slope of √w is not known."""
+
+    def f(w: Tensor) -> Tensor:
+        d = ops.sqrt(w)
+        if w < 5:
+            if w < 4:
+                return d * d
+            return w
+        return w
+
+    found = wrap(ms.grad(f))(Tensor(0.0)).asnumpy()
+    assert np.isnan(found) or found == 1.0

@@ -32,6 +32,8 @@ from mindgrad.control.subgraphs import (
     active,
     forward_body,
     marked,
+    marks_of,
+    nonzeros_of,
     reach,
     series_operands,
     series_results,
@@ -40,17 +42,22 @@ from mindgrad.control.subgraphs import (
     starts_taint,
     taylor_body,
     transposed_body,
+    used_inputs,
     varying,
 )
 from mindgrad.ir.build import current
 from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable, silent
+from mindgrad.ir.graph import MASKED, Constant, Equation, Graph, Variable, silent
 from mindgrad.ir.inner_programs import Inner
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
-from mindgrad.rows.kinds import zeros
+from mindgrad.rows.arithmetic import select
+from mindgrad.rows.exact_zeros import OF_CONTROL, Steps, compared
+from mindgrad.rows.kinds import is_zero, zeros
+from mindgrad.rows.kinds import marked as marked_as
 from mindgrad.rows.logic import logical_not
+from mindgrad.rows.structural import broadcast_in_dim
 from mindgrad.transforms.zero_gradients import paths_of_branch
 
 __all__ = ["cond"]
@@ -154,7 +161,9 @@ def _shared_slots(parts: Sequence[Split]) -> tuple[list[TensorType], list[list[i
 def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false: Graph) -> list[Any]:
     directions = tuple([k for k, x in enumerate(xs) if x.linear])
     residuals = [x for x in xs if not x.linear]
-    pulled = [transposed_body(graph, directions) for graph in (true, false)]
+    present = tuple([k for k, ct in enumerate(cts) if not is_zero(ct)])
+    cts = [cts[k] for k in present]
+    pulled = [transposed_body(graph, directions, present, marks_of(cts)) for graph in (true, false)]
     cotangents = sorted({*pulled[0][1], *pulled[1][1]})
     graphs = []
     for graph, has in pulled:
@@ -163,9 +172,37 @@ def _transpose(cts: Sequence[Any], predicate: Any, *xs: Any, true: Graph, false:
         graphs.append(Graph(graph.inputs, graph.equations, outputs))
     results = cond(predicate, *residuals, *cts, true=graphs[0], false=graphs[1])
     result: list[Any] = [None] * (1 + len(xs))
-    for k, ct in zip(cotangents, results, strict=True):
-        result[1 + k] = ct
+    for at, (k, ct) in enumerate(zip(cotangents, results, strict=True)):
+        # a branch discards an operand that it does not use, as a selection does
+        discards = any(is_zero(graph.outputs[at]) for graph in graphs)
+        result[1 + k] = marked_as(ct, MASKED) if discards else ct
     return result
+
+
+# -- exact zeros (see ``rows.exact_zeros``) --------------------------------------------------------
+
+
+def _nonzeros(equation: Equation, output: int) -> Steps:
+    predicate, *xs = equation.inputs
+    y = equation.outputs[output]
+    branches = [equation.parameters["true"], equation.parameters["false"]]
+    moving = tuple([k for k, x in enumerate(xs) if x.dtype.is_inexact and current().moves(x)])
+    masks = {}
+    for k in moving:
+        if any(k in used_inputs(graph, output) for graph in branches):
+            mask = yield xs[k]
+            if mask is not None:
+                masks[k] = mask
+    graphs = [nonzeros_of(graph, output, moving, tuple(masks)) for graph in branches]
+    sides = [compared(y) if graph is None else graph.outputs[0] for graph in graphs]
+    if any(graph is not None and type(graph.outputs[0]) is Variable for graph in graphs):
+        true, false = [
+            _nothing(other) if graph is None else graph
+            for graph, other in zip(graphs, reversed(graphs), strict=True)
+        ]
+        (made,) = cond(predicate, *xs, *masks.values(), true=true, false=false)
+        sides = [compared(y) if graph is None else made for graph in graphs]
+    return select(broadcast_in_dim(predicate, shape=y.shape, dims=()), *sides)
 
 
 # -- series ---------------------------------------------------------------------------------------
@@ -239,3 +276,5 @@ cond = Primitive(
     programs=_programs,
     taint=lambda *_, true, false: starts_taint(true, false),
 )
+
+OF_CONTROL[cond] = _nonzeros

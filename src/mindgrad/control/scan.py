@@ -32,6 +32,7 @@ from mindgrad.control.subgraphs import (
     closure,
     forward_body,
     marked_loop,
+    marks_of,
     reach,
     series_operands,
     series_results,
@@ -42,13 +43,13 @@ from mindgrad.control.subgraphs import (
 )
 from mindgrad.ir.build import current
 from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Constant, Equation, Graph, silent
+from mindgrad.ir.graph import Equation, Graph, silent
 from mindgrad.ir.inner_programs import Inner
 from mindgrad.ir.memo import memoized
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.batching import moved
-from mindgrad.rows.kinds import zeros
+from mindgrad.rows.kinds import is_zero, zeros
 from mindgrad.transforms.zero_gradients import paths_of_scan
 
 __all__ = ["scan"]
@@ -241,10 +242,6 @@ def _linear(
     return ys[:count], active_outputs, tangents
 
 
-def _is_zero(ct: Any) -> bool:
-    return isinstance(ct, Constant) and ct.is_all(0)
-
-
 def _transpose(
     cts: Sequence[Any], *operands: Any, body: Graph, length: int, consts: int, carries: int,
     reverse: bool = False,
@@ -252,9 +249,10 @@ def _transpose(
     # every part of a linear scan's carry is linear, also one that starts as zeros
     end = consts + carries
     directions = tuple([k for k, x in enumerate(operands) if x.linear or consts <= k < end])
-    start = tuple([k for k, ct in enumerate(cts[:carries]) if not _is_zero(ct)])
-    of_ys = tuple([k for k, ct in enumerate(cts) if k >= carries and not _is_zero(ct)])
-    trip = transposed_trip(body, directions, length, consts, carries, start, of_ys)
+    start = tuple([k for k, ct in enumerate(cts[:carries]) if not is_zero(ct)])
+    of_ys = tuple([k for k, ct in enumerate(cts) if k >= carries and not is_zero(ct)])
+    marks = marks_of([cts[k] for k in (*start, *of_ys)])
+    trip = transposed_trip(body, directions, length, consts, carries, start, of_ys, marks)
     residuals = [x for k, x in enumerate(operands[:consts]) if k not in directions]
     slices = [x for k, x in enumerate(operands) if k >= end and k not in directions]
     results = scan(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindgrad.control.subgraphs import transposed_body
+from mindgrad.control.subgraphs import marks_of, transposed_body
 from mindgrad.control.sum_hoisting import Totals
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.cost_model import costs
@@ -42,30 +42,34 @@ class TransposedTrip:
 
     def __init__(
         self, body: Graph, directions: Indices, length: int, consts: int, carries: int, start: Indices,
-        ys: Indices,
+        ys: Indices, marks: Indices,
     ) -> None:  # fmt: skip
         end = consts + carries
-        parts = start
+        parts, of_parts, of_ys_marks = start, dict(zip(start, marks, strict=False)), marks[len(start) :]
         while True:
-            pulled, reached = transposed_body(body, directions, (*parts, *ys))
-            more = {k - consts for k in reached if consts <= k < end} - set(parts)
-            if not more:
+            given = (*[of_parts[k] for k in parts], *of_ys_marks)
+            pulled, reached = transposed_body(body, directions, (*parts, *ys), given)
+            before_trip, of_parts = of_parts, dict(of_parts)
+            for k, mark in zip(reached, marks_of(pulled.outputs), strict=True):
+                if consts <= k < end:
+                    of_parts[k - consts] = of_parts.get(k - consts, 0) | mark
+            if of_parts == before_trip:
                 break
-            parts = tuple(sorted({*parts, *more}))
+            parts = tuple(sorted(of_parts))
         self.parts = parts
         self.sliced = tuple([k for k in reached if k >= end])
         others = [k for k in range(len(body.inputs)) if k not in directions]
         count = sum(k < consts for k in others)
-        residuals = pulled.inputs[: len(others)]
+        residuals, given_cts = pulled.inputs[: len(others)], pulled.inputs[len(others) :]
         builder = Builder()
         with building(builder):
             fixed, of_carry, slices, of_ys = [
                 builder.inputs_like(like)
                 for like in (
                     residuals[:count],
-                    [body.outputs[k] for k in parts],
+                    given_cts[: len(parts)],
                     residuals[count:],
-                    [body.outputs[k] for k in ys],
+                    given_cts[len(parts) :],
                 )
             ]
             cotangents = dict(
@@ -116,10 +120,12 @@ def _deferred(
 
 @memoized
 def transposed_trip(
-    body: Graph, directions: Indices, length: int, consts: int, carries: int, start: Indices, ys: Indices
-) -> TransposedTrip:
+    body: Graph, directions: Indices, length: int, consts: int, carries: int, start: Indices, ys: Indices,
+    marks: Indices,
+) -> TransposedTrip:  # fmt: skip
     """The transposed trip for cotangents of the carry's parts ``start`` and of the outputs ``ys``.
 
+    ``marks`` are the marks of these cotangents, such as that of a selection that discards samples.
     ``directions`` are the inputs of the body in which it is linear, the whole carry among them.
     """
-    return TransposedTrip(body, directions, length, consts, carries, start, ys)
+    return TransposedTrip(body, directions, length, consts, carries, start, ys, marks)

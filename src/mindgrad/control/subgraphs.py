@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.graph import INHERITED, STEADY, Graph, Variable, live_equations
+from mindgrad.ir.dtype import bool_
+from mindgrad.ir.graph import INHERITED, STEADY, Graph, Variable, live_equations, without_effects
 from mindgrad.ir.memo import memoized
-from mindgrad.rows.kinds import zeros
+from mindgrad.rows.exact_zeros import nonzeros
+from mindgrad.rows.kinds import full, zeros
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.linearize import linearize
 from mindgrad.transforms.taylor import taylor
@@ -29,6 +31,8 @@ __all__ = [
     "is_in_loop",
     "marked",
     "marked_loop",
+    "marks_of",
+    "nonzeros_of",
     "reach",
     "series_operands",
     "series_results",
@@ -37,6 +41,7 @@ __all__ = [
     "starts_taint",
     "taylor_body",
     "transposed_body",
+    "used_inputs",
     "varying",
 ]
 
@@ -71,6 +76,11 @@ def active(ts: Sequence[Any]) -> Indices:
 
 
 # -- values that can be infinite or NaN (see ``rows.kinds``) -------------------------------
+
+
+def marks_of(atoms: Iterable[Any]) -> Indices:
+    """The marks of ``atoms`` that results of operators take over."""
+    return tuple([x.tainted & INHERITED for x in atoms])
 
 
 def starts_taint(*graphs: Graph) -> int:
@@ -109,6 +119,43 @@ def marked_loop(body: Graph, operands: Sequence[Any], consts: int, carries: int)
         if flags == [v.tainted for v in body.inputs]:
             return body
         body = _marked(body, tuple(flags))
+
+
+# -- zeros that stay zero when inputs move (see ``rows.exact_zeros``) -----------------------
+
+
+@memoized
+def used_inputs(graph: Graph, output: int) -> Indices:
+    """The inputs on which the output at position ``output`` depends."""
+    y = graph.outputs[output]
+    used = {x for e in live_equations(graph.equations, [y]) for x in e.inputs if type(x) is Variable} | {y}
+    return tuple([k for k, v in enumerate(graph.inputs) if v in used])
+
+
+@memoized
+def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> Graph | None:
+    """``(*inputs, *masks of masked) ↦`` the elements of the output that are not exactly zero.
+
+    Args:
+        graph: the graph.
+        output: its position.
+        moving: the inputs that depend on those of the derivative.
+        masked: of these, the inputs whose elements that are not exactly zero are given.
+
+    Returns:
+        The graph, ``None`` if the value of the output is compared with zero.
+    """
+    builder = Builder()
+    with building(builder):
+        inputs = builder.inputs_like(graph.inputs)
+        masks = [builder.input(inputs[k].type.with_dtype(bool_)) for k in masked]
+        y = builder.inline(without_effects(graph), inputs)[output]
+        builder.differentiate([inputs[k] for k in moving])
+        builder.nonzeros.update(((inputs[k], builder.moving), m) for k, m in zip(masked, masks, strict=True))
+        mask = nonzeros(y)
+        found = builder.close([full(y.type.with_dtype(bool_), True) if mask is None else mask])
+    made_by = y.made_by if type(y) is Variable else None
+    return None if made_by is not None and made_by in found.equations else found
 
 
 def _pushed(
@@ -252,7 +299,7 @@ def split(graph: Graph, active_inputs: Indices, active_outputs: Indices) -> Spli
 
 @memoized
 def transposed_body(
-    graph: Graph, directions: Indices, present: Indices | None = None
+    graph: Graph, directions: Indices, present: Indices | None = None, marks: Indices | None = None
 ) -> tuple[Graph, Indices]:
     """The transpose of a graph that is linear in the inputs ``directions``.
 
@@ -260,6 +307,7 @@ def transposed_body(
         graph: the graph.
         directions: the inputs in which it is linear.
         present: the outputs whose cotangents are given, by default all; those of the others are zero.
+        marks: the marks of these cotangents (``Atom.tainted``), by default none.
 
     Returns:
         ``(*other inputs, *cotangents of the outputs) ↦ cotangents``, and of which of ``directions``
@@ -271,7 +319,10 @@ def transposed_body(
     with building(builder):
         chosen = set(directions)
         inputs = [builder.input(v.type, k in chosen, v.tainted) for k, v in enumerate(graph.inputs)]
-        cotangents = builder.inputs_like(graph.outputs[k] for k in present)
+        cotangents = [
+            builder.input(graph.outputs[k].type, tainted=graph.outputs[k].tainted | mark)
+            for k, mark in zip(present, marks or [0] * len(present), strict=True)
+        ]
         builder.differentiate([x for k, x in enumerate(inputs) if k not in chosen and not x.tainted & STEADY])
         outputs = builder.inline(graph, inputs)
         pulled = pull_cotangents(

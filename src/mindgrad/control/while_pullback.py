@@ -28,6 +28,7 @@ from mindgrad.control import checkpoints
 from mindgrad.control.subgraphs import (
     closure,
     marked_loop,
+    marks_of,
     series_operands,
     starts_of,
     starts_taint,
@@ -72,7 +73,9 @@ def _tangent_transpose(
     active_consts: Indices, start: Indices, moving: Indices,
 ) -> list[Any]:  # fmt: skip
     count = len(body.inputs) + 2 + len(body.outputs)
-    parameters = _pullback_parameters(condition, without_effects(body), consts, slots, active_consts, moving)
+    parameters = _pullback_parameters(
+        condition, without_effects(body), consts, slots, active_consts, moving, marks_of(cts)
+    )
     cotangents = while_pullback(*operands[:count], *cts, **parameters)
     of_carry = dict(zip(moving, cotangents[len(active_consts) :], strict=True))
     return [None] * count + [*cotangents[: len(active_consts)], *[of_carry[k] for k in start]]
@@ -104,8 +107,8 @@ def _pullback_types(
 
 def _pullback_numpy(
     *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, needed: Indices, rows: int, outside: Graph, expensive: Graph, coefficients: Graph,
-    step: Graph, totals: Graph,
+    moving: Indices, marks: Indices, needed: Indices, rows: int, outside: Graph, expensive: Graph,
+    coefficients: Graph, step: Graph, totals: Graph,
 ) -> Any:  # fmt: skip
     count = len(body.inputs)
     constants, carry = operands[:consts], operands[consts:count]
@@ -141,8 +144,8 @@ def _stack(xs: Sequence[Any], rows: int) -> Any:
 
 def _pullback_xla(
     jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, needed: Indices, rows: int, outside: Any, expensive: Any, coefficients: Any, step: Any,
-    totals: Any,
+    moving: Indices, marks: Indices, needed: Indices, rows: int, outside: Any, expensive: Any,
+    coefficients: Any, step: Any, totals: Any,
 ) -> Any:  # fmt: skip
     constants, state = operands[:consts], operands[consts:]
     carries = (len(state) - 2 - len(moving)) // 2
@@ -186,17 +189,20 @@ def _pullback_of(
         **dict(zip(fused.tangents_at(list(of_tangents)), of_tangents.values(), strict=True)),
     }
     cts = [available[k] if k in available else zeros(carry[k].type) for k in moving]
-    parameters = _pullback_parameters(fused.condition, fused.body, consts, slots, active_consts, moving)
+    parameters = _pullback_parameters(
+        fused.condition, fused.body, consts, slots, active_consts, moving, marks_of(cts)
+    )
     return (*operands, *results[len(carry) :], *cts), parameters
 
 
 def _pullback_parameters(
-    condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices, moving: Indices
-) -> dict[str, Any]:
-    trip = linear_trip(body, consts, active_consts, moving, slots)
+    condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices, moving: Indices,
+    marks: Indices,
+) -> dict[str, Any]:  # fmt: skip
+    trip = linear_trip(body, consts, active_consts, moving, slots, marks)
     return {
         "condition": without_effects(condition), "body": body, "consts": consts, "slots": slots,
-        "active_consts": active_consts, "moving": moving,
+        "active_consts": active_consts, "moving": moving, "marks": marks,
         "needed": trip.needed, "rows": trip.rows, "outside": trip.outside, "expensive": trip.expensive,
         "coefficients": trip.coefficients, "step": trip.step, "totals": trip.totals,
     }  # fmt: skip
@@ -211,7 +217,7 @@ def _pullback_jvp_with_values(
     turned, of_consts, of_carry = divided(x_tangents, consts)
     rates = {k: t for k, t in zip(moving, ct_tangents, strict=True) if t is not None}
     every = [*of_consts, *of_carry.values(), *rates.values()]
-    parameters = _pullback_parameters(condition, body, consts, slots, active_consts, moving)
+    parameters = _pullback_parameters(condition, body, consts, slots, active_consts, moving, marks_of(cts))
     if any(t.linear for t in every):
         return while_pullback(*operands, **parameters), while_pullback_tangent(
             *xs, *cts, *every, turned=turned, start=tuple(of_carry), rated=tuple(rates), **parameters
@@ -282,7 +288,9 @@ def _pullback_series(
     carried = while_(*operands, **loop.parameters, slots=slots)
     of_part = operands[loop.consts :]
     cts = [cotangents[at] if at in cotangents else zeros(of_part[at].type) for at in moved]
-    used = _pullback_parameters(loop.condition, loop.body, loop.consts, slots, active_constants, moved)
+    used = _pullback_parameters(
+        loop.condition, loop.body, loop.consts, slots, active_constants, moved, marks_of(cts)
+    )
     inputs = (*operands, *carried[parts:], *cts)
     results = while_pullback(*inputs, **used)
     return [
@@ -308,8 +316,9 @@ def _pullback_batch(
     results = while_(*inputs, **loop.parameters, slots=slots)
     more = int(loop.differs)
     parameters = _pullback_parameters(
-        loop.condition, loop.body, consts, slots, active_consts, tuple([k + more for k in moving])
-    )
+        loop.condition, loop.body, consts, slots, active_consts, tuple([k + more for k in moving]),
+        marks_of(cts),
+    )  # fmt: skip
     cts = [at_front(size, ct, axis) for ct, axis in zip(cts, cts_at, strict=True)]
     found = while_pullback(*inputs, *results[len(body.outputs) + more :], *cts, **parameters)
     return found, [0] * len(found)
@@ -317,14 +326,15 @@ def _pullback_batch(
 
 def _pullback_simplify(
     *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, **_: Any,
+    moving: Indices, marks: Indices, **_: Any,
 ) -> Any:  # fmt: skip
-    xs, _ = _pullback_parts(operands, body)
+    xs, cts = _pullback_parts(operands, body)
     simplified = marked_loop(body, xs, consts, len(body.outputs))
-    if simplified is body:
+    now = tuple([a | b for a, b in zip(marks, marks_of(cts), strict=True)])
+    if simplified is body and now == marks:
         return None
     return while_pullback(
-        *operands, **_pullback_parameters(condition, simplified, consts, slots, active_consts, moving)
+        *operands, **_pullback_parameters(condition, simplified, consts, slots, active_consts, moving, now)
     )
 
 
@@ -341,7 +351,7 @@ def _programs(equation: Equation, trips: int) -> Iterator[Inner]:
 def _trip(equation: Equation) -> tuple[Graph, Sequence[Any]]:
     """The reverse of one trip."""
     parameters, (xs, cts) = equation.parameters, _pullback_parts(equation.inputs, equation.parameters["body"])
-    names = ("body", "consts", "active_consts", "moving")
+    names = ("body", "consts", "active_consts", "moving", "marks")
     return reverse_trip(*[parameters[name] for name in names]), [*xs, *cts]
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mindgrad.control.batches import batched_graph
-from mindgrad.control.subgraphs import in_loop, is_in_loop, split, transposed_body
+from mindgrad.control.subgraphs import in_loop, is_in_loop, marks_of, split, transposed_body
 from mindgrad.control.sum_hoisting import summed_graph
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.cost_model import costs
@@ -46,7 +46,9 @@ class LinearTrip:
 
     __slots__ = ("coefficients", "expensive", "needed", "outside", "rows", "step", "totals")
 
-    def __init__(self, body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> None:
+    def __init__(
+        self, body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int, marks: Indices
+    ) -> None:
         active_inputs = (*active_consts, *[consts + k for k in moving])
         with in_loop():
             part = split(body, active_inputs, moving)
@@ -55,10 +57,8 @@ class LinearTrip:
         outside = [x for x in used if x not in of_consts]
         others = [x for x in used if x in of_consts]
         self.outside = Graph(part.inputs[:consts], live_equations(part.equations, outside), outside)
-        first = len(used)
-        pulled, reached = transposed_body(
-            part.linear_graph([*outside, *others]), tuple(range(first, first + len(active_inputs)))
-        )
+        first, count = len(used), len(active_consts)
+        pulled, reached = _transposed_step(part.linear_graph([*outside, *others]), first, count, marks)
         cotangents = dict(zip(reached, pulled.outputs, strict=True))
         pulled_outputs: list[Any] = [
             cotangents[first + k] if first + k in cotangents else zeros(body.inputs[at].type)
@@ -74,7 +74,6 @@ class LinearTrip:
         coefficients = list(dict.fromkeys(coefficients))
         free = [e for e in ready if varying.isdisjoint(e.outputs)]
         inputs: list[Variable] = [*fixed, *coefficients, *cts]
-        count = len(active_consts)
         step, contributions = [
             Graph(inputs, live_equations([*free, *waiting], outputs), outputs)
             for outputs in (pulled_outputs[count:], pulled_outputs[:count])
@@ -154,33 +153,52 @@ def _is_plain(graph: Graph) -> bool:
     return all(e.primitive.kind != "control" and (e.primitive.can_batch) for e in graph.equations)
 
 
-def linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, slots: int) -> LinearTrip:
+def _transposed_step(graph: Graph, first: int, consts: int, marks: Indices) -> tuple[Graph, Indices]:
+    """The transpose of a linear trip, whose cotangents have the marks that any trip gives them.
+
+    Args:
+        graph: from values, tangents of ``consts`` constants and of the carry to tangents of the next carry.
+        first: the number of values.
+        consts: the number of constants.
+        marks: the marks of the cotangents of the last carry.
+    """
+    directions = tuple(range(first, len(graph.inputs)))
+    while True:
+        pulled, reached = transposed_body(graph, directions, None, marks)
+        of_carry = dict(zip(reached, marks_of(pulled.outputs), strict=True))
+        more = tuple([mark | of_carry.get(first + consts + k, 0) for k, mark in enumerate(marks)])
+        if more == marks:
+            return pulled, reached
+        marks = more
+
+
+def linear_trip(
+    body: Graph, consts: int, active_consts: Indices, moving: Indices, slots: int, marks: Indices
+) -> LinearTrip:
     """A trip for cotangents of the constants ``active_consts`` and of the carry's parts ``moving``.
 
-    At most ``slots`` trips, a power of two, are made at once.
+    At most ``slots`` trips, a power of two, are made at once. ``marks`` are the marks of the cotangents of
+    the last carry.
     """
-    return _linear_trip(
-        body,
-        consts,
-        active_consts,
-        moving,
-        min(slots, costs().joint_inner_trips if is_in_loop() else costs().joint_trips),
-    )
+    rows = min(slots, costs().joint_inner_trips if is_in_loop() else costs().joint_trips)
+    return _linear_trip(body, consts, active_consts, moving, rows, marks)
 
 
 @memoized
-def _linear_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int) -> LinearTrip:
-    return LinearTrip(body, consts, active_consts, moving, rows)
+def _linear_trip(
+    body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int, marks: Indices
+) -> LinearTrip:
+    return LinearTrip(body, consts, active_consts, moving, rows, marks)
 
 
 @memoized
-def reverse_trip(body: Graph, consts: int, active_consts: tuple[int, ...], moving: tuple[int, ...]) -> Graph:
+def reverse_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, marks: Indices) -> Graph:
     """One trip of a pullback: ``(*constants, *carry, *cotangents of moving)`` to the parts of the cotangents.
 
     These are those of the constants ``active_consts``, to be added up, and of the carry's parts ``moving``
     before the trip.
     """
-    trip = linear_trip(body, consts, active_consts, moving, 1)
+    trip = linear_trip(body, consts, active_consts, moving, 1, marks)
     builder = Builder()
     with building(builder):
         inputs = builder.inputs_like(body.inputs)

@@ -102,7 +102,7 @@ def _while_pullback(
     active_consts, moving = parameters["active_consts"], parameters["moving"]
     count, carries = len(body.inputs), len(body.outputs)
     constants, cotangents = operands[:consts], operands[count + 2 + carries :]
-    trips = reverse_trip(body, consts, active_consts, moving)
+    trips = reverse_trip(body, consts, active_consts, moving, parameters["marks"])
     used = {x for e in trips.equations for x in e.inputs} | set(trips.outputs)
     needed = [k for k in range(carries) if trips.inputs[consts + k] in used]
     first = len(active_consts)

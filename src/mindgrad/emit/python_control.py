@@ -132,7 +132,7 @@ def _while_pullback(
     with writer.indented():
         carry = typed_names([y.type for y in body.outputs], names)
         now = typed_names([x.type for x in cotangents], moved)
-        trip = reverse_trip(body, consts, active_consts, moving)
+        trip = reverse_trip(body, consts, active_consts, moving, parameters["marks"])
         since = len(writer.lines)
         results = writer.run(trip, [*constants, *carry, *now])
         parts, after = results[: len(sums)], results[len(sums) :]

@@ -41,7 +41,7 @@ from mindgrad.rows.slicing import dynamic_slice
 from mindgrad.rows.static_slices import concatenate, pad, reverse, slice
 from mindgrad.rows.structural import broadcast_in_dim, convert, reshape, transpose
 
-__all__ = ["nonzeros", "shield", "shielded_factors"]
+__all__ = ["OF_CONTROL", "Steps", "compared", "nonzeros", "shield", "shielded_factors"]
 
 #: a rule: yields the operands whose nonzeros it needs, receives these, and returns those of the result
 Steps = Generator[Any, Any, Any]
@@ -122,8 +122,15 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
     rule = _RULES.get(equation.primitive)
     if rule is not None:
         return (yield from rule(equation))
+    if equation.primitive in OF_CONTROL:
+        return (yield from OF_CONTROL[equation.primitive](equation, equation.outputs.index(atom)))
     if not atom.tainted & (MASKED | CUT):
         return None
+    return compared(atom)
+
+
+def compared(atom: Any) -> Any:
+    """The elements of ``atom`` that are not zero now, whether its zeros are exact or not."""
     # not ``not_equal``, by which ``unshielded`` recognizes values that did not move
     return logical_not(equal(atom, zeros(atom.type)))
 
@@ -203,6 +210,9 @@ _RULES: dict[Primitive, Callable[[Equation], Steps]] = {
     reduce_sum: _summed,
     **dict.fromkeys((pad, slice, concatenate, reverse, gather, scatter_add, dynamic_slice, cumsum), _moved),
 }
+
+#: rules of branches and loops: for one of the results of an equation, by its place
+OF_CONTROL: dict[Primitive, Callable[[Equation, int], Steps]] = {}
 
 
 def unshielded(slope: Any) -> Any:
