@@ -38,6 +38,10 @@ _JOIN = (
     "Give the variable one type and shape on both ways: ops.zeros_like(x) for a tensor that is not "
     "there, x.astype(...) for another type."
 )
+_RETURN = (
+    "The function returns None on one path, as it does if it ends without 'return'. Add an 'else' that "
+    "returns a tensor of the same shape and type: return ops.zeros_like(x)."
+)
 _OBJECTS = (
     "What is no number, tensor or container of these must be the same on both ways: do on each way what "
     "depends on it, so that tensors come out."
@@ -159,11 +163,15 @@ def _joined_variable(
             continue
         common = joined_type(when_true, when_false)
         if isinstance(common, Mismatch):
-            what = "the value returned" if name.startswith("result__") else quoted(name)
+            is_result = name.startswith("result__")
+            what = "the value returned" if is_result else quoted(name)
+            advice = _JOIN if isinstance(when_true, Tensor) or isinstance(when_false, Tensor) else _OBJECTS
+            if is_result and (when_true is None or when_false is None):
+                advice = _RETURN
             refuse(
                 f"the two ways of this 'if', whose test is a tensor, cannot be joined: {what} is "
                 f"{common.first} on one, and {common.second} on the other",
-                _JOIN if isinstance(when_true, Tensor) or isinstance(when_false, Tensor) else _OBJECTS,
+                advice,
             )
         type, is_number = common
         # two names of one object on each way are two names of one object behind
