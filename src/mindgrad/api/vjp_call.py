@@ -151,7 +151,7 @@ class Inputs:
         ]
         self.tensors: list[Tensor] = []
         self.numbers: list[bool] = []
-        self.parameters: dict[int, Tensor] = {}
+        self.parameters: dict[int, Any] = {}
         self.slots: list[tuple[int, Any, int]] = []
         for position in positions:
             x = args[position]
@@ -368,7 +368,7 @@ class _Reads(dict[int, Any]):
         return found
 
 
-def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Tensor], read: set[int]) -> None:
+def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Any], read: set[int]) -> None:
     """Warn of Parameters that are differentiated arguments, if the function only reads them from elsewhere.
 
     Args:
