@@ -176,10 +176,9 @@ class Inputs:
                     if kind is not None
                 ]
                 self.slots.append((position, (structure, leaves, kinds), len(tensors)))
-                differentiated = [leaf for leaf, kind in zip(leaves, kinds, strict=True) if kind is not None]
-                for place, leaf in enumerate(differentiated, len(self.tensors)):
-                    if isinstance(leaf, Tensor) and leaf.is_parameter:
-                        self.parameters[place] = leaf
+                given = [leaf for leaf, kind in zip(leaves, kinds, strict=True) if kind is not None]
+                start = len(self.tensors)
+                self.parameters.update((start + k, p) for k, p in enumerate(given) if _is_parameter(p))
                 self.tensors.extend(tensors)
                 self.numbers.extend([kind is Number for kind in kinds if kind is not None])
 
@@ -261,6 +260,10 @@ class _Places:
         if not self.is_nested:
             return argument
         return f"{paths(self._structure, own or f'args[{self._position}]')[index]} of {argument}"
+
+
+def _is_parameter(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.is_parameter
 
 
 def _copied(x: Tensor) -> Tensor:
@@ -362,10 +365,9 @@ class _Reads(dict[int, Any]):
         self.outside: set[int] = set()
 
     def get(self, key: int, default: Any = None) -> Any:
-        found = super().get(key, default)
-        if found is None:
+        if key not in self:
             self.outside.add(key)
-        return found
+        return super().get(key, default)
 
 
 def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Any], read: set[int]) -> None:

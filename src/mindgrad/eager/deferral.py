@@ -83,8 +83,7 @@ class Deferral:
         self._events: list[Event] = []
         self._specifications: list[Leaf] = []
         self._by_scope: dict[int, int] = {}
-        self._count = 0
-        self._obstacle = ""
+        self._count, self._obstacle = 0, ""
 
     # -- what operators and recordings call ----------------------------------------------------------
 

@@ -29,10 +29,7 @@ if TYPE_CHECKING:  # a stub that scripts/stubs.py writes from the table of metho
 else:
     TensorMembers = object
 
-__all__ = [
-    "MARK", "Number", "Tensor", "assign", "make_number", "make_tensor", "marked", "marked_at",
-    "scalar_tensor",
-]  # fmt: skip
+__all__ = ["MARK", "Number", "Tensor", "assign", "make_number", "make_tensor", "marked", "scalar_tensor"]
 
 
 class Tensor(TensorMembers):
@@ -249,11 +246,7 @@ class Tensor(TensorMembers):
             array = array.astype(dtype, copy=False)
         return np.array(array) if copy else array
 
-    def refuse_numpy(
-        self,
-        function: str = "np.array, or another function that makes an array,",
-        instead: str = "mindgrad.ops.stack([...]) or another function of mindgrad.ops",
-    ) -> None:
+    def refuse_numpy(self, function: str = "np.array", instead: str = "mindgrad.ops.stack([...])") -> None:
         """Raise ``TypeError`` if the tensor is being traced: NumPy would cut its derivative off."""
         current = self.value() if self.is_parameter else self  # type: ignore[attr-defined]
         if current.is_traced:
@@ -355,9 +348,7 @@ class Tensor(TensorMembers):
                 "Give the tensor itself, and make the text where it is printed.",
             )
         number = next(_numbers)
-        _marked[number] = (self, how)
-        _marked_at[number] = location_of(frame)
-        _marked_at.pop(number - _MARKS_KEPT, None)
+        _marked[number] = (self, how, location_of(frame))
         _marked.pop(number - _MARKS_KEPT, None)
         return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<being compiled: {number}>)"
 
@@ -367,18 +358,12 @@ MARK = re.compile(r"Tensor\(shape=\[[\d, ]*\], dtype=\w+, value=<being compiled:
 
 _MARKS_KEPT = 10_000
 _numbers = itertools.count()
-_marked: dict[int, tuple[Tensor, str]] = {}
-_marked_at: dict[int, SourceLocation] = {}
+_marked: dict[int, tuple[Tensor, str, SourceLocation]] = {}
 
 
-def marked(number: int) -> tuple[Tensor, str]:
-    """The tensor of a mark, and how it is to be shown: ``"str"``, ``"repr"`` or a format."""
+def marked(number: int) -> tuple[Tensor, str, SourceLocation]:
+    """The tensor of a mark, how it is shown (``"str"``, ``"repr"`` or a format), and the line of the text."""
     return _marked[number]
-
-
-def marked_at(number: int) -> SourceLocation | None:
-    """Where the text of a mark was made, if that is known."""
-    return _marked_at.get(number)
 
 
 def make_tensor(array: Any, type: TensorType | None = None, scope: Any = None, atom: Any = None) -> Tensor:

@@ -9,7 +9,6 @@ and warn too.
 from __future__ import annotations
 
 import datetime
-import logging
 import random
 import sys
 import threading
@@ -47,9 +46,8 @@ _PACKAGE = __name__.partition(".")[0]
 _LOG = f"{_PACKAGE}.log"
 #: levels of the functions and methods that log; ``log`` has its level as an argument
 _LEVELS = {
-    "debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "warn": logging.WARNING,
-    "error": logging.ERROR, "exception": logging.ERROR, "critical": logging.CRITICAL,
-    "fatal": logging.CRITICAL, "log": logging.CRITICAL,
+    "debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exception": 40, "critical": 50,
+    "fatal": 50, "log": 50,
 }  # fmt: skip
 
 
@@ -84,8 +82,8 @@ def _writer_of(function: Any) -> str:
         return f"sys.{stream}.{name}()" if stream else ""
     if name in ("pprint", "pp") and module == "pprint" and owner is None:
         return f"pprint.{name}()"
-    level = _LEVELS.get(name)
-    if level is None:
+    level, logging = _LEVELS.get(name), sys.modules.get("logging")
+    if level is None or logging is None:
         return ""
     logger = getattr(owner, "logger", owner)  # an adapter has a logger
     if module == _LOG:

@@ -163,15 +163,11 @@ def _joined_variable(
             continue
         common = joined_type(when_true, when_false)
         if isinstance(common, Mismatch):
-            is_result = name.startswith("result__")
-            what = "the value returned" if is_result else quoted(name)
-            advice = _JOIN if isinstance(when_true, Tensor) or isinstance(when_false, Tensor) else _OBJECTS
-            if is_result and (when_true is None or when_false is None):
-                advice = _RETURN
+            what = "the value returned" if name.startswith("result__") else quoted(name)
             refuse(
                 f"the two ways of this 'if', whose test is a tensor, cannot be joined: {what} is "
                 f"{common.first} on one, and {common.second} on the other",
-                advice,
+                _advice(name, when_true, when_false),
             )
         type, is_number = common
         # two names of one object on each way are two names of one object behind
@@ -185,6 +181,13 @@ def _joined_variable(
         return joining.joined(value, [a.identities[k], b.identities[k]])
 
     return final
+
+
+def _advice(name: str, when_true: Any, when_false: Any) -> str:
+    """The sentence on how to give the variable ``name`` one type in both branches."""
+    if name.startswith("result__") and (when_true is None or when_false is None):
+        return _RETURN
+    return _JOIN if isinstance(when_true, Tensor) or isinstance(when_false, Tensor) else _OBJECTS
 
 
 def _is_from_outside(value: Any, side: Traced) -> bool:
