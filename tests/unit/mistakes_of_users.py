@@ -524,11 +524,11 @@ f = «ms.jit(jit_levl="O1")»
 f = «ops.SoftMax»()
 
 ## names: of another module
-#: has it in mindgrad.ops
+#: write mindgrad.ops.matmul
 z = «ms.matmul»(x, x)
 
 ## names: of another module, beside other names that are near
-#: has it in mindgrad$
+#: write mindgrad.odeint$
 z = «ops.odeint»(lambda y, t: y, v, v)
 
 ## names: from an import

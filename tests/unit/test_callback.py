@@ -327,7 +327,7 @@ def test_pure_callback_raises_the_error_of_the_function(wrap, caplog):
         (lambda x: {"a": x}, TypeError, "must return one array"),
         (lambda x: x + 1j, TypeError, "dtype complex64, which cannot be converted .* float32"),
         (lambda x: "text", ValueError, r"shape \(\)"),
-        (lambda x: None, ValueError, r"shape \(\)"),
+        (lambda x: None, TypeError, r"is None, but its declared shape is \(2,\)"),
     ],
 )
 def test_pure_callback_checks_the_result(wrap, function, error, message):

@@ -178,7 +178,11 @@ def test_bprop_of_several_inputs_and_outputs(mode):
     [
         (lambda x: x, TypeError, "output should be a tuple"),
         (lambda x: (), IndexError, "one gradient per input"),
-        (lambda x: (ops.reshape(x, (2, 1)),), ValueError, r"which is:\[2\], but got: \[2, 1\]"),
+        (
+            lambda x: (ops.reshape(x, (2, 1)),),
+            ValueError,
+            r"has shape \(2, 1\), but the argument has shape \(2,\)",
+        ),
     ],
 )
 def test_bad_bprop_is_refused(mode, returned, error, text):
@@ -259,7 +263,9 @@ def test_check_bprop_checks_number_and_kind_of_the_gradients(mode):
             with pytest.raises(wrong_number, match="one gradient per input is needed: 2 inputs"):
                 ms.grad(bad)(x, x)
         for bad.returned in (lambda g: (g, 2), lambda g: (g, g.astype(ms.float16))):
-            with pytest.raises(TypeError, match=r"the 1th return value.* should have the same dtype"):
+            with pytest.raises(
+                TypeError, match=r"the gradient of argument 1 .*has dtype .*, but the argument"
+            ):
                 ms.grad(bad)(x, x)
     finally:
         ms.set_context(check_bprop=False)

@@ -202,7 +202,7 @@ def test_questions():
     [
         (ops, "MatMull", "module 'mindgrad.ops' has no attribute 'MatMull': mindgrad has no such name; nearest: 'MatMul'"),
         (ms, "Tensr", "module 'mindgrad' has no attribute 'Tensr': mindgrad has no such name; nearest: 'Tensor'"),
-        (ms, "MatMul", "has no attribute 'MatMul': mindgrad has no such name there, but has it in mindgrad.ops"),
+        (ms, "MatMul", "has no attribute 'MatMul': write mindgrad.ops.MatMul"),
         (nn, "Jpv", "module 'mindgrad.nn' has no attribute 'Jpv': mindgrad has no such name; nearest: 'Jvp'"),
         (C, "HyperMop", "module 'mindgrad.ops.composite' .* nearest: 'HyperMap'"),
     ],

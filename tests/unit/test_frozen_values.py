@@ -1,9 +1,12 @@
 """Random numbers and clocks that are read while a function is compiled are warned of, at their line."""
 
 import datetime
+import logging
 import os
+import pprint
 import random
 import secrets
+import sys
 import textwrap
 import time
 import uuid
@@ -49,6 +52,50 @@ def test_warned_of_at_the_line(call):
     )
     assert warning.filename == __file__
     assert warning.lineno == READ[call].__code__.co_firstlineno
+
+
+LOGGER = logging.getLogger("of_this_file")
+WRITES = {
+    "logging.warning()": lambda x: logging.warning("x %s", x) or x,
+    "Logger.error()": lambda x: LOGGER.error(f"x {x}") or x,
+    "Logger.log()": lambda x: LOGGER.log(logging.ERROR, x) or x,
+    "LoggerAdapter.error()": lambda x: logging.LoggerAdapter(LOGGER, {}).error("x") or x,
+    "logging.critical()": lambda x: ms.log.critical("x %s", x) or x,
+    "sys.stdout.write()": lambda x: (sys.stdout.write(f"{x}"), x)[1],
+    "pprint.pprint()": lambda x: pprint.pprint(x) or x,
+}
+
+
+@pytest.mark.parametrize("call", WRITES)
+def test_output_that_is_written_once_warns_at_the_line(call):
+    with pytest.warns(ms.FrozenValueWarning, match=r"Use print\(\.\.\.\)") as caught:
+        ms.jit(WRITES[call])(X)
+    (warning,) = caught
+    assert str(warning.message).startswith(f"{call} is called while a function is compiled: it writes once")
+    assert (warning.filename, warning.lineno) == (__file__, WRITES[call].__code__.co_firstlineno)
+
+
+def test_output_that_is_written_in_every_call_or_never_does_not_warn(capsys):
+    def f(x):
+        LOGGER.debug("x %s", x)  # below the level
+        print("x", x, file=sys.stderr)
+        return x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ms.FrozenValueWarning)
+        compiled = ms.jit(f)
+        compiled(X), compiled(X), ms.grad(lambda x: logging.warning("x") or x.sum())(X)
+    assert capsys.readouterr().err == "x [1.]\nx [1.]\n"
+
+
+def test_a_warning_in_a_compiled_function_names_its_line():
+    def f(x):
+        warnings.warn("once", UserWarning, stacklevel=1)
+        return x
+
+    with pytest.warns(UserWarning, match="once") as caught:
+        ms.jit(f)(X)
+    assert caught[0].filename == __file__
 
 
 def test_what_gives_the_same_in_every_call():

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -84,6 +85,58 @@ def flat(tree):
         for each in tree
         for x in np.ravel(each.asnumpy() if isinstance(each, Tensor) else flat(each))
     ]
+
+
+NET = nn.Dense(2, 1, weight_init="ones", bias_init="zeros")
+ROWS = Tensor([[1.0, 2.0]])
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+@pytest.mark.parametrize(
+    "differentiate",
+    [
+        lambda: ms.value_and_grad(lambda params: NET(ROWS).sum())(NET.trainable_params()),
+        lambda: ms.grad(lambda params, x: NET(x).sum())({"w": NET.weight}, ROWS),
+        lambda: ms.grad(lambda w: NET(ROWS).sum())(NET.weight),
+        lambda: ms.jacrev(lambda w: NET(ROWS))(NET.weight),
+        lambda: ms.vjp(lambda w: NET(ROWS), NET.weight),
+        lambda: ms.jit(ms.grad(lambda w: NET(ROWS).sum()))(NET.weight),
+    ],
+)
+def test_parameters_as_an_unused_argument_warn_at_the_call(mode, differentiate):
+    before = ms.get_context("mode")
+    ms.set_context(mode=mode)
+    try:
+        with pytest.warns(ms.ZeroGradientWarning, match=r"Pass the Parameters as weights") as caught:
+            differentiate()
+    finally:
+        ms.set_context(mode=before)
+    assert {(each.filename, each.lineno) for each in caught} == {
+        (__file__, differentiate.__code__.co_firstlineno)
+    }
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
+@pytest.mark.parametrize(
+    "differentiate",
+    [
+        lambda: ms.grad(lambda p: ms.functional_call(NET, p, ROWS).sum())({"weight": NET.weight}),
+        lambda: ms.grad(lambda p: ms.functional_call(NET, p, ROWS)[0, 0])({"bias": NET.bias}),
+        lambda: ms.grad(lambda w: ((w - NET.weight) ** 2).sum())(NET.weight),
+        lambda: ms.grad(lambda w: (w, ops.stop_gradient(NET.weight).sum())[0])(NET.weight),
+        lambda: ms.grad(lambda x: NET(x).sum(), None, NET.trainable_params())(ROWS),
+        lambda: ms.grad(lambda w: ROWS.sum())(NET.weight),
+    ],
+)
+def test_parameters_as_an_argument_do_not_warn_otherwise(mode, differentiate):
+    before = ms.get_context("mode")
+    ms.set_context(mode=mode)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            differentiate()
+    finally:
+        ms.set_context(mode=before)
 
 
 def test_weights_in_the_second_place():

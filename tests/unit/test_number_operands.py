@@ -1,4 +1,4 @@
-"""Python ints that change between calls become inputs of a compiled function, if it only computes with them."""
+"""Python numbers that change between calls become inputs of a compiled function, if it only computes with them."""
 
 import numpy as np
 import pytest
@@ -53,6 +53,76 @@ def _warm_up(i, x):
 @pytest.mark.parametrize("name", COMPUTED)
 def test_int_that_is_computed_with_becomes_an_input(name):
     _check(COMPUTED[name], 2)
+
+
+FLOATS = (2.5, 3.5, 4.5, -0.5, 0.25, 7.0)
+COMPUTED_FLOATS = {
+    "sum": lambda t, x: x + t,
+    "product": lambda t, x: x * t * 2,
+    "cube": lambda t, x: x * (t * t * t),
+    "quotients": lambda t, x: x / t + t / x + t / 3,
+    "operator": lambda t, x: ops.sin(2 * t) * x,
+    "remainder": lambda t, x: x * (t % 2.0) + t // 1.5,
+    "branch": lambda t, x: x * 2 if t > 3 else x,
+    "equality": lambda t, x: x if t == 3.5 else 2 * x,
+    "type": lambda t, x: x * t if isinstance(t, float) else x,
+    "result": lambda t, x: x * t,
+    "half precision": lambda t, x: x.astype(ms.float16) * t,
+    "integers": lambda t, x: x.astype(ms.int32) * t,
+    "gradient": lambda t, x: ms.grad(lambda x: (t * x**3).sum())(x),
+    "clipped": lambda t, x: ops.clip_by_value(x, 0.0, t),
+}
+
+
+@pytest.mark.parametrize("name", COMPUTED_FLOATS)
+def test_float_that_is_computed_with_becomes_an_input(name):
+    _check(COMPUTED_FLOATS[name], 2, FLOATS)
+
+
+def test_float_of_numpy_keeps_its_precision_as_a_constant():
+    x = Tensor(X.astype(np.float64))
+    f = lambda t, x: ops.sin(t) * x
+    results, misses = _run(f, [np.float64(t) for t in FLOATS], x)
+    for t, result in zip(FLOATS, results, strict=True):
+        np.testing.assert_allclose(result.asnumpy(), np.sin(t) * X, rtol=1e-12)
+    assert misses == len(FLOATS)
+
+
+CONSTANT_FLOATS = {
+    "denominator": lambda t, x: x * (1 / t),
+    "exponent": lambda t, x: x**t,
+    "integer": lambda t, x: x * int(t),
+    "text": lambda t, x: x * len(str(t)),
+    "dict": lambda t, x: x * {2.5: 1.0}.get(t, 2.0),
+    "assertion": lambda t, x: _asserted(t, x),
+}
+
+
+def _asserted(t, x):
+    assert t > -1
+    return x * t
+
+
+@pytest.mark.parametrize("name", CONSTANT_FLOATS)
+def test_float_that_decides_stays_a_constant(name):
+    _check(CONSTANT_FLOATS[name], len(FLOATS), FLOATS)
+
+
+def test_float_that_is_zero_or_infinite_stays_a_constant():
+    f = lambda t, x: ms.grad(lambda x: (t * ops.sqrt(x)).sum())(x)
+    zero = Tensor([0.0, 1.0])
+    compiled = ms.jit(f)
+    for t in (1.0, 2.0, 0.0, -0.0, 3.0):
+        assert np.array_equal(compiled(t, zero).asnumpy(), f(t, zero).asnumpy())
+    assert compiled.cache_info().misses == 4
+
+
+def test_float_that_makes_python_raise_still_raises():
+    compiled = ms.jit(lambda t, x: x * (1 / t))
+    for t in (1.0, 2.0):
+        compiled(t, Tensor(X))
+    with pytest.raises(ZeroDivisionError):
+        compiled(0.0, Tensor(X))
 
 
 CONSTANT = {

@@ -183,7 +183,7 @@ ERRORS = [
     (lambda: ms.odeint(1, ONE, TIME), TypeError, "callable"),
     (lambda: ms.odeint(lambda y, t: y, 1.0, TIME), TypeError, "y0 must be a Tensor"),
     (lambda: ms.odeint(lambda y, t: y, ONE, Tensor(1.0)), ValueError, "one axis, but got the shape"),
-    (lambda: ms.odeint(lambda y, t: y, ONE, [0.0, 1.0]), TypeError, "one axis, but got list"),
+    (lambda: ms.odeint(lambda y, t: y, ONE, 1.0), TypeError, "one axis, but got float"),
     (
         lambda: ms.odeint(lambda y, t: y, ONE, Tensor([0.0, 1.0, 0.5])),
         ValueError,

@@ -73,7 +73,7 @@ def explain_depth(error: RecursionError) -> None:
 
 
 class FrozenValueWarning(UserWarning):
-    """A random number, or the time, is read while a function is compiled: the program keeps that value."""
+    """A random number or the time is read, or a line is logged, once while a function is compiled."""
 
 
 class ZeroGradientWarning(UserWarning):

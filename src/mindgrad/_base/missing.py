@@ -90,7 +90,7 @@ def explain_missing_names(module: ModuleType) -> None:
         hint = f"{PACKAGE} has no such name"
         elsewhere = [_spelling(each) for each in _all_rooms() if each is not module and _has(each, name)]
         if elsewhere:
-            hint += f" there, but has it in {' and '.join(elsewhere)}"
+            hint = f"write {' or '.join(f'{each}.{name}' for each in elsewhere)}"
         hint += advice(MODULES, name)
         if not elsewhere and name not in MODULES:
             hint += nearest(name, list(getattr(module, "__all__", vars(module))))

@@ -234,8 +234,14 @@ def check_count(
         hint = ""
     raise TypeError(
         f"The parameters number of the function is {number}, but the number of provided arguments "
-        f"is {count}. The function is {describe(fn)}.{hint}"
+        f"is {count}{_missing(signature, count)}. The function is {describe(fn)}.{hint}"
     )
+
+
+def _missing(signature: Arity, count: int) -> str:
+    """The names of the arguments that a call with ``count`` arguments lacks."""
+    names = [f"'{name}'" for name in signature.names[count : int(signature.least)] if name]
+    return f": {', '.join(names)} {'is' if len(names) == 1 else 'are'} missing" if names else ""
 
 
 def bind_keywords(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindgrad._base.location import ZeroGradientWarning, warn_user
 from mindgrad._base.tree import flatten, paths, unflatten
 from mindgrad.api.arguments import (
     bind_keywords,
@@ -23,9 +24,10 @@ from mindgrad.api.arguments import (
 from mindgrad.api.callables import Arity, arity, describe
 from mindgrad.api.matching import match
 from mindgrad.execution.pullback import pull
-from mindgrad.execution.record import Recorded, record
+from mindgrad.execution.record import Recorded, record, shadow
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.mutable import is_mutable, plain_kind
+from mindgrad.ir.scope import DeferredScope, GraphScope, innermost
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor
 from mindgrad.trace import state, user_calls
 from mindgrad.trace.numbers import number_tensor
@@ -123,6 +125,7 @@ class Inputs:
     Attributes:
         tensors: the tensors in order, Parameters read; a number as a tensor of no axes.
         numbers: for each tensor, whether it is a number in the arguments.
+        parameters: the tensors, by index, that are the values of Parameters.
         slots: for each position that is kept ``(position, structure, number of tensors)``; the
             structure of a plain Tensor is ``None``.
 
@@ -130,7 +133,7 @@ class Inputs:
         TypeError: something at one of the positions has no derivative: an int, a str, ….
     """
 
-    __slots__ = ("_others", "numbers", "slots", "tensors")
+    __slots__ = ("_others", "numbers", "parameters", "slots", "tensors")
 
     def __init__(
         self,
@@ -148,6 +151,7 @@ class Inputs:
         ]
         self.tensors: list[Tensor] = []
         self.numbers: list[bool] = []
+        self.parameters: dict[int, Any] = {}
         self.slots: list[tuple[int, Any, int]] = []
         for position in positions:
             x = args[position]
@@ -155,6 +159,8 @@ class Inputs:
                 continue  # left out of the result, as in MindSpore
             if type(x) is Tensor or (isinstance(x, Tensor) and type(x) is not Number):
                 self.slots.append((position, None, 1))
+                if x.is_parameter:
+                    self.parameters[len(self.tensors)] = x
                 self.tensors.append(state.read(x) if x.is_parameter else x)
                 self.numbers.append(False)
             elif not only_tensors or is_mutable(x) or type(x) is Number:
@@ -170,6 +176,9 @@ class Inputs:
                     if kind is not None
                 ]
                 self.slots.append((position, (structure, leaves, kinds), len(tensors)))
+                given = [leaf for leaf, kind in zip(leaves, kinds, strict=True) if kind is not None]
+                start = len(self.tensors)
+                self.parameters.update((start + k, p) for k, p in enumerate(given) if _is_parameter(p))
                 self.tensors.extend(tensors)
                 self.numbers.extend([kind is Number for kind in kinds if kind is not None])
 
@@ -253,6 +262,10 @@ class _Places:
         return f"{paths(self._structure, own or f'args[{self._position}]')[index]} of {argument}"
 
 
+def _is_parameter(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.is_parameter
+
+
 def _copied(x: Tensor) -> Tensor:
     found = state.read(x) if x.is_parameter else x
     return make_tensor(found._array, found._type, found._scope, found._atom)
@@ -301,8 +314,14 @@ class Run:
         count = 0
         differentiated: Any = None
 
+        reads = _Reads() if inputs.parameters else None
+
         def call(*traced: Tensor) -> Any:
             nonlocal count, differentiated
+            if reads is not None:
+                scope: Any = innermost()
+                reads.update(scope.bindings)
+                scope.bindings = reads
             differentiated = result = user_calls.run(fn, *inputs.arguments(traced), **kwargs)
             if has_aux:
                 if not isinstance(result, tuple) or len(result) < 2:
@@ -317,6 +336,8 @@ class Run:
         hooked = behind_hooks(call, lambda: inputs.originals(args), parameters)
         recorded: Recorded = record(hooked, inputs.tensors, parameters)
         self.recorded = recorded
+        if reads is not None:
+            _warn_of_unused(owner, recorded, inputs.parameters, reads.outside)
         leaves = recorded.leaves[:count] if has_aux else recorded.leaves
         self.outputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         if not leaves or len(self.outputs) != len(leaves):
@@ -333,6 +354,55 @@ class Run:
             return [sens]
         like = self.recorded.result(self.recorded.outputs)
         return match(self.owner, name, sens, like[0] if self._has_aux else like, "output")
+
+
+class _Reads(dict[int, Any]):
+    """The bindings of a scope, which note the Parameters that are read as they are outside of it."""
+
+    __slots__ = ("outside",)
+
+    def __init__(self) -> None:
+        self.outside: set[int] = set()
+
+    def get(self, key: int, default: Any = None) -> Any:
+        if key not in self:
+            self.outside.add(key)
+        return super().get(key, default)
+
+
+def _warn_of_unused(owner: str, recorded: Recorded, arguments: dict[int, Any], read: set[int]) -> None:
+    """Warn of Parameters that are differentiated arguments, if the function only reads them from elsewhere.
+
+    Args:
+        owner: the API that the warning names.
+        recorded: the run of the function.
+        arguments: the Parameters, by their index among the differentiated tensors.
+        read: the Parameters that the function reads, by ``id``.
+    """
+    scope, inputs, outputs = recorded.scope, recorded.inputs, recorded.outputs
+    if isinstance(scope, DeferredScope):
+        recording = scope.deferral and scope.deferral.recording(scope)
+        if recording is None:
+            return  # an earlier call ran operator by operator
+        scope, inputs = recording
+        outputs = [shadow(t) for t in outputs]
+    ignored = {inputs[k]._atom: p for k, p in arguments.items() if id(p) in read}
+    if not ignored:
+        return
+    if isinstance(scope, GraphScope):
+        operands = [equation.inputs for equation in scope.builder.equations]
+    else:
+        operands = [numbers for _, numbers, *_ in scope.entries]
+    used = {x for each in operands for x in each} | {t._atom for t in outputs if t._scope is scope}
+    unused = [p.name for atom, p in ignored.items() if atom not in used]
+    if unused:
+        warn_user(
+            f"'{owner}' differentiates with respect to an argument that holds the Parameter '{unused[0]}', "
+            f"but the function does not use the argument and reads the Parameter from elsewhere, so the "
+            f"gradient is zero. Pass the Parameters as weights, ms.grad(fn, None, weights)(...), or let the "
+            f"function use the argument: ms.functional_call(net, params, args).",
+            ZeroGradientWarning,
+        )
 
 
 def further(outputs: Sequence[Any]) -> Any:

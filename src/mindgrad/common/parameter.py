@@ -40,7 +40,8 @@ class Parameter(Tensor):
     Args:
         default_input: the initial value: a Tensor, NumPy array, number or list; an int becomes Int32.
         name: its name; a Cell that it is assigned to names a nameless one after the attribute.
-        requires_grad: whether ``trainable_params`` lists it.
+        requires_grad: whether ``trainable_params`` lists it. Gradients and optimizers do not read it, as in
+            MindSpore: give both ``net.trainable_params()`` to freeze a Parameter.
         layerwise_parallel: accepted for compatibility; one process owns every Parameter.
         parallel_optimizer: whether the state that an optimiser keeps for it may be divided among devices
             (``set_auto_parallel_context(enable_parallel_optimizer=True)``).

@@ -40,7 +40,7 @@ from mindgrad.execution.donation import settled, window
 from mindgrad.ir import settings
 from mindgrad.ir.pending import PendingArray
 from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import DeferredScope, constant_block, executing
+from mindgrad.ir.scope import DeferredScope, Scope, constant_block, executing
 from mindgrad.ir.tensor import Tensor, make_tensor
 
 __all__ = ["Deferral"]
@@ -83,8 +83,7 @@ class Deferral:
         self._events: list[Event] = []
         self._specifications: list[Leaf] = []
         self._by_scope: dict[int, int] = {}
-        self._count = 0
-        self._obstacle = ""
+        self._count, self._obstacle = 0, ""
 
     # -- what operators and recordings call ----------------------------------------------------------
 
@@ -152,6 +151,10 @@ class Deferral:
     def returns(self, scope: DeferredScope, recorded: Any) -> None:
         """Note the object that stands for the recording ``scope``, which may outlive the call."""
         self._recordings.append((scope, weakref.ref(recorded)))
+
+    def recording(self, scope: DeferredScope) -> tuple[Scope, list[Tensor]] | None:
+        """The scope in place of ``scope`` with its inputs, if operators run one by one, else ``None``."""
+        return None if self._replay is None else self._replay.recordings[scope.index]
 
     def finishes(
         self,

@@ -32,7 +32,7 @@ from mindgrad.execution.cache import (
 )
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.execution.layouts import joint_args
-from mindgrad.execution.number_operands import Counting, IntArguments, only_computes, with_operands
+from mindgrad.execution.number_operands import Counting, NumberArguments, only_computes, with_operands
 from mindgrad.execution.program import Program
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant
@@ -184,7 +184,7 @@ class Compiled:
             return compiled
 
     def _with_operands(
-        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], counter: IntArguments
+        self, key: Any, args: tuple[Any, ...], kwargs: dict[str, Any], counter: NumberArguments
     ) -> Callable[[], Any] | None:
         """The call of a program that takes changing ints as inputs; ``None`` if there cannot be one."""
         places = counter.places

@@ -1,4 +1,4 @@
-"""Python ints among the arguments that change between calls, as loop counters do, become inputs of a program.
+"""Python numbers among the arguments that change between calls, as counters do, become inputs of a program.
 
     first value      a constant, as all Python numbers
     second value     an input, if the program only computes with it: then one program serves all values
@@ -6,7 +6,8 @@
 
 A program computes with a number if it adds, multiplies, compares or branches on it, or combines it with a
 tensor. A number that is an index, a shape, an axis or the length of a loop stays a constant. So does one with
-which Python may raise an error that a program cannot raise (a division by it), or exceed 63 bits.
+which Python may raise an error that a program cannot raise (a division by it), or exceed 63 bits,
+and so does a float that is an exponent of a tensor.
 """
 
 from __future__ import annotations
@@ -19,19 +20,21 @@ import numpy as np
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.execution.array_arguments import leaves_as_tensors
 from mindgrad.ir.graph import Constant, Graph
-from mindgrad.ir.mutable import MutableInt
+from mindgrad.ir.mutable import MutableFloat, MutableInt
 
-__all__ = ["IntArguments", "Counting", "only_computes", "with_operands"]
+__all__ = ["Counting", "NumberArguments", "only_computes", "with_operands"]
 
 #: bits of the numbers that may become inputs, and of the integers that are computed from them
 _BITS = 31
 _LARGEST = 62
-#: kinds of calls of one function whose ints are remembered
+#: types of the numbers; ``np.float64`` is not one, because operators make Float64 tensors of it
+_KINDS = (int, float)
+#: kinds of calls of one function whose numbers are remembered
 _MOST = 1024
 
 
-class IntArguments:
-    """The Python ints of calls that agree in everything else.
+class NumberArguments:
+    """The Python ints and floats of calls that agree in everything else.
 
     Attributes:
         places: the leaves, by index, that are inputs.
@@ -39,16 +42,16 @@ class IntArguments:
 
     __slots__ = ("_constant", "_values", "places")
 
-    def __init__(self, values: dict[int, int]) -> None:
+    def __init__(self, values: dict[int, int | str]) -> None:
         self._values = values
         self._constant: set[int] = set()
         self.places: tuple[int, ...] = ()
 
-    def see(self, values: dict[int, int]) -> bool:
+    def see(self, values: dict[int, int | str]) -> bool:
         """Note the values of a call; whether some of them are inputs."""
         changed = {place for place, value in values.items() if self._values[place] != value}
         self.places = tuple(sorted((changed | {*self.places}) - self._constant))
-        return bool(self.places) and all(-(1 << _BITS) <= values[p] < 1 << _BITS for p in self.places)
+        return bool(self.places) and all(map(_is_in_range, [values[place] for place in self.places]))
 
     def keep_constant(self) -> None:
         """Let the inputs be constants from now on."""
@@ -56,27 +59,41 @@ class IntArguments:
         self.places = ()
 
 
+def _is_in_range(value: int | str) -> bool:
+    """Whether an int, or a float in hexadecimal form as in signatures, may be an input.
+
+    Constants that are zero or infinite have exact products, which data do not have.
+    """
+    if isinstance(value, str):
+        return "p" in value and float.fromhex(value) != 0
+    return -(1 << _BITS) <= value < 1 << _BITS
+
+
 class Counting:
-    """The :class:`IntArguments` of every kind of call of one function."""
+    """The :class:`NumberArguments` of every kind of call of one function."""
 
     __slots__ = ("_known",)
 
     def __init__(self) -> None:
-        self._known: dict[Any, IntArguments] = {}
+        self._known: dict[Any, NumberArguments] = {}
 
-    def find(self, key: Any) -> IntArguments | None:
-        """The counter of a call with this signature, if some of its ints are inputs."""
+    def find(self, key: Any) -> NumberArguments | None:
+        """The counter of a call with this signature, if some of its numbers are inputs."""
         arguments = key[0]
         if len(arguments) != 2 or type(arguments[1]) is not tuple:  # plain tensors
             return None
         structure, leaves = arguments
-        values = {k: sig[1] for k, sig in enumerate(leaves) if type(sig) is tuple and sig[:1] == (int,)}
+        values = {k: sig[1] for k, sig in enumerate(leaves) if type(sig) is tuple and sig[0] in _KINDS}
         if not values:
             return None
-        pattern = (structure, tuple([int if k in values else sig for k, sig in enumerate(leaves)]), *key[1:])
+        pattern = (
+            structure,
+            tuple([sig[0] if k in values else sig for k, sig in enumerate(leaves)]),
+            *key[1:],
+        )
         counter = self._known.get(pattern)
         if counter is None:
-            self._known[pattern] = IntArguments(values)
+            self._known[pattern] = NumberArguments(values)
             if len(self._known) > _MOST:
                 self._known.pop(next(iter(self._known)))
             return None
@@ -84,11 +101,12 @@ class Counting:
 
 
 def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, Any]:
-    """The arguments with the ints among their leaves at ``places`` marked as inputs."""
+    """The arguments with the numbers among their leaves at ``places`` marked as inputs."""
     leaves, structure = flatten((args, kwargs))
     leaves = leaves_as_tensors(leaves)
     for place in places:
-        leaves[place] = MutableInt(leaves[place])
+        number = leaves[place]
+        leaves[place] = MutableFloat(number) if isinstance(number, float) else MutableInt(number)
     return unflatten(structure, leaves)
 
 
@@ -127,7 +145,7 @@ def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | Non
         elif equation.graphs:
             result_bits = _of_derivative(equation, bits_given)
         else:
-            result_bits = _of_operator(equation.primitive, operands, bits_given)
+            result_bits = _of_operator(equation.primitive, operands, equation.outputs, bits_given)
         if result_bits is None:
             return None
         is_number = result_bits >= 0
@@ -140,17 +158,28 @@ def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | Non
 _TENSOR = -1
 
 
-def _of_operator(primitive: Any, operands: Sequence[Any], bits_given: list[int | None]) -> int | None:
+def _of_operator(
+    primitive: Any, operands: Sequence[Any], outputs: Sequence[Any], bits_given: list[int | None]
+) -> int | None:
     name = primitive.name
     if name in _OF_TENSORS:
         return _TENSOR
+    is_float = any(g is not None and x.dtype.is_inexact for x, g in zip(operands, bits_given, strict=True))
     if not any(name in each for each in (_SUMS, _SAME, _QUOTIENTS, _COMPARISONS, ("mul", "pow"))):
         is_elementwise = primitive.kind == "elementwise" or primitive.kind.startswith("pointwise")
-        return _TENSOR if is_elementwise and _is_mixed(operands, bits_given) else None
+        if not is_elementwise:
+            return None
+        if _is_mixed(operands, bits_given):
+            return _TENSOR
+        return _BITS if is_float and all(y.dtype.is_inexact for y in outputs) else None
+    if name == "pow" and bits_given[0] is None and is_float and type(operands[0]) is not Constant:
+        return None  # higher derivatives of a constant power are exact at 0
     if _is_mixed(operands, bits_given):
         return _TENSOR
     if name in _COMPARISONS:
         return 1
+    if is_float and name in (*_SUMS, *_SAME, "mul"):
+        return _BITS if all(y.dtype.is_inexact for y in outputs) else None
     sizes = [_size(x) if g is None else g for x, g in zip(operands, bits_given, strict=True)]
     if name in _QUOTIENTS:
         if bits_given[1] is not None or sizes[1] == 0:

@@ -42,7 +42,7 @@ from mindgrad.rows.kinds import is_zero
 from mindgrad.trace import side_effects, state
 from mindgrad.transforms.zero_gradients import Unchecked, smooth_atoms, steps_of, warn_of_zeros
 
-__all__ = ["Recorded", "finish", "new_scope", "note_derivative", "record", "transformed"]
+__all__ = ["Recorded", "finish", "new_scope", "note_derivative", "record", "shadow", "transformed"]
 
 
 class Recorded:
@@ -239,10 +239,11 @@ def _shadows(scope: DeferredScope, *groups: Sequence[Tensor | None]) -> tuple[An
     if scope.shadow is None:
         raise RuntimeError("the recording of a deferred call is used after its end, and was not kept")
     real, inputs = scope.shadow
-    return real, inputs, *[[None if t is None else _shadow(t) for t in group] for group in groups]
+    return real, inputs, *[[None if t is None else shadow(t) for t in group] for group in groups]
 
 
-def _shadow(tensor: Tensor) -> Tensor:
+def shadow(tensor: Tensor) -> Tensor:
+    """The tensor in place of one of a deferred call, if operators run one by one, else ``tensor``."""
     array = tensor._array
     return array.shadow if type(array) is PendingArray and array.shadow is not None else tensor
 

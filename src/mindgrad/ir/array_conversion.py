@@ -144,12 +144,16 @@ def _with_elements(data: Any, element: Callable[[Any], Any]) -> Any:
 
 
 def initialised(init: Any, shape: Any, dtype: Any) -> np.ndarray:
-    """An array that a number or an initialiser fills.
+    """An array that a number or an initialiser fills; without ``init``, zeros.
+
+    MindSpore leaves the elements of ``Tensor(shape=..., dtype=...)`` uninitialized.
 
     Raises:
-        ValueError: one of the three is missing.
+        ValueError: ``shape`` or ``dtype`` is missing.
         TypeError: ``init`` is neither.
     """
+    if init is None and shape is not None and dtype is not None:
+        init = 0
     if shape is None or init is None or dtype is None:
         raise ValueError(
             f"init, dtype and shape must have values at the same time, but got init: {init!r}, dtype: "

@@ -15,7 +15,7 @@ import numpy as np
 from mindgrad._base.foreign_names import check_keywords
 from mindgrad._base.html import array_table, captioned
 from mindgrad._base.location import user_frame, warn_user
-from mindgrad._base.refusal import refuse
+from mindgrad._base.refusal import SourceLocation, location_of, refuse
 from mindgrad._base.text import tensor_format, tensor_repr, tensor_str
 from mindgrad._base.waiting import computed
 from mindgrad.ir import constant_arguments, constant_reads, unknown_shape
@@ -40,13 +40,13 @@ class Tensor(TensorMembers):
             copied.
         dtype: the element type. By default that of an array or Tensor; for Python data Float32 for
             floats, Int64 for integers, Bool for truth values, Complex128 for complex numbers.
-        shape: with ``init``: the shape to initialise; without, with ``None`` in it, see ``set_inputs``.
-        init: an initialiser, or a number to fill ``shape`` with; ``dtype`` must be given too.
+        shape: the shape to initialise; with ``None`` in it, see ``set_inputs``.
+        init: an initialiser, or a number to fill ``shape`` with, by default 0; ``dtype`` must be given too.
         const_arg: whether compiled functions take the tensor as a constant: one program for each value.
 
     Raises:
         TypeError: the data is no array of numbers (text, ragged lists), or ``dtype`` no element type.
-        ValueError: ``shape`` or ``init`` is given with data, or without each other.
+        ValueError: ``shape`` or ``init`` is given with data, or without ``dtype``.
 
     >>> import numpy as np
     >>> from mindgrad import Tensor
@@ -246,14 +246,15 @@ class Tensor(TensorMembers):
             array = array.astype(dtype, copy=False)
         return np.array(array) if copy else array
 
-    def refuse_numpy(self, function: str = "a NumPy function") -> None:
+    def refuse_numpy(self, function: str = "np.array", instead: str = "mindgrad.ops.stack([...])") -> None:
         """Raise ``TypeError`` if the tensor is being traced: NumPy would cut its derivative off."""
         current = self.value() if self.is_parameter else self  # type: ignore[attr-defined]
         if current.is_traced:
             raise TypeError(
                 f"{function} was applied to a tensor that is being differentiated or compiled; its "
-                f"derivative would be lost without a word. Use the function of mindgrad.ops instead, "
-                f"or stop_gradient(x).asnumpy() if no derivative is wanted."
+                f"derivative would be lost. Use {instead}, call it with "
+                f"ms.pure_callback(fn, result, x), or pass stop_gradient(x).asnumpy() if the program is not "
+                f"compiled and no derivative is wanted."
             )
 
     def _number(self) -> Any:
@@ -339,14 +340,15 @@ class Tensor(TensorMembers):
         """Of a tensor without a value, a text that stands for its value; of others nothing."""
         if self._array is not None:
             return ""
-        code = user_frame().f_code
+        frame = user_frame()
+        code = frame.f_code
         if code.co_flags & CO_GENERATOR and code.co_name != "<genexpr>":
             refuse(
                 "a generator, which runs while compiling, makes a text of a tensor whose value is not known",
                 "Give the tensor itself, and make the text where it is printed.",
             )
         number = next(_numbers)
-        _marked[number] = (self, how)
+        _marked[number] = (self, how, location_of(frame))
         _marked.pop(number - _MARKS_KEPT, None)
         return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<being compiled: {number}>)"
 
@@ -356,11 +358,11 @@ MARK = re.compile(r"Tensor\(shape=\[[\d, ]*\], dtype=\w+, value=<being compiled:
 
 _MARKS_KEPT = 10_000
 _numbers = itertools.count()
-_marked: dict[int, tuple[Tensor, str]] = {}
+_marked: dict[int, tuple[Tensor, str, SourceLocation]] = {}
 
 
-def marked(number: int) -> tuple[Tensor, str]:
-    """The tensor of a mark, and how it is to be shown: ``"str"``, ``"repr"`` or a format."""
+def marked(number: int) -> tuple[Tensor, str, SourceLocation]:
+    """The tensor of a mark, how it is shown (``"str"``, ``"repr"`` or a format), and the line of the text."""
     return _marked[number]
 
 

@@ -142,6 +142,14 @@ class Cell(Compatible):
                 f"{type(value).__name__} was assigned to it. Assign a Tensor to change its value, a "
                 f"Parameter to replace it, or None to remove it."
             )
+        if name in cells and not (
+            value is None or callable(value) or isinstance(value, (Parameter, ParameterTuple))
+        ):
+            raise TypeError(
+                f"For '{type(self).__name__}', '{name}' is a Cell and would be lost, but a "
+                f"{type(value).__name__} was assigned to it. Assign a Cell or function to replace it, or "
+                f"None to remove it."
+            )
         if isinstance(value, Parameter):
             self.insert_param_to_cell(name, value)
         elif isinstance(value, Cell):

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.refusal import CompileError, refuse
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ir.types import TensorType
 from mindgrad.ops.operands import operand, promoted
 
 __all__ = [
-    "axes_in_order", "filled_shape", "listed_tensors", "of_two_axes", "one_or_more", "sizes", "varargs",
-    "whole_number",
+    "axes_in_order", "filled_shape", "listed_tensors", "of_two_axes", "one_or_more", "refuse_unknown",
+    "sizes", "varargs", "whole_number",
 ]  # fmt: skip
 
 
@@ -28,6 +29,7 @@ def whole_number(value: Any, operator: str, name: str, least: int | None = None)
         TypeError: it is none of these.
         ValueError: it is below ``least``.
     """
+    refuse_unknown(value, operator, name)
     try:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
@@ -39,6 +41,16 @@ def whole_number(value: Any, operator: str, name: str, least: int | None = None)
     if least is not None and number < least:
         raise ValueError(f"For '{operator}', the '{name}' must be at least {least}, but got {number}.")
     return number
+
+
+def refuse_unknown(value: Any, operator: str, name: str) -> None:
+    """Refuse a size or other number that a tensor of the program being compiled decides on."""
+    if isinstance(value, Tensor) and value._array is None:
+        refuse(
+            f"For '{operator}', the '{name}' is a tensor whose value is not known while the program is being "
+            f"compiled, but a size, an axis, or a bound must be known then",
+            "Pass it to the function as a Python int: each value has a compiled program of its own.",
+        )
 
 
 def one_or_more(value: Any) -> tuple[Any, ...]:
@@ -61,8 +73,11 @@ def sizes(value: Any, operator: str, name: str, least: int | None = None) -> tup
     plain = type(value) is tuple and all(type(n) is int for n in value)
     if plain and (least is None or all(n >= least for n in value)):
         return value
+    refuse_unknown(value, operator, name)
     try:
         return tuple(whole_number(each, operator, name, least) for each in one_or_more(value))
+    except CompileError:
+        raise
     except TypeError:
         raise TypeError(
             f"For '{operator}', the '{name}' must be an int or a tuple or list of ints, but got {value!r}."

@@ -109,7 +109,18 @@ class _OnTrees:
     def __call__(self, *arrays: np.ndarray) -> list[np.ndarray]:
         following = iter(arrays)
         leaves = [next(following) if x is _TENSOR else x for x in self.constants]
-        returned = self.fn(*unflatten(self.structure, leaves))
+        args = unflatten(self.structure, leaves)
+        try:
+            returned = self.fn(*args)
+        except TypeError as error:
+            at_call = error.__traceback__
+            if args or (at_call is not None and at_call.tb_next is not None):
+                raise  # an error inside the function
+            raise TypeError(
+                f"For '{self.operator}', '{name_of(self.fn)}' was called without arguments: {error}. "
+                f"The argument after 'fn' only declares shape and dtype of the result. Pass the arguments "
+                f"of 'fn' after it: {self.operator}(fn, x, x) if the result is like x."
+            ) from None
         declared = unflatten(self.result_structure, self.types)
         pairs = list(self._pairs(declared, returned, ""))
         return [self._checked(*each) for each in pairs]
@@ -138,8 +149,10 @@ class _OnTrees:
             yield from self._pairs(declared[key], returned[key], f"{path}[{key!r}]")
 
     def _checked(self, declared: TensorType, value: Any, path: str) -> np.ndarray:
-        array = value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
         result = f"For '{self.operator}', the result{path} of '{name_of(self.fn)}'"
+        if value is None:
+            raise TypeError(f"{result} is None, but its declared shape is {declared.shape}. Return an array.")
+        array = value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
         if array.shape != declared.shape:
             raise ValueError(f"{result} has shape {array.shape}, but its declared shape is {declared.shape}.")
         dtype = declared.dtype.numpy

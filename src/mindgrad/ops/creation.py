@@ -12,7 +12,7 @@ from mindgrad.ir.dtype import DType, as_dtype, float32, int32, int64, promote
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor, make_tensor
 from mindgrad.ir.types import tensor_type
-from mindgrad.ops.arguments import sizes, whole_number
+from mindgrad.ops.arguments import refuse_unknown, sizes, whole_number
 from mindgrad.ops.operands import broadcast_to, cast, operand
 from mindgrad.ops.registry import public
 from mindgrad.rows import arithmetic
@@ -171,6 +171,7 @@ def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
 
 def _number(value: Any, operator: str, name: str) -> int | float:
     """A real number, or that in a tensor of one element whose value is known."""
+    refuse_unknown(value, operator, name)
     if isinstance(value, Tensor):
         value = value.item()
     if isinstance(value, np.generic):

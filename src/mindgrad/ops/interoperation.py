@@ -7,6 +7,7 @@ that is being differentiated or compiled that would cut the derivative off, so t
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -65,9 +66,10 @@ def array_ufunc(self: Tensor, function: Any, method: str, *inputs: Any, **kwargs
     ours = UFUNCS.get(function)
     if ours is not None and method == "__call__" and not kwargs:
         return ours(*inputs)
-    arrays = [_array(each, f"np.{function.__name__}") for each in inputs]
+    name = _name(function)
+    arrays = [_array(each, name) for each in inputs]
     if "out" in kwargs:
-        kwargs["out"] = tuple(_array(each, f"np.{function.__name__}") for each in kwargs["out"])
+        kwargs["out"] = tuple(_array(each, name) for each in kwargs["out"])
     return getattr(function, method)(*arrays, **kwargs)
 
 
@@ -87,15 +89,34 @@ def array_function(self: Tensor, function: Any, types: Any, args: Any, kwargs: d
     if function in _BY_TYPE and isinstance(args[0], Tensor):
         stand_in = np.broadcast_to(np.zeros((), args[0].dtype.numpy), args[0].shape)
         args = (stand_in, *args[1:])
-    name = f"np.{function.__name__}"
+    name = _name(function)
     given = {key: _arrays(value, name) for key, value in kwargs.items()}
     return function(*_arrays(tuple(args), name), **given)
+
+
+def _name(function: Any) -> str:
+    """The name under which users call a function of NumPy or a ufunc of SciPy."""
+    name = function.__name__
+    if getattr(np, name, None) is function:
+        return f"np.{name}"
+    module = getattr(function, "__module__", None) or "scipy.special"  # ufuncs have no module
+    return f"{module.replace('numpy', 'np', 1)}.{name}"
+
+
+def _counterpart(function: str) -> str:
+    """The operator in place of a function of NumPy or SciPy, for an error."""
+    name = function.rpartition(".")[2]
+    operators = vars(sys.modules[__name__.rpartition(".")[0]])
+    return next(
+        (f"mindgrad.ops.{x}" for x in (name, f"bessel_{name}") if x in operators),
+        "a function of mindgrad.ops",
+    )
 
 
 def _array(value: Any, function: str) -> Any:
     if not isinstance(value, Tensor):
         return value
-    value.refuse_numpy(function)
+    value.refuse_numpy(function, _counterpart(function))
     return value.read_only_array()
 
 

@@ -68,9 +68,11 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
             return Tensor(number, dtype)
         if isinstance(x, (list, tuple)) and any(isinstance(each, Tensor) for each in x):
             if operator not in _STACKING:
+                advice = "join them first: ops.stack(...)"
+                if _are_numbers(x):
+                    advice = "pass one Tensor: Tensor([...])"
                 raise TypeError(
-                    f"For '{operator}', the input is a {type(x).__name__} that holds tensors; "
-                    f"join them first: ops.stack(...)."
+                    f"For '{operator}', the input is a {type(x).__name__} that holds tensors; {advice}."
                 )
             rows = promoted(operator, *x, broadcast=False)
             return apply(concatenate, *(apply(reshape, y, shape=(1, *y.shape)) for y in rows), axis=0)
@@ -84,6 +86,11 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
     raise TypeError(
         f"For '{operator}', the input must be a Tensor or a number, but got {x!r} of type {type(x).__name__}."
     )
+
+
+def _are_numbers(values: Any) -> bool:
+    """Whether the tensors among ``values`` are Python numbers of the program."""
+    return all(type(each) is Number for each in values if isinstance(each, Tensor))
 
 
 def _read(parameter: Tensor) -> Tensor:

@@ -160,6 +160,14 @@ def _run(owner: str, fn: Callable[..., Any], argument: Any) -> Any:
         raise
 
 
+def _described(structure: Any, count: int) -> str:
+    """The structure of ``count`` tensors in words."""
+    if not isinstance(structure, tuple):
+        return "one Tensor"
+    kind = getattr(structure[0], "__name__", "container")
+    return f"a {kind} of {count} Tensor{'s' if count != 1 else ''}"
+
+
 def _check_result(
     owner: str,
     label: str,
@@ -170,9 +178,9 @@ def _check_result(
 ) -> None:
     if structure != like or len(types) != len(expected):
         raise TypeError(
-            f"For '{owner}', the '{label}' must return what has the structure of its argument, "
-            f"{len(expected)} Tensor(s) in the same containers, but it returned {len(types)} Tensor(s)"
-            f"{'' if len(types) != len(expected) else ' in others'}."
+            f"For '{owner}', the '{label}' must return {_described(like, len(expected))}, as its argument "
+            f"is, but it returned {_described(structure, len(types))}."
+            f"{'' if isinstance(like, tuple) else ' ops.stack(...) makes one Tensor of a list.'}"
         )
     for k, (type, expected_type) in enumerate(zip(types, expected, strict=True)):
         if type.shape != expected_type.shape:

@@ -183,11 +183,12 @@ def odeint(
 
 
 def _times(t: Any, dtype: DType) -> Value:
-    if not isinstance(t, Tensor):
+    if not isinstance(t, (Tensor, np.ndarray, list, tuple)):
         raise TypeError(
-            f"For 'odeint', the times 't' must be a Tensor of one axis, but got {type(t).__name__}."
+            f"For 'odeint', the times 't' must be a Tensor, an array, or a list of one axis, but got "
+            f"{type(t).__name__}."
         )
-    t = lifted(state.read(t))
+    t = lifted(state.read(t) if isinstance(t, Tensor) else Tensor(t))
     if len(t.shape) != 1 or not t.shape[0]:
         raise ValueError(
             f"For 'odeint', the times 't' must be a Tensor of one axis, but got the shape {t.shape}."

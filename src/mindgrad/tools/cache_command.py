@@ -79,7 +79,7 @@ def _info(as_json: bool) -> int:
         return 0
     rows = [
         ("folder", facts["folder"]),
-        ("programs", f"{facts['programs']} (at most {facts['limit_programs']})"),
+        ("programs", f"{facts['programs']} (limit {facts['limit_programs']}, checked at writes)"),
         (
             "size",
             f"{readable_size(facts['bytes'])} of {readable_size(facts['limit_bytes'])} ({SIZE_VARIABLE})",

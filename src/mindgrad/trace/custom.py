@@ -128,7 +128,8 @@ class CustomDerivative:
             error = IndexError if not is_checked else ValueError if is_strict else TypeError
             raise error(
                 f"For user defined method 'bprop' of {self.name}, one gradient per input is "
-                f"needed: {len(inputs)} inputs, but {len(returned)} gradients were returned."
+                f"needed: {len(inputs)} inputs, but 'bprop' returned {len(returned)}. Return a tuple, with "
+                f"ops.zeros_like(x) for an input that needs no gradient."
             )
         checked: list[Tensor] = []
         for index, (argument, gradient) in enumerate(zip(inputs, returned, strict=False)):
@@ -138,8 +139,8 @@ class CustomDerivative:
             gradients = flatten(gradient)[0] if gradient is not None else [None] * len(tensors)
             if len(gradients) != len(tensors):
                 raise ValueError(
-                    f"For user defined method 'bprop' of {self.name}, the {index}th return value "
-                    f"must have the structure of the {index}th argument."
+                    f"For user defined method 'bprop' of {self.name}, the gradient of argument {index} "
+                    f"(counted from 0) must have the structure of the argument."
                 )
             if not is_strict:
                 gradients = [summed_to(g, x.shape) for x, g in zip(tensors, gradients, strict=True)]
@@ -153,18 +154,17 @@ class CustomDerivative:
         if is_checked and getattr(gradient, "dtype", None) is not x.dtype:
             kind = getattr(gradient, "dtype", type(gradient).__name__)
             raise TypeError(
-                f"For user defined method 'bprop' of {self.name}, the {index}th return "
-                f"value(gradient of the {index}th argument) should have the same dtype as the "
-                f"{index}th argument, which is:{x.dtype}, but got: {kind}."
+                f"For user defined method 'bprop' of {self.name}, the gradient of argument {index} (counted "
+                f"from 0) has dtype {kind}, but the argument has dtype {x.dtype}. They must be the same."
             )
         if not isinstance(gradient, Tensor):
             gradient = Tensor(gradient, x.dtype)
         gradient = state.read(gradient)
         if gradient.shape != x.shape:
             raise ValueError(
-                f"For user defined method 'bprop' of {self.name}, the {index}th return "
-                f"value(gradient of the {index}th argument) should have the same shape as the "
-                f"{index}th argument, which is:{list(x.shape)}, but got: {list(gradient.shape)}."
+                f"For user defined method 'bprop' of {self.name}, the gradient of argument {index} (counted "
+                f"from 0) has shape {gradient.shape}, but the argument has shape {x.shape}. They must be "
+                f"the same."
             )
         return gradient if gradient.dtype is x.dtype else apply(convert, gradient, dtype=x.dtype)
 

@@ -2,13 +2,15 @@
 
 In eager mode each call reads them again. A compiled program keeps the value that the trace has read, so each
 such call warns while tracing. Generators that the function creates from a seed give the same numbers in every
-call, and do not warn.
+call, and do not warn. Calls that log, or write on the terminal without ``print``, write once, while tracing,
+and warn too.
 """
 
 from __future__ import annotations
 
 import datetime
 import random
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -40,6 +42,13 @@ _FUNCTIONS = {
 _CLOCKS = {"now", "utcnow", "today"}
 #: functions of ``time`` that read the clock only if they are called without a time
 _OF_TIMES = {"localtime", "gmtime", "ctime", "asctime"}
+_PACKAGE = __name__.partition(".")[0]
+_LOG = f"{_PACKAGE}.log"
+#: levels of the functions and methods that log; ``log`` has its level as an argument
+_LEVELS = {
+    "debug": 10, "info": 20, "warning": 30, "warn": 30, "error": 40, "exception": 40, "critical": 50,
+    "fatal": 50, "log": 50,
+}  # fmt: skip
 
 
 def note_call(function: Any) -> Any:
@@ -59,7 +68,31 @@ def note_call(function: Any) -> Any:
     elif name in _FUNCTIONS.get(getattr(function, "__module__", None) or "", ()):
         module = function.__module__.replace("posix", "os").replace("nt", "os")
         _warn(f"{module}.{name}()", random_numbers=module in ("os", "secrets"))
+    elif writer := _writer_of(function):
+        _warn_of_output(writer)
     return None
+
+
+def _writer_of(function: Any) -> str:
+    """The call as text if ``function`` logs or writes on the terminal without ``print``, else empty."""
+    owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
+    module = getattr(function, "__module__", None)
+    if name in ("write", "writelines") and owner is not None:
+        stream = next((each for each in ("stdout", "stderr") if owner is getattr(sys, each)), "")
+        return f"sys.{stream}.{name}()" if stream else ""
+    if name in ("pprint", "pp") and module == "pprint" and owner is None:
+        return f"pprint.{name}()"
+    level, logging = _LEVELS.get(name), sys.modules.get("logging")
+    if level is None or logging is None:
+        return ""
+    logger = getattr(owner, "logger", owner)  # an adapter has a logger
+    if module == _LOG:
+        logger = logging.getLogger(_PACKAGE)
+    elif owner is None and module == "logging":
+        logger = logging.root
+    if not isinstance(logger, logging.Logger) or not logger.isEnabledFor(level):
+        return ""
+    return f"{'logging' if owner is None else type(owner).__name__}.{name}()"
 
 
 def _of_generator(owner: Any) -> str:
@@ -97,6 +130,14 @@ def _warn(call: str, random_numbers: bool = False) -> None:
     warn_user(
         f"{call} is called while a function is compiled: its value is frozen into the program, and every "
         f"call of the program uses that one. Instead, {instead}pass it as an argument that is a Tensor.",
+        FrozenValueWarning,
+    )
+
+
+def _warn_of_output(call: str) -> None:
+    warn_user(
+        f"{call} is called while a function is compiled: it writes once, without the values of tensors, and "
+        f"not when the program runs. Use print(...), which prints in every call, or log the result.",
         FrozenValueWarning,
     )
 

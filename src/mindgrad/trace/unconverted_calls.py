@@ -29,6 +29,7 @@ _LEFT_ALONE = convert.NUMERIC | {
     "builtins",
     "logging",
     "warnings",
+    "_warnings",
     "inspect",
     "sys",
     "traceback",

@@ -38,6 +38,10 @@ _JOIN = (
     "Give the variable one type and shape on both ways: ops.zeros_like(x) for a tensor that is not "
     "there, x.astype(...) for another type."
 )
+_RETURN = (
+    "The function returns None on one path, as it does if it ends without 'return'. Add an 'else' that "
+    "returns a tensor of the same shape and type: return ops.zeros_like(x)."
+)
 _OBJECTS = (
     "What is no number, tensor or container of these must be the same on both ways: do on each way what "
     "depends on it, so that tensors come out."
@@ -163,7 +167,7 @@ def _joined_variable(
             refuse(
                 f"the two ways of this 'if', whose test is a tensor, cannot be joined: {what} is "
                 f"{common.first} on one, and {common.second} on the other",
-                _JOIN if isinstance(when_true, Tensor) or isinstance(when_false, Tensor) else _OBJECTS,
+                _advice(name, when_true, when_false),
             )
         type, is_number = common
         # two names of one object on each way are two names of one object behind
@@ -177,6 +181,13 @@ def _joined_variable(
         return joining.joined(value, [a.identities[k], b.identities[k]])
 
     return final
+
+
+def _advice(name: str, when_true: Any, when_false: Any) -> str:
+    """The sentence on how to give the variable ``name`` one type in both branches."""
+    if name.startswith("result__") and (when_true is None or when_false is None):
+        return _RETURN
+    return _JOIN if isinstance(when_true, Tensor) or isinstance(when_false, Tensor) else _OBJECTS
 
 
 def _is_from_outside(value: Any, side: Traced) -> bool:

@@ -32,7 +32,7 @@ def printed(
     tensors: list[Tensor] = []
     position = 0
     for match_ in MARK.finditer(text):
-        tensor, how = marked(int(match_[1]))
+        tensor, how, _ = marked(int(match_[1]))
         pieces += [text[position : match_.start()], (len(tensors), how, type(tensor) is Number)]
         tensors.append(lifted(tensor))
         position = match_.end()

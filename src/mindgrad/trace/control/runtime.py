@@ -22,7 +22,15 @@ from mindgrad.ir.graph import Equation
 from mindgrad.ir.scope import GraphScope, apply, as_it_is, innermost
 from mindgrad.ir.tensor import Number, Tensor
 from mindgrad.rows.logic import logical_not
-from mindgrad.trace import aliases, effect_log, frozen, mutation_policy, owned_objects, state
+from mindgrad.trace import (
+    aliases,
+    effect_log,
+    frozen,
+    mutation_policy,
+    outside_effects,
+    owned_objects,
+    state,
+)
 from mindgrad.trace.control import builtins, equal_calls, snapshots, texts
 from mindgrad.trace.control.attempts import attempt
 from mindgrad.trace.control.branches import VALUE, branch
@@ -370,6 +378,7 @@ class Runtime(Exceptions):
             )
         mutation_policy.may_change(owner, "[…] =")
         owner[key] = value
+        outside_effects.check(owner)
 
     def delete_item(self, owner: Any, key: Any) -> None:
         """``del owner[key]``."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from mindgrad._base.refusal import refuse, refuse_selections
-from mindgrad.ir.tensor import MARK
+from mindgrad.ir.tensor import MARK, marked
 
 __all__ = ["UnknownText", "marked_text", "refuse_kept", "with_marks"]
 
@@ -80,8 +80,10 @@ def refuse_kept(leaf: Any, subject: str) -> None:
     """Refuse a text with marks, or a selection by a mask that is not known, that leaves the program."""
     if getattr(type(leaf), "is_selection", False):
         refuse_selections([leaf])
-    if isinstance(leaf, str) and MARK.search(str(leaf)):
+    mark = MARK.search(str(leaf)) if isinstance(leaf, str) else None
+    if mark:
         refuse(
             f"{subject} is a text with the value of a tensor, which is not known while compiling",
             "Return the tensor itself and make the text of it outside; print shows it in the program.",
+            at=marked(int(mark[1]))[2],
         )

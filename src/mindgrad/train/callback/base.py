@@ -194,6 +194,9 @@ class Callbacks:
     def __init__(self, given: Any) -> None:
         listed = [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
         for callback in listed:
+            if isinstance(callback, type) and issubclass(callback, Callback):
+                name = callback.__name__
+                raise TypeError(f"For 'Model', 'callbacks' has the class {name}. Make an instance: {name}().")
             of_type(callback, Callback, "Model", "callbacks", "Callbacks")
         self.listed: list[Callback] = listed
 

@@ -64,7 +64,9 @@ class LossMonitor(Callback):
         is_left_out = isinstance(outputs, tuple) and len(outputs) == 3 and bool(outputs[1])
         if not math.isfinite(loss) and not is_left_out:
             raise ValueError(
-                f"epoch: {state.cur_epoch_num} step: {step}. The loss is {loss}: training is stopped."
+                f"epoch: {state.cur_epoch_num} step: {step}. The loss is {loss}: training is stopped. "
+                f"The learning rate may be too large, or the data may hold NaN or a label that is out of "
+                f"range, which a compiled step marks with NaN. In PYNATIVE_MODE such a label raises an error."
             )
         if self._per_print_times and state.cur_step_num - self._printed >= self._per_print_times:
             self._printed = state.cur_step_num
