@@ -6,6 +6,7 @@ five ways. Entries of ``CONSTANTS`` are beyond the rule on the page "Graph mode"
 
 import array
 import collections
+import contextlib
 import contextvars
 import dataclasses
 import enum
@@ -815,6 +816,92 @@ def module_in_a_module():
     module, other, inner = (types.ModuleType(name) for name in ("a", "b", "c"))
     module.inner, inner.k, other.k = inner, 2.0, 3.0
     return lambda x: x * module.inner.k, lambda: setattr(module, "inner", other)
+
+
+@case
+def name_imported_inside_the_function():
+    module = sys.modules["of_the_user"] = types.ModuleType("of_the_user")
+    module.k = 2.0
+
+    def f(x):
+        from of_the_user import k
+
+        return x * k
+
+    return f, lambda: setattr(module, "k", 3.0)
+
+
+# -- functions that Python's library calls ----------------------------------------------------------
+
+FACTOR = [2.0]
+
+
+def _scaled(x):
+    return x * FACTOR[0]
+
+
+def _set_factor(value):
+    FACTOR[0] = value
+
+
+@pytest.fixture(autouse=True)
+def factor():
+    _set_factor(2.0)
+
+
+@case
+def function_behind_a_cache():
+    cached = functools.lru_cache(_scaled)
+
+    def change():
+        _set_factor(3.0)
+        cached.cache_clear()
+
+    return lambda x: cached(x), change
+
+
+@case
+def function_that_operator_calls():
+    return lambda x: operator.call(_scaled, x), lambda: _set_factor(3.0)
+
+
+@case
+def function_that_a_context_decorates():
+    @contextlib.contextmanager
+    def entered():
+        yield
+
+    decorated = entered()(_scaled)
+    return lambda x: decorated(x), lambda: _set_factor(3.0)
+
+
+@case
+def key_of_a_sort():
+    def by_factor(value):
+        return abs(value - FACTOR[0])
+
+    def f(x):
+        values = [2.0, 3.0]
+        values.sort(key=by_factor)
+        return x * values[0]
+
+    return f, lambda: _set_factor(3.0)
+
+
+@case
+def function_registered_for_a_class():
+    @functools.singledispatch
+    def scaled(factor, x):
+        return x * 2.0
+
+    return lambda x: scaled(1.5, x), lambda: scaled.register(float, lambda factor, x: x * 3.0)
+
+
+@case
+def global_of_a_function_registered_for_a_class():
+    scaled = functools.singledispatch(lambda factor, x: x)
+    scaled.register(float, lambda factor, x: _scaled(x))
+    return lambda x: scaled(1.5, x), lambda: _set_factor(3.0)
 
 
 # -- objects ----------------------------------------------------------------------------------------

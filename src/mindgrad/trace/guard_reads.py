@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dis
 import functools
+import importlib.util
+import sys
 import types
 from typing import Any
 
@@ -11,9 +13,10 @@ import numpy as np
 
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.cell_guards import ALL, INVENTORY, MISSING, UNREAD
-from mindgrad.trace.effect_log import UNDEFINED, Place, name_of
+from mindgrad.trace.effect_log import UNDEFINED, Attribute, Place, name_of, note_read
 from mindgrad.trace.guard_entries import CHANGING, attribute_names, attributes_of, items_of, kind_of, stands
 from mindgrad.trace.state_equality import (
+    NOT_THE_USERS,
     array_of_tensor,
     attributes,
     checksum,
@@ -30,9 +33,9 @@ from mindgrad.trace.state_equality import (
     own_attribute,
     static,
 )
-from mindgrad.trace.user_functions import functions_in, in_package
+from mindgrad.trace.user_functions import NUMERIC, captured, functions_in, in_package
 
-__all__ = ["MAKE_ONCE", "OF_FUNCTIONS", "Reads", "global_names"]
+__all__ = ["MAKE_ONCE", "OF_FUNCTIONS", "Reads", "global_names", "is_constant"]
 
 #: the name of the closure variable that rewritten functions have more than those that users wrote
 _RUNTIME = "mg__"
@@ -40,6 +43,8 @@ _RUNTIME = "mg__"
 _OF_CLASSES = frozenset(
     ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
 )
+_CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
+_OTHER_MODULES = NOT_THE_USERS | NUMERIC
 OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 _ATTRIBUTE = (
     "Make it a Parameter, pass it as an argument that is a Tensor, or do not change it between calls."
@@ -242,6 +247,7 @@ class Reads:
     def _variables(self, function: types.FunctionType) -> None:
         self._of_function(function)
         code, namespace = function.__code__, function.__globals__
+        self._imports(code, str(namespace.get("__package__") or ""))
         key: Any
         for name in global_names(code):
             key = (id(namespace), name)
@@ -251,7 +257,7 @@ class Reads:
             label = f"the global variable '{name}'"
             self._entries[key] = [dict.get, namespace, name, value, label, _VARIABLE]
             self._value(value, label)
-        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        for name, cell in captured(function):
             try:
                 value = cell.cell_contents
             except ValueError:  # assigned later
@@ -265,6 +271,21 @@ class Reads:
             # a wrapped function runs as part of its wrapper
             if isinstance(value, types.FunctionType):
                 self.function(value)
+
+    def _imports(self, code: types.CodeType, package: str) -> None:
+        """Note the attributes of modules that ``from module import name`` reads inside a function."""
+        for path, names in imported_names(code):
+            try:
+                module = sys.modules[importlib.util.resolve_name(path, package)]
+            except (ImportError, KeyError):  # outside of any package, or not imported yet
+                continue
+            for name in names:
+                value = getattr(module, name, MISSING)
+                if is_constant(module, value):
+                    self.constant(module, name, value)
+                else:
+                    self.attribute(module, name, value)
+                    note_read(Attribute(module, name))
 
     def _of_function(self, function: types.FunctionType) -> None:
         """Note the code of a function and its defaults."""
@@ -380,3 +401,26 @@ def global_names(code: types.CodeType) -> tuple[str, ...]:
                 names[step.argval] = None
         waiting.extend(c for c in inner.co_consts if isinstance(c, types.CodeType))
     return tuple(names)
+
+
+@functools.lru_cache(maxsize=4096)
+def imported_names(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Modules and names that a function and the functions inside it read with ``from module import name``.
+
+    A relative import has one dot for each level before the name of the module.
+    """
+    found = []
+    waiting = [code]
+    while waiting:
+        inner = waiting.pop()
+        steps = [step for step in dis.get_instructions(inner) if step.opname != "EXTENDED_ARG"]
+        for level, names, step in zip(steps, steps[1:], steps[2:], strict=False):
+            if step.opname == "IMPORT_NAME" and names.argval:
+                found.append(("." * level.argval + step.argval, names.argval))
+        waiting.extend(c for c in inner.co_consts if isinstance(c, types.CodeType))
+    return tuple(found)
+
+
+def is_constant(module: types.ModuleType, value: Any) -> bool:
+    """Whether an attribute of a module is a constant of the program: functions and classes of libraries."""
+    return isinstance(value, _CODE) and module.__name__.partition(".")[0] in _OTHER_MODULES

@@ -9,6 +9,7 @@ body (``snapshots``) or of the program (``outside_effects``).
 
 from __future__ import annotations
 
+import functools
 import os
 import types
 from typing import Any
@@ -18,7 +19,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import outside_effects, state
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.python import convert
-from mindgrad.trace.reach import is_the_users, objects_in_reach
+from mindgrad.trace.reach import is_of_library, is_the_users, objects_in_reach
 from mindgrad.trace.user_functions import in_package
 
 __all__ = ["callee_for"]
@@ -39,24 +40,26 @@ _CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operato
 #: methods that change their object without a way back
 _NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])
 _NO_OBJECTS: Any = (Tensor, type, types.ModuleType, types.FunctionType, types.MethodType)
+#: kinds of callables that may run functions of the user's program
+_RUNNING: Any = (types.FunctionType, types.MethodType, functools.partial, type(functools.lru_cache(len)))
 
 
 def _note_reach(function: Any) -> None:
-    """Note everything in reach of a function of the user's that is called unconverted."""
+    """Note everything in reach of a function that runs unconverted."""
     record = state.noted()
     if record is None:
         return
     reached: list[tuple[Any, str]] = []
-    plain = getattr(function, "__func__", function)
     if function is os.getenv:
         record.contents(os.environ, "the environment")
     elif function is globals or function is eval or function is exec:
         record.namespace(user_frame().f_globals)
         reached = [] if function is globals else record.roots[:1]
-    elif type(plain) is types.FunctionType and convert.is_unconverted(plain):
+    elif isinstance(function, _RUNNING) and not in_package(getattr(function, "__func__", function)):
         reached = [(function, "the function")]
     for owner, label in objects_in_reach(reached) if reached else ():
-        record.contents(owner, label)
+        if type(owner) is not types.FunctionType or not is_of_library(owner):
+            record.contents(owner, label)
 
 
 def _note_read(owner: Any) -> None:
@@ -77,7 +80,8 @@ def callee_for(function: Any) -> Any:
     if is_watched and function.__name__ in _NEVER:
         snapshots.refuse_advance(owner)
     module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
-    is_silent = module in _LEFT_ALONE or in_package(getattr(function, "__func__", function))
+    is_sort = isinstance(owner, list) and function.__name__ == "sort"  # whose key is a function
+    is_silent = not is_sort and (module in _LEFT_ALONE or in_package(getattr(function, "__func__", function)))
     may_change = is_watched or module in _CHANGING or state.is_from_outside(owner)
     if is_silent and not may_change:
         return function
@@ -87,6 +91,8 @@ def callee_for(function: Any) -> Any:
         if not is_silent:
             for each in objects:
                 _note_read(each)
+                if each is not owner:
+                    _note_reach(each)
         result = function(*args, **kwargs)
         if may_change:
             snapshots.check(*objects)

@@ -9,7 +9,7 @@ from typing import Any
 
 from mindgrad._base.location import PACKAGE
 
-__all__ = ["EMPTY", "NUMERIC", "cell_content", "functions_in", "in_package"]
+__all__ = ["EMPTY", "NUMERIC", "captured", "cell_content", "functions_in", "in_package"]
 
 #: packages whose Python code works on values only
 NUMERIC = frozenset(
@@ -30,6 +30,14 @@ def cell_content(cell: Any) -> Any:
         return cell.cell_contents
     except ValueError:
         return EMPTY
+
+
+def captured(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
+    """Names and closure cells of the variables that a function captures, without caches of functools."""
+    is_of_functools = function.__globals__ is vars(functools)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        if not (is_of_functools and name == "dispatch_cache"):  # of functools.singledispatch
+            yield name, cell
 
 
 def in_package(function: Any) -> bool:
