@@ -5,8 +5,10 @@ from __future__ import annotations
 import dis
 import functools
 import importlib.util
+import inspect
 import sys
 import types
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -45,6 +47,10 @@ _OF_CLASSES = frozenset(
 )
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 _OTHER_MODULES = NOT_THE_USERS | NUMERIC
+#: special methods that run when an object or class is created, or not while a program is traced
+_AT_CREATION = frozenset(
+    ["__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__", "__del__"]
+)
 OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 _ATTRIBUTE = (
     "Make it a Parameter, pass it as an argument that is a Tensor, or do not change it between calls."
@@ -213,6 +219,41 @@ class Reads:
                 if not in_package(target):
                     self._variables(target)
 
+    def special_methods(self, kind: type, is_created: bool = False) -> None:
+        """Note the variables of the methods of a user's class that Python calls itself, unconverted.
+
+        ``is_created``: also of those that run when an object is created.
+        """
+        for base in kind.__mro__:
+            key = ("methods", id(base), is_created)
+            if key in self._entries or base.__module__.partition(".")[0] in _OTHER_MODULES:
+                continue
+            self._entries[key] = []
+            for name, held in vars(base).items():
+                is_special = name[:2] == "__" == name[-2:] and (is_created or name not in _AT_CREATION)
+                for method in (getattr(held, "__func__", held) if is_special else None, *_computed_by(held)):
+                    if isinstance(method, types.FunctionType):
+                        self._unconverted(method, kind)
+
+    def _unconverted(self, function: types.FunctionType, kind: type) -> None:
+        """Note the variables of a method that is not converted, and of the functions that it calls."""
+        waiting = [function]
+        while waiting:
+            each = waiting.pop()
+            module = str(each.__globals__.get("__name__")).partition(".")[0]
+            if id(each) in self._met or module in _OTHER_MODULES:
+                continue
+            self._met[id(each)] = each
+            self._variables(each)
+            read = [each.__globals__.get(name) for name in global_names(each.__code__)]
+            read += [inspect.getattr_static(kind, name, None) for name in each.__code__.co_names]
+            for value in read:
+                called = getattr(value, "__func__", value)
+                if isinstance(called, types.FunctionType):
+                    waiting.append(called)
+                elif isinstance(value, type):
+                    self.special_methods(value, is_created=True)
+
     def contents(self, owner: Any, label: str) -> None:
         """Note everything that an object holds itself: code that is not converted may read it."""
         kind: Any = type(owner)
@@ -307,6 +348,9 @@ class Reads:
         waiting = [value]
         while waiting:
             value = waiting.pop()
+            kind: Any = type(value)
+            if not is_cell(kind):
+                self.special_methods(kind)
             if isinstance(value, tuple):
                 waiting.extend(value)
                 continue
@@ -387,6 +431,11 @@ def _is_computed(entry: list[Any]) -> bool:
             descriptor = type(vars(kind)[name])
             return hasattr(descriptor, "__get__") and descriptor is not types.MemberDescriptorType
     return getattr(holder, name, MISSING) is not MISSING
+
+
+def _computed_by(held: Any) -> Sequence[Any]:
+    """The functions that reading an attribute runs whose class holds ``held``."""
+    return (held.fget,) if isinstance(held, property) else (getattr(held, "func", None),)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -97,7 +97,7 @@ def cached_names(kind: Any) -> tuple[str, ...]:
     return tuple(name for name, value in held if isinstance(value, functools.cached_property))
 
 
-def is_of_library(function: types.FunctionType) -> bool:
+def is_of_library(function: Any) -> bool:
     """Whether a function was defined in this package, in Python's library, or in one that works on values."""
     return in_package(function) or _root(str(function.__globals__.get("__name__"))) in _FOREIGN
 

@@ -12,17 +12,18 @@ from __future__ import annotations
 import functools
 import os
 import types
+from collections.abc import Callable
 from typing import Any
 
 from mindgrad._base.location import user_frame
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import outside_effects, state
+from mindgrad.trace import outside_effects, owned_objects, state
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.python import convert
 from mindgrad.trace.reach import is_of_library, is_the_users, objects_in_reach
 from mindgrad.trace.user_functions import in_package
 
-__all__ = ["callee_for"]
+__all__ = ["callee_for", "constructor_for"]
 
 #: modules whose functions look at the frame that calls them, or read no attributes of arguments
 _LEFT_ALONE = convert.NUMERIC | {
@@ -55,7 +56,9 @@ def _note_reach(function: Any) -> None:
     elif function is globals or function is eval or function is exec:
         record.namespace(user_frame().f_globals)
         reached = [] if function is globals else record.roots[:1]
-    elif isinstance(function, _RUNNING) and not in_package(getattr(function, "__func__", function)):
+    elif isinstance(function, types.MethodType) and is_of_library(function.__func__):
+        reached = []  # objects of libraries keep what they hold
+    elif isinstance(function, _RUNNING) and not in_package(function):
         reached = [(function, "the function")]
     for owner, label in objects_in_reach(reached) if reached else ():
         if type(owner) is not types.FunctionType or not is_of_library(owner):
@@ -100,3 +103,18 @@ def callee_for(function: Any) -> Any:
         return result
 
     return run
+
+
+def constructor_for(kind: type) -> Callable[..., Any]:
+    """The callee in place of the class ``kind`` while a program is compiled."""
+    record = state.noted()
+    if record is not None:
+        record.special_methods(kind, is_created=True)
+        record.special_methods(type(kind), is_created=True)
+
+    def create(*args: Any, **kwargs: Any) -> Any:
+        for each in (*args, *kwargs.values()):
+            _note_reach(each)
+        return owned_objects.made(kind(*args, **kwargs))
+
+    return create
