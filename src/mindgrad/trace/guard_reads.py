@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dis
-import functools
 import importlib.util
 import inspect
 import sys
@@ -35,7 +33,14 @@ from mindgrad.trace.state_equality import (
     own_attribute,
     static,
 )
-from mindgrad.trace.user_functions import NUMERIC, captured, functions_in, in_package
+from mindgrad.trace.user_functions import (
+    NUMERIC,
+    captured,
+    functions_in,
+    global_names,
+    imported_names,
+    in_package,
+)
 
 __all__ = ["MAKE_ONCE", "OF_FUNCTIONS", "Reads", "global_names", "is_constant"]
 
@@ -239,14 +244,15 @@ class Reads:
         """Note the variables of a method that is not converted, and of the functions that it calls."""
         waiting = [function]
         while waiting:
-            each = waiting.pop()
-            module = str(each.__globals__.get("__name__")).partition(".")[0]
-            if id(each) in self._met or module in _OTHER_MODULES:
+            method = waiting.pop()
+            code, namespace = method.__code__, method.__globals__
+            module = str(namespace.get("__name__")).partition(".")[0]
+            if id(method) in self._met or module in _OTHER_MODULES:
                 continue
-            self._met[id(each)] = each
-            self._variables(each)
-            read = [each.__globals__.get(name) for name in global_names(each.__code__)]
-            read += [inspect.getattr_static(kind, name, None) for name in each.__code__.co_names]
+            self._met[id(method)] = method
+            self._variables(method)
+            read = [namespace.get(name) for name in global_names(code)]
+            read += [inspect.getattr_static(kind, name, None) for name in code.co_names]
             for value in read:
                 called = getattr(value, "__func__", value)
                 if isinstance(called, types.FunctionType):
@@ -436,38 +442,6 @@ def _is_computed(entry: list[Any]) -> bool:
 def _computed_by(held: Any) -> Sequence[Any]:
     """The functions that reading an attribute runs whose class holds ``held``."""
     return (held.fget,) if isinstance(held, property) else (getattr(held, "func", None),)
-
-
-@functools.lru_cache(maxsize=4096)
-def global_names(code: types.CodeType) -> tuple[str, ...]:
-    """The global names that a function and the functions inside it load."""
-    names: dict[str, None] = {}
-    waiting = [code]
-    while waiting:
-        inner = waiting.pop()
-        for step in dis.get_instructions(inner):
-            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                names[step.argval] = None
-        waiting.extend(c for c in inner.co_consts if isinstance(c, types.CodeType))
-    return tuple(names)
-
-
-@functools.lru_cache(maxsize=4096)
-def imported_names(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Modules and names that a function and the functions inside it read with ``from module import name``.
-
-    A relative import has one dot for each level before the name of the module.
-    """
-    found = []
-    waiting = [code]
-    while waiting:
-        inner = waiting.pop()
-        steps = [step for step in dis.get_instructions(inner) if step.opname != "EXTENDED_ARG"]
-        for level, names, step in zip(steps, steps[1:], steps[2:], strict=False):
-            if step.opname == "IMPORT_NAME" and names.argval:
-                found.append(("." * level.argval + step.argval, names.argval))
-        waiting.extend(c for c in inner.co_consts if isinstance(c, types.CodeType))
-    return tuple(found)
 
 
 def is_constant(module: types.ModuleType, value: Any) -> bool:

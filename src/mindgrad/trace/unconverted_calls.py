@@ -51,15 +51,15 @@ def _note_reach(function: Any) -> None:
     if record is None:
         return
     reached: list[tuple[Any, str]] = []
+    plain = getattr(function, "__func__", function)
     if function is os.getenv:
         record.contents(os.environ, "the environment")
     elif function is globals or function is eval or function is exec:
         record.namespace(user_frame().f_globals)
         reached = [] if function is globals else record.roots[:1]
-    elif isinstance(function, types.MethodType) and is_of_library(function.__func__):
-        reached = []  # objects of libraries keep what they hold
-    elif isinstance(function, _RUNNING) and not in_package(function):
-        reached = [(function, "the function")]
+    elif isinstance(function, _RUNNING) and not in_package(plain):
+        is_of_object = isinstance(function, types.MethodType) and is_of_library(plain)
+        reached = [] if is_of_object else [(function, "the function")]  # libraries' objects keep their state
     for owner, label in objects_in_reach(reached) if reached else ():
         if type(owner) is not types.FunctionType or not is_of_library(owner):
             record.contents(owner, label)
@@ -92,10 +92,10 @@ def callee_for(function: Any) -> Any:
     def run(*args: Any, **kwargs: Any) -> Any:
         objects = (owner, *args, *kwargs.values())
         if not is_silent:
-            for each in objects:
-                _note_read(each)
-                if each is not owner:
-                    _note_reach(each)
+            for operand in objects:
+                _note_read(operand)
+                if operand is not owner:
+                    _note_reach(operand)
         result = function(*args, **kwargs)
         if may_change:
             snapshots.check(*objects)
