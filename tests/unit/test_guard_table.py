@@ -6,10 +6,12 @@ five ways. Entries of ``CONSTANTS`` are beyond the rule on the page "Graph mode"
 
 import array
 import collections
+import contextlib
 import contextvars
 import dataclasses
 import enum
 import functools
+import itertools
 import linecache
 import operator
 import os
@@ -815,6 +817,188 @@ def module_in_a_module():
     module, other, inner = (types.ModuleType(name) for name in ("a", "b", "c"))
     module.inner, inner.k, other.k = inner, 2.0, 3.0
     return lambda x: x * module.inner.k, lambda: setattr(module, "inner", other)
+
+
+@case
+def name_imported_inside_the_function():
+    module = sys.modules["of_the_user"] = types.ModuleType("of_the_user")
+    module.k = 2.0
+
+    def f(x):
+        from of_the_user import k
+
+        return x * k
+
+    return f, lambda: setattr(module, "k", 3.0)
+
+
+# -- functions that Python's library calls ----------------------------------------------------------
+
+FACTOR = [2.0]
+
+
+def _scaled(x):
+    return x * FACTOR[0]
+
+
+def _set_factor(value):
+    FACTOR[0] = value
+
+
+@pytest.fixture(autouse=True)
+def factor():
+    _set_factor(2.0)
+
+
+@case
+def function_behind_a_cache():
+    cached = functools.lru_cache(_scaled)
+
+    def change():
+        _set_factor(3.0)
+        cached.cache_clear()
+
+    return lambda x: cached(x), change
+
+
+@case
+def function_that_operator_calls():
+    return lambda x: operator.call(_scaled, x), lambda: _set_factor(3.0)
+
+
+@case
+def function_that_a_context_decorates():
+    @contextlib.contextmanager
+    def entered():
+        yield
+
+    decorated = entered()(_scaled)
+    return lambda x: decorated(x), lambda: _set_factor(3.0)
+
+
+@case
+def key_of_a_sort():
+    def by_factor(value):
+        return abs(value - FACTOR[0])
+
+    def f(x):
+        values = [2.0, 3.0]
+        values.sort(key=by_factor)
+        return x * values[0]
+
+    return f, lambda: _set_factor(3.0)
+
+
+@case
+def function_registered_for_a_class():
+    @functools.singledispatch
+    def scaled(factor, x):
+        return x * 2.0
+
+    return lambda x: scaled(1.5, x), lambda: scaled.register(float, lambda factor, x: x * 3.0)
+
+
+@case
+def global_of_a_function_registered_for_a_class():
+    scaled = functools.singledispatch(lambda factor, x: x)
+    scaled.register(float, lambda factor, x: _scaled(x))
+    return lambda x: scaled(1.5, x), lambda: _set_factor(3.0)
+
+
+@case
+def function_of_starmap():
+    return lambda x: sum(itertools.starmap(_scaled, [(x,)])), lambda: _set_factor(3.0)
+
+
+# -- methods that Python calls ----------------------------------------------------------------------
+
+
+def _factor():
+    return FACTOR[0]
+
+
+class Special:
+    """An object whose special methods read a global variable, some in a function that they call."""
+
+    def __init__(self):
+        self.k = FACTOR[0]
+
+    @property
+    def computed(self):
+        return _factor()
+
+    def _own(self):
+        return _factor()
+
+    def __add__(self, x):
+        return x * self._own()
+
+    def __radd__(self, number):
+        return FACTOR[0]
+
+    def __getitem__(self, index):
+        return _factor()
+
+    def __len__(self):
+        return int(FACTOR[0])
+
+    def __bool__(self):
+        return FACTOR[0] > 2.5
+
+    def __iter__(self):
+        return iter([FACTOR[0]])
+
+    def __enter__(self):
+        return FACTOR[0]
+
+    def __exit__(self, *error):
+        pass
+
+    def __float__(self):
+        return FACTOR[0]
+
+    def __eq__(self, other):
+        return FACTOR[0] > 2.5
+
+    def __hash__(self):
+        return 0
+
+
+@dataclasses.dataclass
+class Processed:
+    k: float = 1.0
+
+    def __post_init__(self):
+        self.k = FACTOR[0]
+
+
+def _entered(x):
+    with SPECIAL as k:
+        return x * k
+
+
+def _matched(x):
+    match SPECIAL:
+        case Special(computed=k):
+            return x * k
+
+
+SPECIAL = Special()
+for _name, _function in {
+    "init": lambda x: x * Special().k,
+    "post_init": lambda x: x * Processed().k,
+    "add": lambda x: SPECIAL + x,
+    "radd": lambda x: x * (1.0 + SPECIAL),
+    "getitem": lambda x: x * SPECIAL[0],
+    "len": lambda x: x * len(SPECIAL),
+    "bool": lambda x: x * (3.0 if SPECIAL else 2.0),
+    "iter": lambda x: x * sum(SPECIAL),
+    "enter": _entered,
+    "float": lambda x: x * float(SPECIAL),
+    "eq": lambda x: x * (3.0 if SPECIAL == 1 else 2.0),
+    "property_that_a_pattern_reads": _matched,
+}.items():
+    CASES[f"special_method_{_name}"] = lambda f=_function: (f, lambda: _set_factor(3.0))
 
 
 # -- objects ----------------------------------------------------------------------------------------

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import dis
-import functools
+import importlib.util
+import inspect
+import sys
 import types
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.cell_guards import ALL, INVENTORY, MISSING, UNREAD
-from mindgrad.trace.effect_log import UNDEFINED, Place, name_of
+from mindgrad.trace.effect_log import UNDEFINED, Attribute, Place, name_of, note_read
 from mindgrad.trace.guard_entries import CHANGING, attribute_names, attributes_of, items_of, kind_of, stands
 from mindgrad.trace.state_equality import (
+    NOT_THE_USERS,
     array_of_tensor,
     attributes,
     checksum,
@@ -30,15 +33,28 @@ from mindgrad.trace.state_equality import (
     own_attribute,
     static,
 )
-from mindgrad.trace.user_functions import functions_in, in_package
+from mindgrad.trace.user_functions import (
+    NUMERIC,
+    captured,
+    functions_in,
+    global_names,
+    imported_names,
+    in_package,
+)
 
-__all__ = ["MAKE_ONCE", "OF_FUNCTIONS", "Reads", "global_names"]
+__all__ = ["MAKE_ONCE", "OF_FUNCTIONS", "Reads", "global_names", "is_constant"]
 
 #: the name of the closure variable that rewritten functions have more than those that users wrote
 _RUNTIME = "mg__"
 #: attributes that Python keeps in classes
 _OF_CLASSES = frozenset(
     ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
+)
+_CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
+_OTHER_MODULES = NOT_THE_USERS | NUMERIC
+#: special methods that run when an object or class is created, or not while a program is traced
+_AT_CREATION = frozenset(
+    ["__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__", "__del__"]
 )
 OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 _ATTRIBUTE = (
@@ -208,6 +224,42 @@ class Reads:
                 if not in_package(target):
                     self._variables(target)
 
+    def special_methods(self, kind: type, is_created: bool = False) -> None:
+        """Note the variables of the methods of a user's class that Python calls itself, unconverted.
+
+        ``is_created``: also of those that run when an object is created.
+        """
+        for base in kind.__mro__:
+            key = ("methods", id(base), is_created)
+            if key in self._entries or base.__module__.partition(".")[0] in _OTHER_MODULES:
+                continue
+            self._entries[key] = []
+            for name, held in vars(base).items():
+                is_special = name[:2] == "__" == name[-2:] and (is_created or name not in _AT_CREATION)
+                for method in (getattr(held, "__func__", held) if is_special else None, *_computed_by(held)):
+                    if isinstance(method, types.FunctionType):
+                        self._unconverted(method, kind)
+
+    def _unconverted(self, function: types.FunctionType, kind: type) -> None:
+        """Note the variables of a method that is not converted, and of the functions that it calls."""
+        waiting = [function]
+        while waiting:
+            method = waiting.pop()
+            code, namespace = method.__code__, method.__globals__
+            module = str(namespace.get("__name__")).partition(".")[0]
+            if id(method) in self._met or module in _OTHER_MODULES:
+                continue
+            self._met[id(method)] = method
+            self._variables(method)
+            read = [namespace.get(name) for name in global_names(code)]
+            read += [inspect.getattr_static(kind, name, None) for name in code.co_names]
+            for value in read:
+                called = getattr(value, "__func__", value)
+                if isinstance(called, types.FunctionType):
+                    waiting.append(called)
+                elif isinstance(value, type):
+                    self.special_methods(value, is_created=True)
+
     def contents(self, owner: Any, label: str) -> None:
         """Note everything that an object holds itself: code that is not converted may read it."""
         kind: Any = type(owner)
@@ -242,6 +294,7 @@ class Reads:
     def _variables(self, function: types.FunctionType) -> None:
         self._of_function(function)
         code, namespace = function.__code__, function.__globals__
+        self._imports(code, str(namespace.get("__package__") or ""))
         key: Any
         for name in global_names(code):
             key = (id(namespace), name)
@@ -251,7 +304,7 @@ class Reads:
             label = f"the global variable '{name}'"
             self._entries[key] = [dict.get, namespace, name, value, label, _VARIABLE]
             self._value(value, label)
-        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        for name, cell in captured(function):
             try:
                 value = cell.cell_contents
             except ValueError:  # assigned later
@@ -265,6 +318,21 @@ class Reads:
             # a wrapped function runs as part of its wrapper
             if isinstance(value, types.FunctionType):
                 self.function(value)
+
+    def _imports(self, code: types.CodeType, package: str) -> None:
+        """Note the attributes of modules that ``from module import name`` reads inside a function."""
+        for path, names in imported_names(code):
+            try:
+                module = sys.modules[importlib.util.resolve_name(path, package)]
+            except (ImportError, KeyError):  # outside of any package, or not imported yet
+                continue
+            for name in names:
+                value = getattr(module, name, MISSING)
+                if is_constant(module, value):
+                    self.constant(module, name, value)
+                else:
+                    self.attribute(module, name, value)
+                    note_read(Attribute(module, name))
 
     def _of_function(self, function: types.FunctionType) -> None:
         """Note the code of a function and its defaults."""
@@ -286,6 +354,9 @@ class Reads:
         waiting = [value]
         while waiting:
             value = waiting.pop()
+            kind: Any = type(value)
+            if not is_cell(kind):
+                self.special_methods(kind)
             if isinstance(value, tuple):
                 waiting.extend(value)
                 continue
@@ -368,15 +439,11 @@ def _is_computed(entry: list[Any]) -> bool:
     return getattr(holder, name, MISSING) is not MISSING
 
 
-@functools.lru_cache(maxsize=4096)
-def global_names(code: types.CodeType) -> tuple[str, ...]:
-    """The global names that a function and the functions inside it load."""
-    names: dict[str, None] = {}
-    waiting = [code]
-    while waiting:
-        inner = waiting.pop()
-        for step in dis.get_instructions(inner):
-            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                names[step.argval] = None
-        waiting.extend(c for c in inner.co_consts if isinstance(c, types.CodeType))
-    return tuple(names)
+def _computed_by(held: Any) -> Sequence[Any]:
+    """The functions that reading an attribute runs whose class holds ``held``."""
+    return (held.fget,) if isinstance(held, property) else (getattr(held, "func", None),)
+
+
+def is_constant(module: types.ModuleType, value: Any) -> bool:
+    """Whether an attribute of a module is a constant of the program: functions and classes of libraries."""
+    return isinstance(value, _CODE) and module.__name__.partition(".")[0] in _OTHER_MODULES

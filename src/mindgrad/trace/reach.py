@@ -30,10 +30,11 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.guards import global_names
 from mindgrad.trace.python.convert import NUMERIC
 from mindgrad.trace.state_equality import HOLDERS, NOT_THE_USERS, is_cell
-from mindgrad.trace.user_functions import in_package
+from mindgrad.trace.user_functions import captured, in_package
 
 __all__ = [
-    "attribute_names", "cached_names", "is_iterator", "is_the_users", "objects_in_reach", "own_attributes",
+    "attribute_names", "cached_names", "is_iterator", "is_of_library", "is_the_users",
+    "objects_in_reach", "own_attributes",
 ]  # fmt: skip
 
 #: types of immutable objects without mutable parts
@@ -96,6 +97,11 @@ def cached_names(kind: Any) -> tuple[str, ...]:
     return tuple(name for name, value in held if isinstance(value, functools.cached_property))
 
 
+def is_of_library(function: Any) -> bool:
+    """Whether a function was defined in this package, in Python's library, or in one that works on values."""
+    return in_package(function) or _root(str(function.__globals__.get("__name__"))) in _FOREIGN
+
+
 def is_iterator(kind: type) -> bool:
     """Whether instances are iterators of Python's own."""
     return hasattr(kind, "__next__") and not issubclass(kind, io.IOBase) and _root(kind.__module__) in _DATA
@@ -106,17 +112,17 @@ def is_iterator(kind: type) -> bool:
 
 def _of_function(function: types.FunctionType) -> _Children:
     code = function.__code__
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+    for name, cell in captured(function):
         try:
             yield cell.cell_contents, f"'{name}'"
         except ValueError:
             continue
     for value in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
         yield value, f"a default of {function.__name__}"
+    if is_of_library(function):
+        return
     for name, value in function.__dict__.items():
         yield value, f"the attribute '{name}' of {function.__name__}"
-    if in_package(function) or _root(str(function.__module__)) in _FOREIGN:
-        return
     held = function.__globals__
     for name in global_names(code):
         value = held.get(name)

@@ -18,9 +18,8 @@ import numpy as np
 from mindgrad.ir.scope import GraphScope, as_it_is, innermost, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import cell_guards, effect_log, owned_objects
+from mindgrad.trace.guard_reads import is_constant
 from mindgrad.trace.guards import MISSING, Dependencies
-from mindgrad.trace.state_equality import NOT_THE_USERS
-from mindgrad.trace.user_functions import NUMERIC
 
 __all__ = [
     "Journal", "advance", "compilation", "computing_in", "depends_on", "depends_on_attribute", "float_type",
@@ -31,8 +30,6 @@ __all__ = [
 #: values of attributes of Parameters that select a program
 _PLAIN = (bool, int, str, type(None))
 _METHODS = (types.MethodType, types.BuiltinFunctionType, types.MethodWrapperType)
-_CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
-_OTHER_MODULES = NOT_THE_USERS | NUMERIC
 
 #: the Parameters that hold the states of generators of random numbers
 generators: list[Any] = []
@@ -217,7 +214,7 @@ def read_attribute(owner: Any, name: str) -> Any:
         record.method(owner, name)
         return value
     if isinstance(owner, types.ModuleType):
-        if isinstance(value, _CODE) and owner.__name__.partition(".")[0] in _OTHER_MODULES:
+        if is_constant(owner, value):
             record.constant(owner, name, value)
             return value
     elif isinstance(owner, Tensor):

@@ -9,19 +9,21 @@ body (``snapshots``) or of the program (``outside_effects``).
 
 from __future__ import annotations
 
+import functools
 import os
 import types
+from collections.abc import Callable
 from typing import Any
 
 from mindgrad._base.location import user_frame
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace import outside_effects, state
+from mindgrad.trace import outside_effects, owned_objects, state
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.python import convert
-from mindgrad.trace.reach import is_the_users, objects_in_reach
+from mindgrad.trace.reach import is_of_library, is_the_users, objects_in_reach
 from mindgrad.trace.user_functions import in_package
 
-__all__ = ["callee_for"]
+__all__ = ["callee_for", "constructor_for"]
 
 #: modules whose functions look at the frame that calls them, or read no attributes of arguments
 _LEFT_ALONE = convert.NUMERIC | {
@@ -40,10 +42,12 @@ _CHANGING = frozenset(["numpy", "heapq", "_heapq", "bisect", "_bisect", "operato
 #: methods that change their object without a way back
 _NEVER = frozenset(["__next__", "send", "throw", "close", "write", "writelines", "truncate"])
 _NO_OBJECTS: Any = (Tensor, type, types.ModuleType, types.FunctionType, types.MethodType)
+#: kinds of callables that may run functions of the user's program
+_RUNNING: Any = (types.FunctionType, types.MethodType, functools.partial, type(functools.lru_cache(len)))
 
 
 def _note_reach(function: Any) -> None:
-    """Note everything in reach of a function of the user's that is called unconverted."""
+    """Note everything in reach of a function that runs unconverted."""
     record = state.noted()
     if record is None:
         return
@@ -54,10 +58,12 @@ def _note_reach(function: Any) -> None:
     elif function is globals or function is eval or function is exec:
         record.namespace(user_frame().f_globals)
         reached = [] if function is globals else record.roots[:1]
-    elif type(plain) is types.FunctionType and convert.is_unconverted(plain):
-        reached = [(function, "the function")]
+    elif isinstance(function, _RUNNING) and not in_package(plain):
+        is_of_object = isinstance(function, types.MethodType) and is_of_library(plain)
+        reached = [] if is_of_object else [(function, "the function")]  # libraries' objects keep their state
     for owner, label in objects_in_reach(reached) if reached else ():
-        record.contents(owner, label)
+        if type(owner) is not types.FunctionType or not is_of_library(owner):
+            record.contents(owner, label)
 
 
 def _note_read(owner: Any) -> None:
@@ -78,7 +84,8 @@ def callee_for(function: Any) -> Any:
     if is_watched and function.__name__ in _NEVER:
         snapshots.refuse_advance(owner)
     module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
-    is_silent = module in _LEFT_ALONE or in_package(getattr(function, "__func__", function))
+    is_sort = isinstance(owner, list) and function.__name__ == "sort"  # whose key is a function
+    is_silent = not is_sort and (module in _LEFT_ALONE or in_package(getattr(function, "__func__", function)))
     may_change = is_watched or module in _CHANGING or state.is_from_outside(owner)
     if is_silent and not may_change:
         return function
@@ -86,8 +93,10 @@ def callee_for(function: Any) -> Any:
     def run(*args: Any, **kwargs: Any) -> Any:
         objects = (owner, *args, *kwargs.values())
         if not is_silent:
-            for each in objects:
-                _note_read(each)
+            for operand in objects:
+                _note_read(operand)
+                if operand is not owner:
+                    _note_reach(operand)
         result = function(*args, **kwargs)
         if may_change:
             snapshots.check(*objects)
@@ -95,3 +104,18 @@ def callee_for(function: Any) -> Any:
         return result
 
     return run
+
+
+def constructor_for(kind: type) -> Callable[..., Any]:
+    """The callee in place of the class ``kind`` while a program is compiled."""
+    record = state.noted()
+    if record is not None:
+        record.special_methods(kind, is_created=True)
+        record.special_methods(type(kind), is_created=True)
+
+    def create(*args: Any, **kwargs: Any) -> Any:
+        for each in (*args, *kwargs.values()):
+            _note_reach(each)
+        return owned_objects.made(kind(*args, **kwargs))
+
+    return create

@@ -41,7 +41,7 @@ from mindgrad.trace.control.loops import loop, scanned
 from mindgrad.trace.control.predicates import equations, known_truth, plain_truth, predicate, truth
 from mindgrad.trace.control.variables import FLAGS, UNDEFINED, State, is_symbolic
 from mindgrad.trace.python import comprehensions, convert
-from mindgrad.trace.unconverted_calls import callee_for
+from mindgrad.trace.unconverted_calls import callee_for, constructor_for
 
 __all__ = ["RUNTIME", "Runtime", "call"]
 
@@ -436,7 +436,7 @@ def call(function: Any) -> Any:
     if replaced is not None:
         return replaced
     if isinstance(function, type):
-        return lambda *args, **kwargs: owned_objects.made(function(*args, **kwargs))
+        return constructor_for(function)
     if mutation_policy.may_call(function):
         return function
     converted = convert.convert(function, RUNTIME)
