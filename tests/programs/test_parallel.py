@@ -40,11 +40,12 @@ def test_training_in_parallel_is_that_of_one_process():
 @pytest.mark.parametrize(
     ("workers", "names"),
     [
-        (2, ["refused", "explained", "burgers", "argon", "layers", "gpt", "resnet", "kept_parameters"]),
+        (2, ["refused", "explained", "layers", "gpt", "resnet", "kept_parameters"]),
         (4, ["collectives", "burgers", "argon"]),
     ],
 )
 def test_collectives_and_steps_of_the_benchmark(workers, names):
+    """Each step runs with one number of workers: the collectives are compared with closed forms on four."""
     ran, lines = job("equality.py", workers, *names)
     assert ran.returncode == 0, ran.stderr[-4000:]
     assert lines == dict.fromkeys(range(workers), names)

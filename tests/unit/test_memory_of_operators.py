@@ -36,7 +36,8 @@ def largest(function: Callable[[Tensor], Any], n: int) -> int:
 def grows(function: Callable[[Tensor], Any]) -> bool:
     """Whether twice the length takes more than 2.6 times the elements; not if it cannot be traced."""
     try:
-        return largest(function, 64) > 0 and largest(function, 128) > 2.6 * largest(function, 64)
+        elements = largest(function, 64)
+        return elements > 0 and largest(function, 128) > 2.6 * elements
     except Exception:  # of operators that take something else than a vector
         return False
 

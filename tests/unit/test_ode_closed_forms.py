@@ -57,14 +57,15 @@ points = pytest.mark.parametrize("name", POINTS)
 @pytest.mark.parametrize("rtol", TOLERANCES)
 @pytest.mark.parametrize("adjoint", [False, True])
 def test_odeint_first_derivatives_equal_closed_forms(name, rtol, adjoint):
-    p = np.array(POINTS[name])
+    """Reverse mode has each partial derivative; forward mode has a sum of them with unequal weights."""
+    p, v = np.array(POINTS[name]), np.linspace(1, 2, len(POINTS[name]))
     function = lambda p: solved(p, rtol, adjoint)
     wanted, bound = gradient_of_closed(p), 40 * rtol + interpolation(name, rtol, 0.8)
     np.testing.assert_allclose(function(double(p)).item(), closed(p), rtol=0, atol=bound)
     np.testing.assert_allclose(ms.grad(function)(double(p)).asnumpy(), wanted, rtol=0, atol=bound)
     if not adjoint:
-        columns = [ms.jvp(function, double(p), double(e))[1].item() for e in np.eye(len(p))]
-        np.testing.assert_allclose(columns, wanted, rtol=0, atol=bound)
+        along = ms.jvp(function, double(p), double(v))[1].item()
+        np.testing.assert_allclose(along, wanted @ v, rtol=0, atol=bound)
 
 
 @points
