@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from mindgrad._base.location import warn_user
+from mindgrad._base.tree import flatten
+from mindgrad.execution.open_sizes import OpenSizes
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.tensor import Tensor
 
-__all__ = ["InputSignature"]
-
-_warned: list[bool] = []
+__all__ = ["InputSignature", "declared_sizes"]
 
 
 class InputSignature:
@@ -31,15 +31,8 @@ class InputSignature:
     def __init__(self, declared: Any, name: str) -> None:
         self.name = name
         self.entries = tuple(declared) if isinstance(declared, (tuple, list)) else (declared,)
-        is_open = False
-        for entry in self.entries:
-            is_open |= self._check_entry(entry)
-        if is_open and not _warned:
-            _warned.append(True)
-            warn_user(
-                "jit compiles one program for each size that it is called with: sizes that 'input_signature' "
-                "leaves open do not share a program. If there are many sizes, pad the inputs to a few."
-            )
+        #: whether a size is open
+        self.is_open = max(map(self._check_entry, self.entries), default=False)
 
     def _check_entry(self, entry: Any) -> bool:
         """Whether a part of ``entry`` has an open size."""
@@ -74,6 +67,18 @@ class InputSignature:
             )
         for position, (entry, value) in enumerate(zip(self.entries, args, strict=True)):
             self._compare(entry, value, f"input {position}")
+
+    def open_sizes(self) -> OpenSizes | None:
+        """The programs that serve several sizes; ``None`` if no size is open."""
+        return OpenSizes(self._open_axes, self.name) if self.is_open else None
+
+    def _open_axes(self, args: Sequence[Any]) -> list[tuple[int, ...]]:
+        """The open axes of each leaf of the arguments of a call; none if :meth:`check` refuses them."""
+        try:
+            self.check(args, {})
+        except (TypeError, ValueError):
+            return []
+        return list(chain.from_iterable(map(_open_axes, self.entries, args)))
 
     def _compare(self, entry: Any, value: Any, which: str) -> None:
         if entry is None:
@@ -114,3 +119,20 @@ class InputSignature:
                 f"For 'jit' of {self.name}, {which} has shape {shape}, but 'input_signature' says "
                 f"({sizes}{comma})."
             )
+
+
+def declared_sizes(declared: Sequence[Any] | None, name: str) -> OpenSizes | None:
+    """The programs that serve several sizes of declared inputs; ``None`` if no size is open."""
+    try:
+        return None if declared is None else InputSignature(tuple(declared), name).open_sizes()
+    except TypeError:
+        return None  # something else than tensors
+
+
+def _open_axes(entry: Any, value: Any) -> list[tuple[int, ...]]:
+    if isinstance(entry, Tensor):
+        return [tuple([axis for axis, size in enumerate(entry.type.shape) if size == -1])]
+    if entry is None:
+        return [()] * len(flatten(value)[0])
+    keys = value if isinstance(value, dict) else range(len(value))  # in the order of the leaves
+    return list(chain.from_iterable(_open_axes(entry[key], value[key]) for key in keys))

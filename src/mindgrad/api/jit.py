@@ -36,7 +36,7 @@ class JitFunction:
 
     def __init__(self, function: Callable[..., Any], signature: InputSignature | None = None) -> None:
         functools.update_wrapper(self, function)
-        self._compiled = Compiled(function)
+        self._compiled = Compiled(function, None if signature is None else signature.open_sizes())
         self._signature = signature
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -108,8 +108,9 @@ def jit(
         input_signature (Tensor, tuple or list): the inputs that ``fn`` is declared for: a Tensor, or one
             entry for each input. Only their shapes and dtypes count. ``Tensor(shape=[None, 3],
             dtype=float32)`` leaves a size open; ``None`` stands for an input that may be anything. A call
-            with other inputs raises an error. One program is compiled for each size that is used, also if
-            the size is open. Default: ``None``, any inputs.
+            with other inputs raises an error. Sizes that are open share a compiled program, whose inputs are
+            padded to 16, 32, 64, ... elements. If an operator does not allow that (a sort along the open
+            axis), each size has a program, and a warning shows the operator. Default: ``None``, any inputs.
         hash_args: accepted for compatibility.
         jit_config: accepted for compatibility.
         compile_once: accepted for compatibility.

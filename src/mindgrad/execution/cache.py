@@ -178,7 +178,7 @@ class History:
     @property
     def size(self) -> int:
         """The number of programs in the cache."""
-        return len({id(program.executable) for program in list(self.programs)})
+        return len({id(program.executable.compiled) for program in list(self.programs)})
 
     def clear(self) -> None:
         """Forget what was noted."""

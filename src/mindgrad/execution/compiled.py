@@ -33,6 +33,7 @@ from mindgrad.execution.cache import (
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.execution.layouts import joint_args
 from mindgrad.execution.number_operands import Counting, NumberArguments, only_computes, with_operands
+from mindgrad.execution.open_sizes import OpenSizes
 from mindgrad.execution.program import Program
 from mindgrad.ir import settings
 from mindgrad.ir.constant_arguments import any_constant
@@ -59,18 +60,20 @@ class Compiled:
     Attributes:
         function: the function.
         history: how often programs were found and compiled; ``None`` before the first.
+        open_sizes: finds programs that serve several sizes of inputs; ``None``: each size has its own.
     """
 
     __slots__ = (
         "__weakref__", "_by_value", "_counters", "_counts", "_latest", "_lock", "_programs", "function",
-        "history",
+        "history", "open_sizes",
     )  # fmt: skip
 
     #: two of them are the same if their functions are
     compared_by = ("function",)
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], open_sizes: OpenSizes | None = None) -> None:
         self.function = function
+        self.open_sizes = open_sizes
         self.history: History | None = None
         self._programs: dict[Any, list[Program]] = {}
         #: types of plain tensors, the version of the options that they were given under, their program
@@ -165,10 +168,15 @@ class Compiled:
                 if any(type(x) is not Tensor for x in leaves):
                     leaves = leaves_as_tensors(leaves)
                 with Progress("compiling", "compiled", self.function):
-                    places = self._inputs(key)
-                    compiled = Program(self.function, key, leaves, structure, *places, accept)
+                    places, shared = self._inputs(key), None
+                    if self.open_sizes is not None:
+                        shared = self.open_sizes.find(self.function, args, leaves, structure, places)
+                    compiled = Program(self.function, key, leaves, structure, *places, accept, shared)
                 compiled.history = self.history
-                self.history.compiled(reason, self._counts if self._programs else None)
+                if shared is None or shared.is_new:
+                    self.history.compiled(reason, self._counts if self._programs else None)
+                else:
+                    self.history.hits += 1
                 lasting = compiled.detached()
                 self.history.programs.add(lasting)
                 offer(self.function, lasting, compiled.owners())
@@ -269,6 +277,8 @@ class Compiled:
             self._latest = None
             self._programs.clear()
             self._by_value.clear()
+            if self.open_sizes is not None:
+                self.open_sizes.clear()
             self._counters = None
             self._counts.clear()
             if self.history is not None:

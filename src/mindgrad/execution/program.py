@@ -15,6 +15,7 @@ from mindgrad.execution.donation import Donation, run_and_store
 from mindgrad.execution.finite_results import checked, traced_plainly
 from mindgrad.execution.layouts import gathered, lay_out, moved, partition_of, placement_of, stay
 from mindgrad.execution.observers import observe
+from mindgrad.execution.open_template import SharedTrace
 from mindgrad.ir import settings
 from mindgrad.ir.graph import calls_back
 from mindgrad.ir.partition import in_force
@@ -60,14 +61,15 @@ class Program:
         numbers: Sequence[Place] = (),
         tensors: Sequence[Place] = (),
         accept: Callable[[Program, Trace], bool] | None = None,
+        shared: SharedTrace | None = None,
     ) -> None:
         is_checking = settings.options["debug_nans"]
         if is_checking:
             plain = traced_plainly(lambda: trace_of(function, leaves, structure, numbers, tensors))
         with only_young_garbage:
-            traced = trace_of(function, leaves, structure, numbers, tensors)
+            traced = shared.traced if shared else trace_of(function, leaves, structure, numbers, tensors)
             with in_force(partition := partition_of(traced.graph)):
-                graph = before_compilation(traced.graph)
+                graph = traced.graph if shared else before_compilation(traced.graph)
         parameters, written = traced.parameters, traced.written
         if settings.options.get("save_graphs"):
             observe(getattr(function, "__name__", type(function).__name__), graph, parameters)
@@ -91,8 +93,10 @@ class Program:
         placement = None if partition is None else placement_of(graph, partition, parameters, written)
         donated_inputs = [count + k for k, may_donate in enumerate(is_given) if may_donate]
         pending = 0 if is_checking else len(written)
-        self.executable: Any = compile_ahead(
-            graph, donated_inputs, placement=placement, pending_results=pending
+        self.executable: Any = (
+            shared.executable(donated_inputs, pending)
+            if shared
+            else compile_ahead(graph, donated_inputs, placement=placement, pending_results=pending)
         )
         self._divided = None if placement is None else parameters
         if placement is not None:

@@ -240,6 +240,8 @@ class HostCosts(NamedTuple):
     compared_elements: int = 16
     #: elements that are copied in the time in which NumPy makes a view
     copied_elements: int = 4096
+    #: smallest size that a program of open sizes is compiled for; larger ones are powers of two
+    open_capacity: int = 16
     #: seconds of a program that is quick: another thread costs 60 µs
     quick_seconds: float = 0.002
     #: calls in a row that have to be

@@ -8,6 +8,7 @@ from typing import Any, Self
 from mindgrad._base.foreign_names import CELLS, accepted_names, check_keywords, without_construct
 from mindgrad._base.location import explain_depth
 from mindgrad._base.tree import map_leaves
+from mindgrad.api.input_signature import declared_sizes
 from mindgrad.api.recompute import check_options, run_recomputed
 from mindgrad.common.parameter import Parameter, ParameterTuple, _Buffer
 from mindgrad.eager.tiers import EagerCalls
@@ -91,9 +92,10 @@ class Cell(Compatible):
         )
 
     def _make_callables(self) -> None:
-        compiled = Compiled(self._run)
+        name = type(self).__name__
+        compiled = Compiled(self._run, declared_sizes(self.__dict__.get("_declared_inputs"), name))
         object.__setattr__(self, "_compiled", compiled)
-        object.__setattr__(self, "_eager", EagerCalls(type(self).__name__, self))
+        object.__setattr__(self, "_eager", EagerCalls(name, self))
         object.__setattr__(self, "_custom", self._custom_derivative())
 
     def __getstate__(self) -> dict[str, Any]:

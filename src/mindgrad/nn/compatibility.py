@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from mindgrad.api.input_signature import declared_sizes
 from mindgrad.nn.hooks import Hooked
 from mindgrad.ops.arguments import whole_number
 
@@ -37,8 +38,18 @@ class Compatible(Hooked):
         object.__setattr__(self, "_bprop_debug", value)
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Accepted for compatibility: a program is compiled for each shape that the Cell is called with."""
+        """Declare the inputs of the Cell, for GRAPH_MODE.
+
+        Sizes that are ``None`` share a compiled program, as with ``jit(input_signature=...)``. Other inputs
+        are accepted, too: the Cell is compiled for them.
+
+        Args:
+            *inputs (Tensor): one entry for each input of ``construct``: ``Tensor(shape=[None, 3],
+                dtype=float32)``, or ``None`` for any value.
+            **kwargs (Tensor): inputs by name; sizes of them do not share programs.
+        """
         object.__setattr__(self, "_declared_inputs", inputs or tuple(kwargs.values()))
+        self._compiled.open_sizes = declared_sizes(inputs, type(self).__name__)
 
     def get_inputs(self) -> tuple[Any, ...] | None:
         """The arguments of the last ``set_inputs``, or ``None`` if it was not called.

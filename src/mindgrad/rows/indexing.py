@@ -33,7 +33,7 @@ from mindgrad.rows.patterns import read_anywhere, written_anywhere
 from mindgrad.rows.samples import case, fixed, integers, reals
 from mindgrad.rows.structural import broadcast_in_dim
 
-__all__ = ["gather", "last_write", "scatter_add", "scatter_set"]
+__all__ = ["gather", "last_write", "outside", "scatter_add", "scatter_set"]
 
 _INT32_MAX = np.iinfo(np.int32).max
 
@@ -89,7 +89,7 @@ def _arranged(x: Any, axes: Shape, batch: Shape) -> tuple[Any, tuple[int, ...]]:
     return np.transpose(x, order), order
 
 
-def _outside(dtype: Any, fill: str) -> Any:
+def outside(dtype: Any, fill: str) -> Any:
     """The value that a lookup outside of x reads."""
     if fill == "zero" or dtype.kind == "b":
         return np.zeros((), dtype)
@@ -174,11 +174,11 @@ def _gather_numpy(
     arranged, _ = _arranged(x, axes, batch)
     if x.size == 0:
         shape = (*indices.shape[:-1], *arranged.shape[len(axes) + len(batch) :])
-        return np.full(shape, _outside(x.dtype, fill))
+        return np.full(shape, outside(x.dtype, fill))
     places, are_inside = _places(x.shape, indices, axes, batch)
     y = np.asarray(arranged[places])
     if not are_inside.all():  # then y is a copy: places are arrays, never single numbers
-        y[~are_inside] = _outside(x.dtype, fill)
+        y[~are_inside] = outside(x.dtype, fill)
     return y
 
 
@@ -191,7 +191,7 @@ gather = linear(
     type_rule=_gather_type,
     numpy=_gather_numpy,
     xla=lambda jax, x, indices, axes, batch=(), fill="nan", inside=False: _xla_gather(
-        jax, x, indices, axes, batch, _outside(x.dtype, fill).item(), inside
+        jax, x, indices, axes, batch, outside(x.dtype, fill).item(), inside
     ),
     linear_in=(0,),
     transpose=lambda ct, x, indices, axes, batch=(), fill="nan", inside=False: [

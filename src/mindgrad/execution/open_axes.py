@@ -1,0 +1,342 @@
+"""The axes of a program whose size is open, and the same program for other sizes of them.
+
+Index maps (``ir.index_map``) relate the axes of every equation. Axes that are related have one size. If an
+input has an open size, so have the axes that are related to it. Elements beyond the actual size are padding,
+whose values are arbitrary: a parallel axis keeps them apart, and a reduction reads its neutral element
+there. Every other operator that works along an open axis raises :class:`NotOpen`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from mindgrad.ir.build import Builder
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.types import Shape, tensor_type
+from mindgrad.rows.arithmetic import less, mul, select
+from mindgrad.rows.kinds import full
+from mindgrad.rows.padding import is_common, keeps_apart, neutral_element, padded_map, resized_parameters
+from mindgrad.rows.structural import broadcast_in_dim, iota, reshape
+
+__all__ = ["NotOpen", "Open", "OpenAxes", "Opens", "Sizes", "shape_at"]
+
+#: the sizes of the symbols
+Sizes = Mapping[int, int]
+
+
+class Open(NamedTuple):
+    """An open size: ``factor`` times the size of ``symbol``."""
+
+    symbol: int
+    factor: int
+
+
+#: for each axis its open size, ``None`` if it is fixed
+Opens = tuple[Open | None, ...]
+
+
+class NotOpen(Exception):
+    """A program needs a fixed size.
+
+    Args:
+        equation: the operator that needs it; ``None``: the program as a whole.
+    """
+
+    def __init__(self, equation: Equation | None = None) -> None:
+        super().__init__(equation)
+        self.equation = equation
+
+
+def shape_at(shape: Shape, opens: Opens, sizes: Sizes) -> Shape:
+    """``shape`` with other sizes of its open axes."""
+    return tuple([n if o is None else o.factor * sizes[o.symbol] for n, o in zip(shape, opens, strict=True)])
+
+
+class _Classes:
+    """Sets of axes of one size: a union-find structure."""
+
+    def __init__(self, sizes: Sizes) -> None:
+        self.sizes = sizes
+        self._parents: list[int] = []
+        self._opens: dict[int, Open] = {}
+        self._fixed: set[int] = set()
+        self._symbols: dict[int, int] = {}
+
+    def add(self) -> int:
+        self._parents.append(len(self._parents))
+        return len(self._parents) - 1
+
+    def root(self, axis: int) -> int:
+        while self._parents[axis] != axis:
+            self._parents[axis] = self._parents[self._parents[axis]]
+            axis = self._parents[axis]
+        return axis
+
+    def symbol(self, symbol: int) -> int:
+        """The symbol that stands for all that are related to ``symbol``."""
+        while symbol in self._symbols:
+            symbol = self._symbols[symbol]
+        return symbol
+
+    def open_size(self, axis: int) -> Open | None:
+        found = self._opens.get(self.root(axis))
+        return None if found is None else Open(self.symbol(found.symbol), found.factor)
+
+    def open(self, axis: int, size: Open, equation: Equation | None = None) -> None:
+        root, before = self.root(axis), self.open_size(axis)
+        if before is None:
+            self._opens[root] = size
+        elif before.factor != size.factor or self.sizes[before.symbol] != self.sizes[size.symbol]:
+            raise NotOpen(equation)
+        elif before.symbol != self.symbol(size.symbol):
+            self._symbols[self.symbol(size.symbol)] = before.symbol
+        self._check(root, equation)
+
+    def fix(self, axis: int, equation: Equation | None = None) -> None:
+        root = self.root(axis)
+        self._fixed.add(root)
+        self._check(root, equation)
+
+    def join(self, axes: Sequence[int], equation: Equation) -> None:
+        first = self.root(axes[0])
+        for axis in axes[1:]:
+            root = self.root(axis)
+            if root == first:
+                continue
+            self._parents[root] = first
+            if root in self._fixed:
+                self._fixed.add(first)
+            if root in self._opens:
+                self.open(first, self._opens[root], equation)
+            self._check(first, equation)
+
+    def _check(self, root: int, equation: Equation | None) -> None:
+        if root in self._fixed and root in self._opens:
+            raise NotOpen(equation)
+
+
+class OpenAxes:
+    """The open axes of a program.
+
+    Args:
+        graph, sizes: the program, and the sizes of the symbols that it is for.
+        other, other_sizes: the same for other sizes.
+        inputs: the open axes of its first inputs.
+
+    Attributes:
+        inputs: for each input the open sizes of its axes.
+        outputs: for each result the open sizes of its axes.
+
+    Raises:
+        NotOpen: If an operator needs a fixed size.
+    """
+
+    def __init__(
+        self, graph: Graph, sizes: Sizes, other: Graph, other_sizes: Sizes, inputs: Sequence[Opens]
+    ) -> None:
+        # an axis that is related by chance, because sizes are equal, is not in a program of other sizes
+        for e, f in zip(graph.equations, other.equations, strict=False):
+            if e.primitive is not f.primitive or padded_map(e) != padded_map(f):
+                raise NotOpen(e)
+        if len(graph.inputs) != len(other.inputs) or len(graph) != len(other):
+            raise NotOpen
+        if len(graph.outputs) != len(other.outputs):
+            raise NotOpen
+        self.graph = graph
+        self._classes = _Classes(sizes)
+        self._axes: dict[Any, list[int]] = {}
+        self._differing: list[tuple[int, int, int]] = []
+        for k, (x, y) in enumerate(zip(graph.inputs, other.inputs, strict=True)):
+            for axis, node in enumerate(self._nodes(x, y)):
+                size = inputs[k][axis] if k < len(inputs) else None
+                if size is None:
+                    self._classes.fix(node)
+                else:
+                    self._classes.open(node, size)
+        operands, results = [], []
+        for e, f in zip(graph.equations, other.equations, strict=True):
+            operands.append(list(map(self._nodes, e.inputs, f.inputs)))
+            results.append(list(map(self._nodes, e.outputs, f.outputs)))
+            self._relate(e, operands[-1], results[-1])
+        operands.append(list(map(self._nodes, graph.outputs, other.outputs)))
+        self._open_others(other_sizes)
+        self._operands = [list(map(self._opens, each)) for each in operands]
+        self._results = [list(map(self._opens, each)) for each in results]
+        self.inputs = [self._opens(self._axes[x]) for x in graph.inputs]
+        self.outputs = self._operands[-1]
+
+    def _open_others(self, other_sizes: Sizes) -> None:
+        """Open the axes that are related to no input, but differ in size: of zeros like an input."""
+        for node, size, other in self._differing:
+            if self._classes.open_size(node) is None:
+                for symbol, n in self._classes.sizes.items():
+                    factor = size // n
+                    if (factor * n, factor * other_sizes[symbol]) == (size, other):
+                        self._classes.open(node, Open(self.symbol(symbol), factor))
+                        break
+
+    def symbol(self, symbol: int) -> int:
+        """The symbol that stands for all that are related to ``symbol``."""
+        return self._classes.symbol(symbol)
+
+    def opens_at(self, place: tuple[int, int]) -> Opens:
+        """The open sizes of an operand, by the positions of its equation and in it."""
+        return self._operands[place[0]][place[1]]
+
+    def _opens(self, nodes: Sequence[int]) -> Opens:
+        return tuple(map(self._classes.open_size, nodes))
+
+    def _nodes(self, atom: Any, other: Any) -> list[int]:
+        """The axes of ``atom``; of a constant, which may have several uses, new ones.
+
+        Args:
+            atom: an atom of the program.
+            other: the atom of the other program.
+        """
+        if atom in self._axes:
+            return self._axes[atom]
+        if len(atom.shape) != len(other.shape):
+            raise NotOpen
+        nodes = [self._classes.add() for _ in atom.shape]
+        differing = [each for each in zip(nodes, atom.shape, other.shape, strict=True) if each[1] != each[2]]
+        self._differing += differing
+        if type(atom) is Variable:
+            self._axes[atom] = nodes
+        return nodes
+
+    def _relate(self, equation: Equation, operands: list[list[int]], results: list[list[int]]) -> None:
+        if equation.primitive is iota:
+            return
+        axes, classes = padded_map(equation), self._classes
+        if axes is None:
+            for node in [node for nodes in (*operands, *results) for node in nodes]:
+                classes.fix(node, equation)
+            return
+        merged = self._merged(equation, operands, results) if equation.primitive is reshape else ()
+        together: dict[int, list[int]] = {}
+        for labels, nodes in zip((*axes.operands, *axes.results), (*operands, *results), strict=True):
+            for label, node in zip(labels, nodes, strict=True):
+                together.setdefault(label, []).append(node)
+        for label, nodes in together.items():
+            if keeps_apart(equation, axes.kind(label)):
+                classes.join(nodes, equation)
+            elif is_common(equation, axes.kind(label)):
+                classes.fix(nodes[1], equation)  # elements that all sizes have
+            else:
+                for node in nodes:
+                    if node not in merged:
+                        classes.fix(node, equation)
+
+    def _merged(
+        self, equation: Equation, operands: list[list[int]], results: list[list[int]]
+    ) -> Sequence[int]:
+        """The first axes of a reshape that merges the open axis with the next ones, or splits it again."""
+        old, new = equation.inputs[0].shape, equation.outputs[0].shape
+        first, other = [next((k for k, n in enumerate(s) if n != 1), None) for s in (old, new)]
+        if first is None or other is None or old[first] == new[other]:
+            return ()
+        size = self._classes.open_size(operands[0][first])
+        if size is None or new[other] % self._classes.sizes[size.symbol]:
+            return ()
+        factor = new[other] // self._classes.sizes[size.symbol]
+        self._classes.open(results[0][other], Open(size.symbol, factor), equation)
+        return operands[0][first], results[0][other]
+
+    def emitted(
+        self,
+        builder: Builder,
+        inputs: Sequence[Any],
+        sizes: Sizes,
+        constants: Mapping[tuple[int, int], Any],
+        counts: Mapping[int, Any] | None = None,
+    ) -> list[Any]:
+        """Emit the program for other sizes.
+
+        Args:
+            builder: what it is emitted into, the current builder.
+            inputs: the inputs.
+            sizes: the sizes of the symbols.
+            constants: the operands that differ from the program's constants, by their positions.
+            counts: the numbers of elements that are not padding, by the symbols; by default all.
+
+        Returns:
+            The results.
+
+        Raises:
+            NotOpen: If the program has no form for these sizes.
+        """
+        values: dict[Any, Any] = dict(zip(self.graph.inputs, inputs, strict=True))
+
+        def operand(index: int, position: int, atom: Any) -> Any:
+            if type(atom) is Variable:
+                return values[atom]
+            if (index, position) in constants:
+                return constants[index, position]
+            shape = shape_at(atom.shape, self._operands[index][position], sizes)
+            if shape == atom.shape:
+                return atom
+            if not atom.is_splat:
+                raise NotOpen(self.graph.equations[index] if index < len(self.graph) else None)
+            return Constant(atom.value, atom.type.with_shape(shape))
+
+        for index, equation in enumerate(self.graph.equations):
+            operands = [operand(index, k, x) for k, x in enumerate(equation.inputs)]
+            if counts:
+                operands = self._masked(index, operands, counts)
+            changed = self._parameters(index, sizes)
+            try:
+                results = builder.emit_again(equation, operands, **changed)
+            except (TypeError, ValueError) as error:
+                raise NotOpen(equation) from error
+            for y, new, opens in zip(equation.outputs, results, self._results[index], strict=True):
+                if new.shape != shape_at(y.shape, opens, sizes):
+                    raise NotOpen(equation)
+                values[y] = new
+        return [operand(len(self.graph), k, y) for k, y in enumerate(self.graph.outputs)]
+
+    def _parameters(self, index: int, sizes: Sizes) -> dict[str, Any]:
+        """The parameters of an equation that are others for other sizes."""
+        equation = self.graph.equations[index]
+        axes = padded_map(equation)
+        results = [] if axes is None else axes.results
+        sides = (*(() if axes is None else axes.operands), *results)
+        opens = (*self._operands[index], *self._results[index])
+        if not any(map(any, opens)):
+            return {}
+        labels = zip(chain.from_iterable(sides), chain.from_iterable(opens), strict=False)
+        changed = {label: o.factor * sizes[o.symbol] for label, o in labels if o is not None}
+        shape = shape_at(equation.outputs[0].shape, self._results[index][0], sizes)
+        parameters = resized_parameters(equation, changed, shape)
+        if parameters is None:
+            raise NotOpen(equation)
+        return dict(parameters) if parameters != equation.parameters else {}
+
+    def _masked(self, index: int, operands: list[Any], counts: Mapping[int, Any]) -> list[Any]:
+        """The operands of an equation, with neutral elements for the padding that it would read."""
+        equation, axes = self.graph.equations[index], padded_map(self.graph.equations[index])
+        if axes is None:
+            return operands
+        masked = list(operands)
+        for k, labels in enumerate(axes.operands):
+            for axis, (label, size) in enumerate(zip(labels, self._operands[index][k], strict=True)):
+                if size is None:
+                    continue
+                neutral = neutral_element(equation, k, axes.kind(label))
+                if neutral is not None:
+                    masked[k] = _mask(masked[k], axis, size, counts[size.symbol], neutral)
+        return masked
+
+
+def _mask(x: Any, axis: int, size: Open, count: Any, neutral: Any) -> Any:
+    number = x.shape[axis]
+    if number >= 1 << 31:
+        raise NotOpen
+    vector = tensor_type("int32", (number,))
+    limit = mul(count, full(count.type, size.factor)) if size.factor > 1 else count
+    is_real = less(
+        iota(shape=(number,), axis=0, dtype=vector.dtype), broadcast_in_dim(limit, shape=(number,), dims=())
+    )
+    is_real = broadcast_in_dim(is_real, shape=x.shape, dims=(axis,))
+    return select(is_real, x, full(x.type, neutral))

@@ -1,0 +1,211 @@
+"""One compiled program for all sizes of the inputs that ``jit(input_signature=...)`` leaves open.
+
+XLA compiles for fixed sizes. A program of open sizes therefore is compiled for a capacity, takes the actual
+sizes as operands, pads its inputs, and cuts its results:
+
+1. A call with a new size is traced for this size, as any call is. Python sees the real shapes.
+2. Two further traces, for sizes that are not called, show the open axes (``execution.open_axes``), and the
+   constants that differ between sizes: they become operands.
+3. The program of these traces, written for the size of the call, must be equal to the trace of the call,
+   equation by equation. Then the program that was compiled for a capacity serves the call.
+
+If a step fails, the size has a program of its own, and a warning shows the operator that needs it.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from mindgrad._base.location import warn_user
+from mindgrad.execution.cache import is_data
+from mindgrad.execution.open_axes import NotOpen, Open, Opens
+from mindgrad.execution.open_template import SharedTrace, Template
+from mindgrad.ir import settings
+from mindgrad.ir.graph import Equation
+from mindgrad.ir.rewriting import without_rewrites
+from mindgrad.ir.tensor import Tensor, make_tensor
+from mindgrad.trace.effect_log import Place
+from mindgrad.trace.tensor_hooks import any_hooked
+from mindgrad.trace.tracing import Trace, trace_of
+
+__all__ = ["OpenSizes"]
+
+#: sizes of the two traces that are compared: primes, large enough that no constant of such a size is folded
+_PROBES = ((67, 71), (73, 79), (83, 89), (97, 101), (103, 107), (109, 113))
+#: programs with open sizes, and failures, that are kept for each kind of call
+_MOST = 4
+
+
+class OpenSizes:
+    """The programs of a function whose declared inputs have open sizes.
+
+    Args:
+        open_axes: gives the open axes of each leaf of the arguments of a call.
+        name: the name of the function, for warnings.
+    """
+
+    def __init__(self, open_axes: Callable[[Sequence[Any]], list[tuple[int, ...]]], name: str) -> None:
+        self._open_axes, self._name = open_axes, name
+        self._templates: dict[Any, list[Template | None]] = {}
+        self._is_warned = False
+
+    def clear(self) -> None:
+        """Forget all programs."""
+        self._templates.clear()
+
+    def find(
+        self,
+        function: Callable[..., Any],
+        args: Sequence[Any],
+        leaves: list[Any],
+        structure: Any,
+        places: tuple[Sequence[Place], Sequence[Place]],
+    ) -> SharedTrace | None:
+        """The trace of a call that shares a program; ``None`` if the call needs one of its own."""
+        axes = self._open_axes(args)
+        if len(axes) != len(leaves) or settings.options["debug_nans"] or settings.options["partition"]:
+            return None
+        if any_hooked(leaves) or any(each and not is_data(x) for each, x in zip(axes, leaves, strict=True)):
+            return None
+        call = _Call(function, leaves, structure, places, axes)
+        if not call.sizes or 0 in call.sizes or len(call.distinct) > len(_PROBES):
+            return None
+        states = _random_states()
+        shared = self._shared(call)
+        if shared is None:
+            _set_random_states(states)  # the program is traced again
+        return shared
+
+    def _shared(self, call: _Call) -> SharedTrace | None:
+        templates = self._templates.setdefault(call.key(), [])
+        failures = templates.count(None)
+        if failures == len(templates) == _MOST:
+            return None
+        try:
+            traced = call.traced(call.sizes)
+        except Exception:
+            return None  # the trace that follows raises it
+        sizes = dict(enumerate(call.sizes))
+        for template in templates:
+            shared = None if template is None else template.serves(traced, sizes)
+            if shared is not None:
+                return shared
+        if failures >= _MOST:
+            return None
+        try:
+            with _unnoticed():
+                probes = [(dict(enumerate(probe)), call.traced(probe)) for probe in call.probes()]
+        except Exception as error:
+            templates.append(None)
+            self._warn(f"it cannot be traced for other sizes ({error})")
+            return None
+        try:
+            template = Template(call.opens(), *probes)
+            shared = template.serves(traced, sizes)
+            if shared is None and max(sizes.values()) > 1:
+                raise NotOpen(template.unlike)
+        except NotOpen as error:
+            templates.append(None)
+            self._warn(_reason(error.equation))
+            return None
+        if shared is not None or not any(templates):
+            templates[:] = [template, *templates[: 2 * _MOST]]
+        return shared
+
+    def _warn(self, reason: str) -> None:
+        """Warn once that each size has a program of its own."""
+        if not self._is_warned:
+            self._is_warned = True
+            warn_user(
+                f"jit of {self._name} compiles one program for each size that it is called with, although "
+                f"its declared inputs leave sizes open: {reason}. If there are many sizes, pad the inputs "
+                f"to a few."
+            )
+
+
+def _reason(equation: Equation | None) -> str:
+    if equation is None:
+        return "its operators, or its side effects, are not the same for all sizes"
+    source = equation.source
+    line = "" if source is None else f" ({source[0]}:{source[1]})"
+    return f"'{equation.primitive.name}'{line} cannot be compiled for an open size"
+
+
+class _Call:
+    """A call with declared inputs of which some sizes are open.
+
+    Attributes:
+        sizes: the open sizes, in the order of the inputs and their axes.
+        distinct: the sizes, each once.
+    """
+
+    def __init__(
+        self, function: Any, leaves: list[Any], structure: Any, places: Any, axes: list[tuple[int, ...]]
+    ) -> None:
+        self._function, self._structure, self._places = function, structure, places
+        self._inputs = list(zip(leaves, axes, strict=True))
+        self.sizes = [x.type.shape[axis] for x, open_axes in self._inputs for axis in open_axes]
+        self.distinct = list(dict.fromkeys(self.sizes))
+
+    def key(self) -> Any:
+        """The structure and the types of the inputs, without open sizes."""
+        types = [(getattr(x, "dtype", None), _shape(x, open_axes)) for x, open_axes in self._inputs]
+        return self._structure, tuple(types)
+
+    def opens(self) -> list[Opens]:
+        """For each input the open sizes of its axes; each is a symbol."""
+        symbols = iter(range(len(self.sizes)))
+        return [
+            tuple([Open(next(symbols), 1) if n is None else None for n in _shape(x, open_axes)])
+            for x, open_axes in self._inputs
+            if is_data(x)
+        ]
+
+    def probes(self) -> list[list[int]]:
+        """Two lists of other sizes, of which those are equal that are equal in the call."""
+        return [[_PROBES[self.distinct.index(n)][k] for n in self.sizes] for k in (0, 1)]
+
+    def traced(self, sizes: Sequence[int]) -> Trace:
+        """The trace of the function for inputs of these sizes."""
+        changed = iter(sizes)
+        leaves = []
+        for x, open_axes in self._inputs:
+            if open_axes:
+                shape = tuple([next(changed) if n is None else n for n in _shape(x, open_axes)])
+                x = make_tensor(None, x.type.with_shape(shape))
+            leaves.append(x)
+        with without_rewrites():
+            return trace_of(self._function, leaves, self._structure, *self._places)
+
+
+def _shape(leaf: Any, open_axes: tuple[int, ...]) -> tuple[int | None, ...]:
+    """The shape of an input, with ``None`` for its open sizes; of anything else ``()``."""
+    shape = leaf.shape if isinstance(leaf, Tensor) else ()
+    return tuple([None if axis in open_axes else n for axis, n in enumerate(shape)])
+
+
+@contextmanager
+def _unnoticed() -> Iterator[None]:
+    """Let no random number be drawn and no warning be given by traces that are only compared."""
+    states = _random_states()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        _set_random_states(states)
+
+
+def _random_states() -> tuple[Any, Any]:
+    return random.getstate(), np.random.get_state()  # noqa: NPY002 - those of the process are meant
+
+
+def _set_random_states(states: tuple[Any, Any]) -> None:
+    random.setstate(states[0])
+    np.random.set_state(states[1])  # noqa: NPY002

@@ -1,0 +1,53 @@
+"""Compare two programs equation by equation, in which equal constants may be stored in different ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.rows.structural import broadcast_in_dim, reshape
+
+__all__ = ["difference"]
+
+#: constants up to this many elements are compared by value
+_SMALL = 64
+
+
+def difference(first: Graph, second: Graph) -> Equation | bool:
+    """The first equation of ``first`` that ``second`` does not have; or whether they differ otherwise."""
+    values = dict(zip(first.inputs, second.inputs, strict=False))
+
+    def is_same(x: Any, y: Any) -> bool:
+        if type(x) is Variable or type(y) is Variable:
+            return values.get(x) is y
+        if x.type is not y.type:
+            return False
+        return x.key == y.key or (x.type.size <= _SMALL and x.array().tobytes() == y.array().tobytes())
+
+    for e, f in zip(first.equations, second.equations, strict=False):
+        alike = _form(e) == _form(f) and len(e.inputs) == len(f.inputs)
+        if not alike or not all(map(is_same, e.inputs, f.inputs)):
+            return e
+        values.update(zip(e.outputs, f.outputs, strict=True))
+    are_alike = len(first) == len(second) and len(first.outputs) == len(second.outputs)
+    types = [[(x.type, x.tainted) for x in each.inputs] for each in (first, second)]
+    return not are_alike or types[0] != types[1] or not all(map(is_same, first.outputs, second.outputs))
+
+
+def _form(equation: Equation) -> Any:
+    """The operator with its parameters; a repetition that repeats nothing is a reshape."""
+    primitive, parameters = equation.primitive, equation.parameters
+    is_repetition = primitive is broadcast_in_dim
+    if primitive is reshape or (
+        is_repetition and equation.inputs[0].type.size == equation.outputs[0].type.size
+    ):
+        return "reshape", equation.outputs[0].shape
+    if primitive.kind == "control":
+        return primitive, [(k, _key(v)) for k, v in parameters.items()]
+    return primitive, parameters
+
+
+def _key(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_key, value))
+    return value.key() if isinstance(value, Graph) else value
