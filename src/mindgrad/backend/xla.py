@@ -329,10 +329,7 @@ def lower_ahead(graph: Graph) -> Any:
 
 
 def compile_kernel(primitive: Primitive, parameters: tuple[tuple[str, Any], ...]) -> Callable[..., Any]:
-    """One operator as a compiled function of arrays, for eager work on a device.
-
-    Loops and branches whose graphs are written alike share a function.
-    """
+    """One operator as a compiled function of arrays, shared by loops and branches of equal graphs."""
     if primitive.kind == "control":
         parameters = tuple([(k, retained(v) if isinstance(v, Graph) else v) for k, v in parameters])
     return _kernel(primitive, parameters, _selected())
