@@ -234,8 +234,7 @@ class Scope:
         rebound: tensors that were bound to a value of the scope by item assignment.
         restored: such tensors that the scope did not make itself, as they were before, and the line that
             changed each first (``None``: its elements stay).
-        runs: the latest runs of Cells inside the scope (``trace.replayed_forward``), ``None`` if there
-            was none.
+        runs: the latest runs of Cells inside the scope (``trace.replayed_forward``), or ``None``.
         opaque: whether a loop, branch, or other program inside the scope takes derivatives.
     """
 

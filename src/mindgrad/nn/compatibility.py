@@ -1,4 +1,4 @@
-"""Members of MindSpore's Cell that have no effect: programs set or read them, so they must exist."""
+"""Members of MindSpore's Cell that change no result: programs set or read them, so they must exist."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class _Phase:
 class Compatible(Hooked):
     """The part of a Cell that is accepted for compatibility with MindSpore and changes no result."""
 
+    _compiled: Any
     #: ``"train"`` after ``set_train()``, otherwise ``"predict"``
     phase = _Phase()
 
