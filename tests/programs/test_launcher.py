@@ -199,7 +199,7 @@ def test_the_names_of_mindspore_are_the_modules_of_mindgrad(launch):
     [
         ("from mindspore.ops import Gradoperation", ImportError, "nearest: 'GradOperation'"),
         ("from mindspore.ops import GradOperatoin", ImportError, "nearest: 'GradOperation'"),
-        ("from mindspore import MatMul", ImportError, "but has it in mindspore.ops"),
+        ("from mindspore import MatMul", ImportError, "write mindspore.ops.MatMul"),
         ("from mindspore.context import set_contxt", ImportError, "nearest: 'set_context'"),
         ("import mindspore.opps", ModuleNotFoundError, "nearest: 'ops'"),
         ("import mindspore.ops.functionals", ModuleNotFoundError, "nearest: 'functional'"),
@@ -217,7 +217,7 @@ def test_a_name_that_is_missing_is_answered_with_the_nearest(standing_in, statem
         exec(statement, {})
     assert type(caught.value) is kind
     assert said in str(caught.value)
-    assert "mindgrad has no such" in str(caught.value)
+    assert "mindgrad has no such" in str(caught.value) or "write mindspore." in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -821,7 +821,7 @@ def test_a_function_that_is_compiled_again_and_again_says_so_once():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for k in range(30):
-            f(wide(1.0), float(k))
+            f(wide(1.0), np.float64(k))
     (warning,) = caught
     text = str(warning.message)
     assert "argument 'rate' changed from" in text

@@ -317,7 +317,7 @@ ERRORS = [
     (lambda: ms.custom_root(lambda x: x, 1.0), TypeError, "initial_guess must be a Tensor"),
     (lambda: ms.custom_root(lambda x: x, Tensor(1)), TypeError, "of one precision, but got Int64"),
     (lambda: ms.custom_root(lambda x: x.sum(), TWO), ValueError, r"the shape \(\) instead of \(2,\)"),
-    (lambda: ms.custom_root(lambda x: (x, x), TWO), TypeError, "returned 2 Tensor"),
+    (lambda: ms.custom_root(lambda x: (x, x), TWO), TypeError, "returned a tuple of 2 Tensors"),
     (
         lambda: ms.custom_root(lambda x: x * x - 2, ONE, tangent_solve="lu"),
         ValueError,
