@@ -284,7 +284,7 @@ def lay_out(tensors: Iterable[Any], shardings: Iterable[Any]) -> None:
 
 
 def gathered(tensors: Iterable[Any]) -> bool:
-    """Move arrays of several devices, or of another one, to that of programs; whether there were any."""
+    """Move arrays from several devices or another device to the selected one; whether any moved."""
     has_moved = False
     for tensor in tensors:
         with window:

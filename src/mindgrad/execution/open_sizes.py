@@ -138,7 +138,7 @@ def _reason(equation: Equation | None) -> str:
 
 
 class _Call:
-    """A call with declared inputs of which some sizes are open.
+    """A call whose declared inputs have open sizes.
 
     Attributes:
         sizes: the open sizes, in the order of the inputs and their axes.

@@ -1,8 +1,7 @@
 """Tensors without values describe the inputs of a program: ``Tensor(shape=[None, 3], dtype=float32)``.
 
-MindSpore's ``net.set_inputs(…)`` takes them, to compile one program for all sizes of an axis. Here a program
-is compiled for each shape, so that a description has nothing to do but to be shown; whoever computes with it
-is told so.
+``net.set_inputs(…)`` and ``jit(input_signature=…)`` take them: sizes that are ``None`` share compiled programs
+(``execution.open_sizes``). Computing with such a tensor raises an error.
 """
 
 from __future__ import annotations
