@@ -1,7 +1,7 @@
 """Tensors without values describe the inputs of a program: ``Tensor(shape=[None, 3], dtype=float32)``.
 
-``net.set_inputs(…)`` and ``jit(input_signature=…)`` take them: sizes that are ``None`` share compiled programs
-(``execution.open_sizes``). Computing with such a tensor raises an error.
+``net.set_inputs(…)`` and ``jit(input_signature=…)`` take them: sizes that are ``None`` share compiled
+programs (``execution.open_sizes``). Computing with such a tensor raises an error.
 """
 
 from __future__ import annotations
