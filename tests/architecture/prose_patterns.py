@@ -13,14 +13,14 @@ MOST_WORDS = 35
 MOST_SUMMARY = 80
 #: words after which "what …" is an indirect question
 _ASKING = (
-    r"\b(about|according to|and|or|exactly|find out|matter|no idea|of|on|out|so|sure|"
-    r"(answer|ask|check|choos|compar|control|decid|defin|demonstrat|describ|determin|document|explain|guess|know|learn|list|"
-    r"match|point|print|read|recogni[sz]|record|remember|report|say|said|show|see|specif|stat|tell|told|understand|wonder|"
-    r"writ)(e|es|s|ed|n|en|ing|ies|ied)?( (you|us|me|users?))?)"
+    r"\b(about|according to|and|or|exactly|find out|matter|no idea|(depends?|based|decided?s?) on|out|so|sure|"
+    r"(answer|ask|check|choose|compare|control|decide|define|demonstrate|describe|determine|document|explain|guess|know|"
+    r"learn|list|match|point|print|read|recognize|record|remember|report|say|said|show|see|specify|specifies|state|tell|told|"
+    r"understand|wonder|write)(s|d|ed|n|ing)?( (you|us|me|users?))?)"
 )
 _VERB = (
-    "is|are|was|were|has|have|had|does|do|did|can|cannot|may|must|would|will|could|should|need|needs|makes?|takes?|gives?|"
-    "knows?|holds?|stays?|runs?(?! of\b)|comes?|goes|ends?|reads?|costs?|depends?|changes?|keeps?|calls?|raises?|returns?|begins?|"
+    r"is|are|was|were|has|have|had|does|do|did|can|cannot|may|must|would|will|could|should|need|needs|makes?|takes?|gives?|"
+    r"knows?|holds?|stays?|runs?(?! of\b)|comes?|goes|ends?|reads?|costs?|depends?|changes?|keeps?|calls?|raises?|returns?|begins?|"
     "belongs?|contains?|sees?"
 )
 
@@ -208,7 +208,7 @@ PATTERNS = (
     ),
     _pattern(
         "British spelling",
-        r"\b\w*(colour|favour|neighbour|behaviour)\w*\b|\b(optimi|initiali|normali|organi|generali|minimi|maximi|vectori|paralleli|seriali|reali|recogni|summari|linear?i|synchroni|speciali|factori|reali|discreti|regulari|quanti|locali|standardi|categori|materiali|stabili|customi)s(e[dsr]?|ing|ation|ations|ers?)\b|\b(licence|centre|centred|artefact|whilst|analyse[ds]?|grey)\b|\b(modell|labell|cancell|travell|signall)(ed|ing)\b",
+        r"\b\w*(colour|favour|neighbour|behaviour)\w*\b|\b(optimi|initiali|normali|organi|generali|minimi|maximi|vectori|paralleli|seriali|reali|recogni|summari|linear?i|synchroni|speciali|factori|reali|discreti|regulari|quanti|locali|standardi|categori|materiali|stabili|customi)s(e[dsr]?|ing|ation|ations|ers?)\b|\b(licence|centre|centred|artefact|whilst|analyse[ds]?|grey)\b|\b(modelled|modelling|labelled|labelling|cancelled|cancelling|signalled|signalling)\b",
         "American spelling",
     ),
     _pattern("See the class", r"^See the class\b|\bwhich says more\b", "say what the name does in one line"),
