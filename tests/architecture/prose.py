@@ -15,7 +15,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from tests.architecture.prose_patterns import Hit, hits
+from tests.architecture.prose_patterns import FORM, hits
 from tests.architecture.prose_text import KINDS, ROOT, count_words, files, mask, passages
 
 RATE = 1.0  # hits per 1,000 words
@@ -35,11 +35,10 @@ class FileProse:
     def __init__(self, file: Path) -> None:
         self.name = file.relative_to(ROOT).as_posix() if file.is_relative_to(ROOT) else str(file)
         self.words: Counter[str] = Counter()
-        self.hits: list[tuple[str, Hit]] = []
-        for passage in passages(file):
+        found = passages(file)
+        for passage in found:
             self.words[passage.kind] += count_words(mask(passage.text))
-            self.hits += [(passage.kind, hit) for hit in hits(passage)]
-        self.hits.sort(key=lambda pair: pair[1].line)
+        self.hits = sorted(hits(found), key=lambda pair: pair[1].line)
 
     @property
     def count(self) -> int:
@@ -113,21 +112,21 @@ def lowered(prose: list[FileProse], limits: dict[str, int]) -> tuple[dict[str, i
 
 def table(prose: list[FileProse], worst: int = 25) -> str:
     """Tabulate hits per 1,000 words by kind of text, then by pattern, then the files with most hits."""
-    lines = [f"{'kind':<12}{'words':>9}{'hits':>7}{'per 1,000':>11}"]
-    words, found = Counter[str](), Counter[str]()
+    words: Counter[str] = Counter()
     names: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     for file in prose:
         words += file.words
         for kind, hit in file.hits:
-            found[kind] += 1
             names[kind][hit.name] += 1
-    for kind in KINDS:
-        lines.append(f"{kind:<12}{words[kind]:>9,}{found[kind]:>7,}{_rate(found[kind], words[kind]):>11}")
-    lines.append(
-        f"{'all':<12}{words.total():>9,}{found.total():>7,}{_rate(found.total(), words.total()):>11}"
-    )
+    groups = [(kind, names[kind], words[kind]) for kind in KINDS]
+    groups.append(("all", sum(names.values(), Counter()), words.total()))
+    lines = [f"{'':<12}{'words':>9}{'hits':>7}{'per 1,000':>11}{'phrases':>9}{'form':>7}"]
+    for kind, found, count in groups:
+        form = sum(found[name] for name in FORM)
+        rates = _rate(found.total(), count), _rate(found.total() - form, count), _rate(form, count)
+        lines.append(f"{kind:<12}{count:>9,}{found.total():>7,}{rates[0]:>11}{rates[1]:>9}{rates[2]:>7}")
     lines += ["", f"{'pattern':<26}" + "".join(f"{kind:>12}" for kind in KINDS)]
-    for name, _ in sum(names.values(), Counter()).most_common():
+    for name, _ in groups[-1][1].most_common():
         lines.append(f"{name:<26}" + "".join(f"{names[kind][name]:>12,}" for kind in KINDS))
     lines += ["", f"{'worst files':<62}{'words':>7}{'hits':>6}{'per 1,000':>11}"]
     for file in sorted(prose, key=lambda file: -file.count)[:worst]:

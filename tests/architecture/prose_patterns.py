@@ -4,13 +4,22 @@ A pattern is precise before it is complete: in a sample of 20 hits, at most 4 ma
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tests.architecture.prose_text import Passage, mask, sentences
+from tests.architecture.prose_text import Passage, Sentence, mask, sentences
 
 MOST_WORDS = 35
 MOST_SUMMARY = 80
+#: patterns of form; all others are unclear phrases
+FORM = {
+    "British spelling",
+    "jax in prose",
+    "long sentence",
+    "long summary",
+    "semicolons",
+    "sentence in parentheses",
+}
 #: words after which "what …" is an indirect question
 _ASKING = (
     r"\b(about|according to|and|or|exactly|find out|matter|no idea|(depends?|based|decided?s?) on|out|so|sure|"
@@ -47,7 +56,7 @@ class Pattern:
 def _pattern(name: str, expression: str, advice: str, except_in: str = "", except_after: str = "") -> Pattern:
     unless = re.compile(except_in, re.IGNORECASE) if except_in else None
     after = re.compile(rf"({except_after})\W*$", re.IGNORECASE) if except_after else None
-    return Pattern(name, advice, re.compile(expression, re.IGNORECASE), unless, after)
+    return Pattern(name, advice, re.compile(expression, re.IGNORECASE | re.MULTILINE), unless, after)
 
 
 PATTERNS = (
@@ -183,7 +192,7 @@ PATTERNS = (
     _pattern("looked at", r"\b(is|are|was|were|be) looked (at|for)\b", "write 'checks', 'searches'"),
     _pattern(
         "is another",
-        r"\b(is|are|was|were|has|have|of) another(?=[,.;:)]|$)|\b(is|are) (another|others)\b|\bof others\b|\bof another type\b|\bhas another (type|shape|length|value|name|number|structure)\b",
+        r"\b(is|are|was|were|has|have) another(?=[,.;:)]|$)|\b(is|are) (another|others)\b|\bof others\b|\bof another type\b|\bhas another (type|shape|length|value|name|number|structure)\b",
         "write 'differs from …', and name the two things",
     ),
     _pattern(
@@ -227,21 +236,32 @@ class Hit:
     advice: str
 
 
-def hits(passage: Passage) -> Iterator[Hit]:
-    """Find the patterns in a passage."""
-    for number, sentence in enumerate(sentences(passage)):
-        line, text = sentence.line, sentence.text
-        for pattern in PATTERNS:
-            for match in pattern.hits(sentence.masked):
-                yield Hit(line, pattern.name, match[0], text, pattern.advice)
+def hits(passages: Iterable[Passage]) -> Iterator[tuple[str, Hit]]:
+    """Find the patterns in the passages of a file; each hit comes with the kind of its passage."""
+    split = [(passage, list(sentences(passage))) for passage in passages]
+    # a sentence is one line of this text: most patterns do not occur in a file, and are searched once
+    text = "\n".join(sentence.masked for _, parts in split for sentence in parts)
+    patterns = [pattern for pattern in PATTERNS if pattern.expression.search(text)]
+    for passage, parts in split:
+        for sentence in parts:
+            for pattern in patterns:
+                for match in pattern.hits(sentence.masked):
+                    yield (
+                        passage.kind,
+                        Hit(sentence.line, pattern.name, match[0], sentence.text, pattern.advice),
+                    )
+        for hit in _faults_of_form(passage, parts):
+            yield passage.kind, hit
+
+
+def _faults_of_form(passage: Passage, parts: list[Sentence]) -> Iterator[Hit]:
+    for sentence in parts:
         if sentence.words > MOST_WORDS:
             advice = f"at most {MOST_WORDS} words: split it"
-            yield Hit(line, "long sentence", f"{sentence.words} words", text, advice)
-        if passage.summary and number == 0 and len(text) > MOST_SUMMARY:
-            advice = f"at most {MOST_SUMMARY} characters in the first line"
-            yield Hit(line, "long summary", f"{len(text)} characters", text, advice)
+            yield Hit(sentence.line, "long sentence", f"{sentence.words} words", sentence.text, advice)
+    if passage.summary and parts and len(text := parts[0].text) > MOST_SUMMARY:
+        advice = f"at most {MOST_SUMMARY} characters in the first line"
+        yield Hit(passage.line, "long summary", f"{len(text)} characters", text, advice)
     if mask(passage.text).count(";") > 1:
-        text = " ".join(passage.text.split())
-        yield Hit(
-            passage.line, "semicolons", ";", text, "at most one in a paragraph: write sentences or bullets"
-        )
+        advice = "at most one in a paragraph: write sentences or bullets"
+        yield Hit(passage.line, "semicolons", ";", " ".join(passage.text.split()), advice)

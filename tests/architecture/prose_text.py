@@ -26,7 +26,7 @@ _CODE = re.compile(
     re.S,
 )
 _SENTENCE_END = re.compile(
-    r"(?<![a-zA-Z]\.[a-z])(?<!\bcf)(?<!\bvs)(?<!\bal)[.!?][\")\]*_]*\s+(?=[\"'(\[*_`]*[^\W\da-z])"
+    r"(?<![a-zA-Z]\.[a-z])(?<!\bcf)(?<!\bvs)(?<!\bal)[.!?][\")\]*_]*\s+(?=[\"'(\[*_]*(?:[^\W\da-z]|`))"
 )
 _WORD = re.compile(r"[^\W\d_][\w'’-]*|`+")
 _SECTIONS = (
