@@ -1,11 +1,16 @@
-"""Docstrings refer to modules that exist, and have no measurements of one machine."""
+"""Docstrings name existing modules and every argument, and have no measurements of one machine."""
 
 import ast
+import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+import mindgrad
+from tests.architecture.test_exports import MODULES
 
 SOURCE = Path(__file__).parents[2] / "src" / "mindgrad"
 #: packages whose modules docstrings name as ``package.module``
@@ -79,3 +84,40 @@ def test_fault_of_a_docstring_is_found(text, fault):
 def test_good_docstring_has_no_fault():
     text = '"""Loop tiling runs a batch in tiles (``optimize.batch_region``), up to 30 MB each."""'
     assert faults_of_docstrings(ast.parse(text)) == []
+
+
+def undescribed(function: object) -> list[str]:
+    """The parameters that the section Args of a docstring does not name; none if there is no such section."""
+    arguments = (inspect.getdoc(function) or "").partition("\nArgs:\n")[2]
+    arguments = re.split(r"\n(?=\S)", arguments)[0]
+    try:
+        parameters = inspect.signature(function).parameters.values() if arguments else ()  # type: ignore[arg-type]
+    except ValueError:  # a type of NumPy
+        return []
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    names = [x.name for x in parameters if x.kind not in variadic and x.name != "self"]
+    return [name for name in names if not re.search(rf"\b{name}\b", arguments)]
+
+
+# ruff's D417 reads the source, where a docstring may take over arguments from another one (_base/shared_docs.py)
+@pytest.mark.parametrize("module", MODULES)
+def test_public_docstrings_describe_every_argument(module):
+    package = importlib.import_module(module)
+    things = {name: getattr(package, name) for name in package.__all__}
+    faults = {name: undescribed(thing) for name, thing in things.items() if callable(thing)}
+    assert {name: names for name, names in faults.items() if names} == {}
+
+
+def test_undescribed_argument_is_found():
+    def function(x, y, z, **others):
+        """Add.
+
+        Args:
+            x, y: numbers.
+
+        Returns:
+            The sum z.
+        """
+
+    assert undescribed(function) == ["z"]
+    assert undescribed(mindgrad.grad) == []
