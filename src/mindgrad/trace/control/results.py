@@ -1,5 +1,4 @@
-"""Iterators among the results of compiled functions, which could not outlive the trace, become tuples or
-lists.
+"""Iterators among the results of compiled functions become tuples or lists.
 
 ==========================================================  ===============================================
 returned, also inside of containers                          given
