@@ -622,7 +622,7 @@ class Part(nn.Cell):
 
 
 def test_state_of_cells_inside():
-    with pytest.raises(ms.CompileError, match="the attribute 'queue' of Part"):
+    with pytest.raises(ms.CompileError, match="he attribute 'queue' of Part"):
         ms.jit(Net())(Tensor(X))
 
 

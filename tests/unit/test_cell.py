@@ -306,7 +306,7 @@ def test_a_cell_gets_no_cell_while_compiling():
             return x
 
     ms.set_context(mode=ms.GRAPH_MODE)
-    with pytest.raises(TypeError, match="Give a Cell its Cells and Parameters in '__init__'"):
+    with pytest.raises(TypeError, match="Create Cells and Parameters in '__init__'"):
         Changing()(Tensor([1.0]))
 
 

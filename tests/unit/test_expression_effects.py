@@ -331,7 +331,7 @@ def test_a_name_that_one_way_binds():
         return x * m
 
     text = refusal(f)
-    assert text.startswith("the variable 'm' has no value here: it is assigned on one way of this expression")
+    assert text.startswith("The variable 'm' has no value here: it is assigned in only one branch of this expression")
     assert "return x * m" in text
 
 
@@ -348,7 +348,7 @@ def test_an_iterator_whose_items_assign():
 
     text = refusal(f)
     assert text.startswith(
-        "'any' stops at an item that a tensor decides on, and to take the next one assigns"
+        "'any' stops at an item that depends on a tensor, and computing the next item assigns"
     )
     assert "the variable 'n'" in text
 

@@ -182,7 +182,7 @@ def test_attribute_set_by_object_setattr_that_is_not_read_raises():
         object.__setattr__(owner, "held", 2.0)
         return x
 
-    with pytest.raises(CompileError, match=r"the attribute 'held' of _Held is changed by object.__setattr__"):
+    with pytest.raises(CompileError, match=r"The attribute 'held' of _Held is changed by object.__setattr__"):
         ms.jit(f)(X)
     assert owner.held == 1.0
 

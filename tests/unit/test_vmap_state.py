@@ -169,7 +169,7 @@ def test_what_lives_outside_is_not_changed(under, mode):
         under(lambda x: ms.vmap(kept)(x))(t(*X))
     with pytest.raises(RuntimeError, match="assigns to elements of a tensor from outside"):
         under(lambda x: ms.vmap(storing)(x) + OUTSIDE)(t(*X))
-    with pytest.raises(RuntimeError, match="a list that was made outside is changed"):
+    with pytest.raises(RuntimeError, match="A list that was created outside is changed"):
         under(lambda x: ms.vmap(appending)(x))(t(*X))
     assert float(net.total.sum()) == 0
     assert kept.last is None

@@ -60,7 +60,7 @@ class Trace:
                 self.dependencies.function(callee)
             results, self.structure = flatten(user_calls.run(function, *args, **kwargs))
             for leaf in results:
-                refuse_kept(leaf, "a result")
+                refuse_kept(leaf, "A result")
             self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
             self.parameters: list[Any] = scope.parameters
             # Parameters that are read too come first, in the order of reading: jax puts the first result of a

@@ -56,8 +56,8 @@ def _items(x: Any) -> list[Any] | tuple[Any, ...]:
     items = list(islice(x, _LONGEST + 1))
     if len(items) > _LONGEST:
         refuse(
-            f"the compiled function returns a {kind.__name__} of more than {_LONGEST} items: it seems to "
-            f"have no end",
-            "Return the items that are needed: list(itertools.islice(items, n)).",
+            f"The compiled function returns a {kind.__name__} of more than {_LONGEST} items, which may "
+            "be infinite",
+            "Return the items that you need: list(itertools.islice(items, n)).",
         )
     return items if is_list else tuple(items)
