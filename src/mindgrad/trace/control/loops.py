@@ -341,7 +341,8 @@ class _Loop:
                 if self.body.values[k] is not UNDEFINED:
                     held = self.variables.place(k)
                     name = held.name if held is not None else name
-                    mutation_policy.dropped(name, "it is assigned only in a loop that may run zero iterations")
+                    reason = "it is assigned only in a loop that may run zero iterations"
+                    mutation_policy.dropped(name, reason)
                 values.append(UNDEFINED)
                 continue
             pairs = zip(self.places[k], self.leaves[k], strict=True)
