@@ -215,7 +215,9 @@ def test_exact(function):
 
 @pytest.mark.parametrize("function", STALE, ids=lambda f: f.__name__)
 def test_a_stale_name_is_not_used(function):
-    with pytest.raises(ms.CompileError, match="same object as another tensor whose elements were assigned since"):
+    with pytest.raises(
+        ms.CompileError, match="same object as another tensor whose elements were assigned since"
+    ):
         ms.jit(function)(Tensor([1.0, 2.0]))
 
 
@@ -272,7 +274,9 @@ def test_identity_as_a_number_is_refused(function):
             y = z
         return ops.sin(x) * (2 if function(y) == function(z) else 1)
 
-    with pytest.raises(ms.CompileError, match=f"'{function.__name__}' is called on an object that depends on a tensor"):
+    with pytest.raises(
+        ms.CompileError, match=f"'{function.__name__}' is called on an object that depends on a tensor"
+    ):
         identity(Tensor([1.0]))
 
 

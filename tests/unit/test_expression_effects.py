@@ -331,7 +331,9 @@ def test_a_name_that_one_way_binds():
         return x * m
 
     text = refusal(f)
-    assert text.startswith("The variable 'm' has no value here: it is assigned in only one branch of this expression")
+    assert text.startswith(
+        "The variable 'm' has no value here: it is assigned in only one branch of this expression"
+    )
     assert "return x * m" in text
 
 

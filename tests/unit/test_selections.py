@@ -136,7 +136,9 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_masked_read_whose_shape_is_needed_raises_when_compiled(name):
-    with pytest.raises(ms.CompileError, match="the number of elements that a mask selects depends on the values"):
+    with pytest.raises(
+        ms.CompileError, match="the number of elements that a mask selects depends on the values"
+    ):
         ms.jit(REFUSED[name])(*ARGUMENTS[:3])
 
 

@@ -167,9 +167,8 @@ class Tensor(TensorMembers):
         array = self._array
         if array is None:
             refuse(
-                "The value of a tensor is read inside a compiled function: by asnumpy(), item(), "
-                "tolist(), or a library that converts it to an array. The value is not known at "
-                "compile time",
+                "The value of a tensor is read inside a compiled function: by asnumpy(), item(), tolist(), "
+                "or a library that converts it to an array. The value is not known at compile time",
                 "Use operators of mindgrad.ops on the tensor, call NumPy code with "
                 "mindgrad.pure_callback, return the tensor and read it outside, or run in "
                 "PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
@@ -280,12 +279,10 @@ class Tensor(TensorMembers):
     def __bool__(self) -> bool:
         if self._array is None:
             refuse(
-                "A tensor is the condition in code that is not compiled: the filter of a "
-                "comprehension, a generator, or a library function. Its value is not known at compile "
-                "time",
-                "Keep every item and mask it, ops.where(condition, x, 0), because a compiled function "
-                "has fixed shapes. Or write a loop with 'if' in the function itself, or run in "
-                "PYNATIVE_MODE.",
+                "A tensor is the condition in code that is not compiled: the filter of a comprehension, a "
+                "generator, or a library function. Its value is not known at compile time",
+                "Keep every item and mask it, ops.where(condition, x, 0), because a compiled function has "
+                "fixed shapes. Or write a loop with 'if' in the function itself, or run in PYNATIVE_MODE.",
             )
         if self.size != 1:
             raise ValueError(

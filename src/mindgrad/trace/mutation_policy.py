@@ -148,9 +148,8 @@ def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
         plain = isinstance(leaf, (Tensor, *_MUTATORS, type))
         if not plain and is_of_program(leaf):
             refuse(
-                f"{label} is assigned an object of type {type(leaf).__name__} that the compiled "
-                "function creates. It would be created once, at compile time, and not when the "
-                "function runs",
+                f"{label} is assigned an object of type {type(leaf).__name__} that the compiled function "
+                "creates. It would be created once, at compile time, and not when the function runs",
                 "Store tensors, numbers, or tuples, lists, and dicts of them, or create the object "
                 "before the call.",
             )

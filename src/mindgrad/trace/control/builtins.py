@@ -69,8 +69,7 @@ class TensorRange:
     def __reversed__(self) -> TensorRange:
         if not isinstance(self.step, int):
             refuse(
-                "A range with a tensor as its step is reversed. The direction of the range is not "
-                "known at compile time",
+                "The step of a reversed range is a tensor, whose value is not known at compile time",
                 "Pass the step as a Python int.",
             )
         step = self.step
@@ -79,8 +78,7 @@ class TensorRange:
 
     def __iter__(self) -> Any:
         refuse(
-            "A range with a tensor as a bound is converted to a list. Its length is not known at "
-            "compile time",
+            "A range to a tensor is converted to a list. Its length is not known at compile time",
             "Loop over it with 'for', or use a fixed bound and a mask: ops.arange(n) < bound.",
         )
 
@@ -119,8 +117,7 @@ def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
     )
     if not alike:
         refuse(
-            "A tensor indexes a list whose items have different types, so the type of the result is "
-            "not known at compile time",
+            "A tensor indexes a list whose items differ in type, so the type of the result is unknown",
             "Use items of the same shape and dtype, or write if/elif on the index.",
         )
     picked = [_picked([alternatives[k] for alternatives, _ in pairs], key) for k in range(len(leaves))]
@@ -285,8 +282,7 @@ def _extreme(kind: Callable[..., Any], precedes: Callable[[Any, Any], Any]) -> C
             return kind(items, **kwargs) if len(args) == 1 else kind(*args, **kwargs)
         if kwargs:
             refuse(
-                f"'{kind.__name__}' of tensors does not support the argument {', '.join(kwargs)} in a "
-                "compiled function",
+                f"'{kind.__name__}' of tensors does not support {', '.join(kwargs)} in a compiled function",
                 "Use ops.argmin or ops.argmax, or a loop with 'if'.",
             )
         best = items[0]
@@ -309,9 +305,8 @@ def _decided(is_any: bool, items: Any) -> Any:
     for item in items:
         if before is not None and (changed := changed_since(before)) is not None:
             refuse(
-                f"'{'any' if is_any else 'all'}' stops at an item that depends on a tensor, and "
-                f"computing the next item assigns {changed}. Whether that happens is not known at "
-                "compile time",
+                f"'{'any' if is_any else 'all'}' stops at an item that depends on a tensor, and computing "
+                f"the next item assigns {changed}. Whether that happens is not known at compile time",
                 "Write a loop: for item in items: … break.",
             )
         value = plain_truth(item)

@@ -205,8 +205,7 @@ class _Loop:
             before = self.variables.values[k]
             refuse(
                 f"{quoted(name)} is {outline(before)} before an iteration of this loop and "
-                f"{outline(body.final_value(k))} after it. A variable of a compiled loop keeps its "
-                "structure",
+                f"{outline(body.final_value(k))} after it. A variable of a compiled loop keeps its structure",
                 "Create a tensor of the final size before the loop and assign its elements, or loop "
                 "over a fixed number of items: for i in range(n).",
             )
@@ -341,8 +340,9 @@ class _Loop:
                 if self.body.values[k] is not UNDEFINED:
                     held = self.variables.place(k)
                     name = held.name if held is not None else name
-                    reason = "it is assigned only in a loop that may run zero iterations"
-                    mutation_policy.dropped(name, reason)
+                    mutation_policy.dropped(
+                        name, "it is assigned only in a loop that may run zero iterations"
+                    )
                 values.append(UNDEFINED)
                 continue
             pairs = zip(self.places[k], self.leaves[k], strict=True)
