@@ -52,11 +52,11 @@ KINDS = {
     "contraction": Kind(roundings=64),
     # a program of some ten operators against a formula or in two modes: eager, compiled, batched, differentiated
     "program": Kind(roundings=256),
-    # several steps of an optimizer or a recurrence, each of which starts from the errors of the step before
-    "training": Kind(roundings=1024),
-    # linear systems and spectra: the condition number, up to about 1000, multiplies the roundings
-    "decomposition": Kind(roundings=4096),
-    # operators at random samples
+    # a deep network, or several steps of an optimizer, each of which starts from the errors of the step before
+    "long program": Kind(roundings=1024),
+    # condition numbers up to about 1000: linear systems, spectra, differences of nearly equal numbers
+    "ill-conditioned": Kind(roundings=4096),
+    # operators at random samples, special functions against another implementation
     "law": Kind(share=2 / 3),
     # an iteration that stopped at its own limit, or whose steps feed their errors into the next ones
     "iteration": Kind(share=1 / 2),
