@@ -87,7 +87,7 @@ def test_device_training_agrees_with_the_host(calls, monkeypatch):
     with eager(switch):
         expected = losses()
     for values in results.values():
-        assert_close(values, expected, kind="training", dtype=np.float32)
+        assert_close(values, expected, kind="long program", dtype=np.float32)
 
 
 def test_device_loops_of_equal_graphs_share_a_kernel(monkeypatch):
@@ -107,7 +107,7 @@ def test_device_loops_of_equal_graphs_share_a_kernel(monkeypatch):
         results = [cell(x)[0].asnumpy() for cell in cells]
         set_kernel_runner(None)
         expected = [cell(x)[0].asnumpy() for cell in cells]
-    assert_close(results, expected, kind="training", each=True)
+    assert_close(results, expected, kind="long program", each=True)
     assert len(kernels) == 2
     assert len(set(kernels)) == 1
 

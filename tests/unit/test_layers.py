@@ -384,7 +384,7 @@ def test_a_compiled_net_of_many_layers():
     compiled, (cdx, cweights) = both(x)
     assert_close(compiled, value, kind="program")
     for a, b in zip([cdx, *cweights], [dx, *weights], strict=True):
-        assert_close(a, b, kind="decomposition", each=True)
+        assert_close(a, b, kind="ill-conditioned", each=True)
 
 
 def test_layers_compute_in_the_type_of_to_float():
@@ -525,10 +525,10 @@ def test_layers_put_together(mode):
     w = inner.dense.weight.asnumpy()
     assert np.abs(w).max() < 0.1  # Normal(0.01)
     y = x.asnumpy() @ w.T / np.sqrt(1 + 1e-5)
-    assert_close(over(x), np.where(y > 0, y, 0.3 * y), kind="training")
+    assert_close(over(x), np.where(y > 0, y, 0.3 * y), kind="long program")
     gradient = ms.grad(lambda x: over(x).sum())(x)
     slopes = (np.where(y > 0, 1, 0.3) @ w) / np.sqrt(1 + 1e-5)
-    assert_close(gradient, slopes, kind="training")
+    assert_close(gradient, slopes, kind="long program")
     image = Tensor(RNG.normal(size=(2, 3, 5, 5)).astype(np.float32))
     block = nn.Conv2dBnAct(3, 2, 3, has_bn=True, activation=nn.ReLU()).set_train()
     actual = block(image).asnumpy()
@@ -536,5 +536,5 @@ def test_layers_put_together(mode):
     expected = (plain - plain.mean((0, 2, 3), keepdims=True)) / np.sqrt(
         plain.var((0, 2, 3), keepdims=True) + 1e-5
     )
-    assert_close(actual, np.maximum(expected, 0), kind="training")
+    assert_close(actual, np.maximum(expected, 0), kind="long program")
     assert [p.name for p in block.trainable_params()] == ["conv.weight", "batchnorm.gamma", "batchnorm.beta"]

@@ -229,7 +229,7 @@ def test_dtypes(dtype):
     f = lambda x: ops.sin(x).astype(ms.float64).sum()
     found = ms.jit(nested(f, 2))(X.astype(dtype))
     assert found.dtype == dtype
-    assert_close(found, -np.sin(X.asnumpy()), kind="training")
+    assert_close(found, -np.sin(X.asnumpy()), kind="long program")
 
 
 def test_factorials_of_high_orders():

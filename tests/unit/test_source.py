@@ -259,7 +259,9 @@ def test_a_loop_is_a_loop_and_its_derivative_one_backwards():
 def test_jax_has_loops_of_its_own():
     program = ms.source(ms.grad(decay), POINT, Tensor(4), emit="jax")
     agree(
-        program.function()(POINT.asnumpy(), np.int64(2000)), ms.grad(decay)(POINT, Tensor(2000)), "training"
+        program.function()(POINT.asnumpy(), np.int64(2000)),
+        ms.grad(decay)(POINT, Tensor(2000)),
+        "long program",
     )
 
 

@@ -18,7 +18,7 @@ def test_loss_and_derivative(run):
     loss, slope = run(lambda x, i, v, n: ops.CTCLoss()(x, i, v, n))(Tensor(X), INDICES, VALUES, LENGTHS)
     assert_close(loss, [4.10153, 3.834833, 5.541636], kind="program")
     expected = [[-0.12752, 0.17462, 0.37809, -0.42519], [-0.20251, 0.3873, 0.17229, -0.35708]]
-    assert_close(slope.asnumpy()[:2, 0], expected, kind="decomposition")
+    assert_close(slope.asnumpy()[:2, 0], expected, kind="ill-conditioned")
     by_grad = run(ms.grad(lambda x: ops.CTCLoss()(x, INDICES, VALUES, LENGTHS)[0].sum()))(Tensor(X))
     assert_close(by_grad, slope)
 

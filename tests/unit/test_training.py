@@ -61,8 +61,8 @@ def test_a_training_step_descends(mode):
     losses = [float(step(*map(ms.Tensor, BATCHES[k % 2]))) for k in range(4)]
     wanted, w, b = descended(4)
     assert_close(losses, wanted, kind="program", each=True, dtype=np.float32)
-    assert_close(net.weight, w, kind="training")
-    assert_close(net.bias, b, kind="training")
+    assert_close(net.weight, w, kind="long program")
+    assert_close(net.bias, b, kind="long program")
     if mode == "graph":
         assert step._compiled.cache_info().misses == 1
 
@@ -262,7 +262,7 @@ def test_a_derived_scaled_step_with_a_branch_of_its_own(mode):
     step(ms.Tensor(X[4:] * np.float32(np.inf)), ms.Tensor(Y[4:]))
     step(*map(ms.Tensor, BATCHES[1]))
     _, w, _ = descended(2)
-    assert_close(net.weight, w, kind="training")
+    assert_close(net.weight, w, kind="long program")
     assert float(step.scale_sense.value()) == 32.0
 
 
@@ -284,7 +284,7 @@ def test_training_over_a_list_prints_losses(mode, capsys):
     ]
     found = [float(line.partition(", loss is ")[2]) for line in lines]
     assert_close(found, losses, kind="program", each=True, dtype=np.float32)
-    assert_close(net.weight, w, kind="training")
+    assert_close(net.weight, w, kind="long program")
 
 
 @pytest.mark.parametrize("form", ["tuples", "dicts", "tensors", "generator", "class", "dataset"])
@@ -305,7 +305,7 @@ def test_datasets_of_all_kinds(form):
         given["dataset"] = dataset.NumpySlicesDataset((X, Y), ["data", "label"], shuffle=False).batch(4)
     trained, net = model()
     trained.train(1, given[form])
-    assert_close(net.weight, descended(2)[1], kind="training")
+    assert_close(net.weight, descended(2)[1], kind="long program")
 
 
 def test_a_net_that_returns_its_loss_takes_batches_as_they_are():
@@ -391,7 +391,7 @@ def test_sink_size_is_the_length_of_an_epoch():
     trained, net = model()
     trained.train(2, BATCHES, callback, dataset_sink_mode=True, sink_size=3)
     assert steps == [(1, 1), (1, 2), (1, 3), (2, 4), (2, 5), (2, 6)]
-    assert_close(net.weight, descended(6)[1], kind="training")
+    assert_close(net.weight, descended(6)[1], kind="long program")
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -407,7 +407,7 @@ def test_a_data_sink_takes_its_batches_itself(compiled):
     sink = ms.data_sink(step, BATCHES, sink_size=3, jit_config=object() if compiled else None)
     losses, w, _ = descended(6)
     assert_close([float(sink()), float(sink())], [losses[2], losses[5]], kind="program", dtype=np.float32)
-    assert_close(net.weight, w, kind="training")
+    assert_close(net.weight, w, kind="long program")
     with pytest.raises(ValueError, match="gives its batches once"):
         ms.data_sink(step, iter(BATCHES))
 
