@@ -138,7 +138,7 @@ def test_half_precision_keeps_the_statistics():
     y = cell(x)
     assert y.dtype == ms.float16
     assert cell.moving_mean.dtype == ms.float32
-    assert_close(cell.moving_mean, 30, kind="decomposition")
+    np.testing.assert_allclose(cell.moving_mean.asnumpy(), 30, rtol=1e-3)  # the mean of random numbers
 
 
 # --- the others --------------------------------------------------------------------------------------
