@@ -408,7 +408,7 @@ def test_methods_are_numpys(ours, numpys):
     for f in (ours, Compiled(ours)):
         found = f(Tensor(M))
         assert (found.asnumpy().dtype, found.shape) == (expected.dtype, expected.shape)
-        np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-6)
+        assert_close(found, expected)
 
 
 def test_methods_that_find_places():
