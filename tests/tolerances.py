@@ -132,9 +132,12 @@ def assert_close(
         dtype = [*element_types(actual), *element_types(expected)] or np.float64
     limit = tolerance(dtype, kind, length=length, order=order)
     found, wanted = wide_array(actual), wide_array(expected)
-    if not (each or KINDS[kind].elementwise):
+    each = each or KINDS[kind].elementwise
+    if not each:
         scale = max(scale, float(np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0.0)))
-    np.testing.assert_allclose(found, wanted, rtol=limit, atol=limit * scale, err_msg=f"{what} ({kind})")
+    np.testing.assert_allclose(
+        found, wanted, rtol=limit if each else 0, atol=limit * scale, err_msg=f"{what} ({kind})"
+    )
 
 
 def element_types(value: Any) -> list[Any]:
