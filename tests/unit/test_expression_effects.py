@@ -7,6 +7,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor
+from tests.tolerances import assert_close
 
 INPUTS = ([1.0, 2.0], [-1.0, -2.0], [-5.0, 6.0])
 COUNT = 0
@@ -305,7 +306,7 @@ def values(function):
 def test_compiled_as_in_eager_mode(function):
     compiled = ms.jit(function)
     for ours, theirs in zip(values(compiled), values(function), strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+        assert_close(ours, theirs, kind="program", each=True)
     misses = compiled.cache_info().misses
     values(compiled)
     assert compiled.cache_info().misses == misses, "what the program assigns inside selects none"
@@ -316,7 +317,7 @@ def test_the_gradient_of_the_way_that_was_taken():
         total = lambda x, f=function: f(x).sum()
         slope, compiled = ms.grad(total), ms.grad(ms.jit(total))
         for ours, theirs in zip(values(compiled), values(slope), strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+            assert_close(ours, theirs, kind="program")
 
 
 def refusal(function):
