@@ -66,13 +66,13 @@ def faults(prose: list[FileProse], limits: dict[str, int]) -> list[str]:
     """Describe each file with more or fewer hits than its limit, and each limit of a missing file."""
     messages = []
     for file in prose:
-        limit = limits.get(file.name, file.allowed)
+        limit = max(limits.get(file.name, 0), file.allowed)
         if file.count > limit:
             messages += file.listing()
             messages.append(
                 f"{file.name}: {file.count} hits, but its limit is {limit}. Rewrite these sentences."
             )
-        elif file.name in limits and limits[file.name] != max(file.count, file.allowed + 1):
+        elif file.count < limits.get(file.name, 0):
             messages.append(
                 f"{file.name}: {file.count} hits, fewer than its limit {limit}: run {_COMMAND} --write"
             )

@@ -183,6 +183,10 @@ def test_limits_fail_in_both_directions(page):
     assert "its limit is 2" in prose.faults([file], {file.name: 2})[-1]
     assert "its limit is 0" in prose.faults([file], {})[-1]
     assert "fewer than its limit 4" in prose.faults([file], {file.name: 4})[0]
+    longer = page(1, "long.md")
+    longer.words["pages"] = 2000
+    assert "fewer than its limit 2" in prose.faults([longer], {longer.name: 2})[0]
+    assert prose.faults([longer], {longer.name: 1}) == prose.faults([longer], {}) == []
     assert "is gone" in prose.faults([], {"gone.md": 1})[0]
 
 
