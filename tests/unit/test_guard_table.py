@@ -1492,6 +1492,79 @@ def dict_of_a_cell_replaced():
     return net, lambda: setattr(net, "__dict__", {**vars(net), "k": 3.0})
 
 
+class _Lazy:
+    """A plain object with a property that is computed once."""
+
+    k = 2.0
+
+    @functools.cached_property
+    def x(self):
+        return self.k
+
+
+def _generate_lazy(owner):
+    yield owner.x
+
+
+def _recomputed(owner):
+    owner.k = 3.0
+    del owner.x
+
+
+@case
+def cached_property_overwritten():
+    owner = _Lazy()
+    return lambda x: x * owner.x, lambda: setattr(owner, "x", 3.0)
+
+
+@case
+def cached_property_overwritten_in_dict():
+    owner = _Lazy()
+    return lambda x: x * owner.x, lambda: operator.setitem(vars(owner), "x", 3.0)
+
+
+@case
+def cached_property_deleted():
+    owner = _Lazy()
+    return lambda x: x * owner.x, lambda: _recomputed(owner)
+
+
+@case
+def cached_property_that_was_filled_before():
+    owner = _Lazy()
+    assert owner.x == 2.0
+    return lambda x: x * owner.x, lambda: _recomputed(owner)
+
+
+@case
+def cached_property_read_by_operator():
+    owner = _Lazy()
+    return lambda x: x * operator.attrgetter("x")(owner), lambda: setattr(owner, "x", 3.0)
+
+
+@case
+def cached_property_read_by_a_generator():
+    owner = _Lazy()
+    return lambda x: x * sum(_generate_lazy(owner)), lambda: setattr(owner, "x", 3.0)
+
+
+class _LazyScale(_Lazy, nn.Cell):
+    def construct(self, x):
+        return x * self.x
+
+
+@case
+def cached_property_of_a_cell_overwritten():
+    net = _LazyScale()
+    return net, lambda: operator.setitem(vars(net), "x", 3.0)
+
+
+@case
+def cached_property_of_a_cell_deleted():
+    net = _LazyScale()
+    return net, lambda: _recomputed(net)
+
+
 # -- constants --------------------------------------------------------------------------------------
 
 

@@ -66,6 +66,9 @@ class Dependencies(Reads):
         Left out: what the traced function changed itself, and objects that nothing else refers to.
         """
         self._typed = [(p, p.type) for p in parameters]
+        for key, entry in self._entries.items():
+            if key[0] == "own":  # the trace has filled a cached property, whose value counts from now on
+                entry[3] = read_entry(entry[0], entry[1], entry[2])
         entries = [e for e in self._entries.values() if len(e) == 6 and not is_traced_value(e[3])]
         entries = [e for e in entries if e[0] is checksum or stands(e)]
         cells = [weakref.ref(reference) for reference in self._owners.values()]

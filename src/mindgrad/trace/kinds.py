@@ -21,12 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mindgrad.trace.reach import (
-    attribute_names,
-    cached_names,
-    is_iterator,
-    own_attributes,
-)
+from mindgrad.trace.reach import attribute_names, is_iterator, own_attributes
+from mindgrad.trace.state_equality import cached_names
 
 __all__ = ["COPIED_BYTES", "ITERATOR", "OBJECT", "Kind", "is_generator", "kinds_of"]
 

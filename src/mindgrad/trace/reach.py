@@ -33,8 +33,7 @@ from mindgrad.trace.state_equality import HOLDERS, NOT_THE_USERS, is_cell
 from mindgrad.trace.user_functions import captured, in_package
 
 __all__ = [
-    "attribute_names", "cached_names", "is_iterator", "is_of_library", "is_the_users",
-    "objects_in_reach", "own_attributes",
+    "attribute_names", "is_iterator", "is_of_library", "is_the_users", "objects_in_reach", "own_attributes",
 ]  # fmt: skip
 
 #: types of immutable objects without mutable parts
@@ -88,13 +87,6 @@ def own_attributes(owner: Any) -> dict[str, Any]:
         for name in _PRIVATE:
             attributes.pop(name, None)
     return attributes
-
-
-@functools.lru_cache(maxsize=4096)
-def cached_names(kind: Any) -> tuple[str, ...]:
-    """The names of the attributes of a class that are computed once: ``functools.cached_property``."""
-    held = [(name, value) for base in kind.__mro__ for name, value in vars(base).items()]
-    return tuple(name for name, value in held if isinstance(value, functools.cached_property))
 
 
 def is_of_library(function: Any) -> bool:

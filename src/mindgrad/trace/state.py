@@ -20,6 +20,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import cell_guards, effect_log, owned_objects
 from mindgrad.trace.guard_reads import is_constant
 from mindgrad.trace.guards import MISSING, Dependencies
+from mindgrad.trace.state_equality import cached_names
 
 __all__ = [
     "Journal", "advance", "compilation", "computing_in", "depends_on", "depends_on_attribute", "float_type",
@@ -228,6 +229,8 @@ def read_attribute(owner: Any, name: str) -> Any:
             return value
         for each in [*value]:
             read_attribute(owner, each)
+        for each in cached_names(kind):
+            record.method(owner, each)
     elif isinstance(getattr(kind, name, None), property) and not isinstance(owner, Tensor):
         record.method(owner, name)
     else:

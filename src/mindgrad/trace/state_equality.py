@@ -25,7 +25,7 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.signature import COMPARED_BYTES, same
 
 __all__ = [
-    "CONTAINERS", "HOLDERS", "NOT_THE_USERS", "array_of_tensor", "attributes", "checksum",
+    "CONTAINERS", "HOLDERS", "NOT_THE_USERS", "array_of_tensor", "attributes", "cached_names", "checksum",
     "elements_of_array", "has_items", "held_items", "holds_state", "is_cell", "is_changeable_array",
     "is_read_unseen", "is_traced_value", "is_users_class", "items", "keyword_defaults", "own_attribute",
     "same_elements", "same_items", "static",
@@ -182,6 +182,13 @@ def is_users_class(kind: Any) -> bool:
 def is_cell(kind: Any) -> bool:
     """Whether a class is one of Cells."""
     return hasattr(kind, "construct") and hasattr(kind, "parameters_and_names")
+
+
+@functools.lru_cache(maxsize=4096)
+def cached_names(kind: Any) -> tuple[str, ...]:
+    """The names of the attributes of a class that are computed once: ``functools.cached_property``."""
+    held = [(name, value) for base in kind.__mro__ for name, value in vars(base).items()]
+    return tuple(name for name, value in held if isinstance(value, functools.cached_property))
 
 
 @functools.lru_cache(maxsize=4096)
