@@ -3,46 +3,31 @@
 from __future__ import annotations
 
 import importlib.util
-import inspect
 import sys
 import types
-from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.cell_guards import ALL, INVENTORY, MISSING, UNREAD
+from mindgrad.trace.contents import ATTRIBUTES, DICT, KEYWORDS, NAMES, Kind, guarded_kind, same_item
 from mindgrad.trace.effect_log import UNDEFINED, Attribute, Place, name_of, note_read
-from mindgrad.trace.guard_entries import CHANGING, attribute_names, attributes_of, items_of, kind_of, stands
-from mindgrad.trace.state_equality import (
-    NOT_THE_USERS,
-    array_of_tensor,
-    attributes,
-    checksum,
-    elements_of_array,
-    has_items,
-    held_items,
-    holds_state,
-    is_cell,
-    is_changeable_array,
-    is_traced_value,
-    is_users_class,
-    items,
-    keyword_defaults,
-    own_attribute,
-    static,
-)
 from mindgrad.trace.user_functions import (
-    NUMERIC,
     captured,
+    computed_by,
     functions_in,
     global_names,
     imported_names,
     in_package,
-)
+    is_cell,
+    is_constant,
+    is_of_library,
+    is_users_class,
+    read_by,
+)  # fmt: skip
 
-__all__ = ["MAKE_ONCE", "OF_FUNCTIONS", "Reads", "global_names", "is_constant"]
+__all__ = [
+    "MAKE_ONCE", "OF_FUNCTIONS", "Reads", "content", "is_traced_value", "read_entry", "stands", "static",
+]  # fmt: skip
 
 #: the name of the closure variable that rewritten functions have more than those that users wrote
 _RUNTIME = "mg__"
@@ -50,8 +35,6 @@ _RUNTIME = "mg__"
 _OF_CLASSES = frozenset(
     ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
 )
-_CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
-_OTHER_MODULES = NOT_THE_USERS | NUMERIC
 #: special methods that run when an object or class is created, or not while a program is traced
 _AT_CREATION = frozenset(
     ["__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__", "__del__"]
@@ -64,6 +47,47 @@ MAKE_ONCE = "Define the function once, outside of the loop, and pass what change
 _FUNCTION = "Call it by a variable of your own program, whose changes are seen."
 _CODE_ADVICE = "Define it once."
 _VARIABLE = "Pass it as an argument that is a Tensor, or make it a Parameter."
+
+
+# -- entries: [read, holder, name, value, label, advice] --------------------------------------------
+#
+# ``read`` is a function, and ``read(holder, name, MISSING)`` the question; or the kind of the contents of
+# the holder, which are the answer.
+
+
+def static(kind: Any, name: str, default: Any) -> Any:
+    """An attribute of a class itself, as it was defined."""
+    return vars(kind).get(name, default)
+
+
+def _own_attribute(owner: Any, name: str, default: Any) -> Any:
+    """The attribute of the instance itself, whatever its class says."""
+    return owner.__dict__.get(name, default)
+
+
+def content(cell: Any, _: str, default: Any) -> Any:
+    """The content of a closure cell."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # a variable without a value
+        return default
+
+
+def read_entry(read: Any, holder: Any, name: str) -> Any:
+    """The present answer to the question of an entry."""
+    if type(read) is Kind:
+        return read.read(holder)
+    return read(holder, name, MISSING)
+
+
+def stands(entry: list[Any]) -> bool:
+    """Whether the answer to the question of an entry is what it was."""
+    read, holder, name, value, _, _ = entry
+    now = read_entry(read, holder, name)
+    if not (read.same(now, value) if type(read) is Kind else same_item(value, now)):
+        return False
+    entry[3] = now  # the next question is quick
+    return True
 
 
 class Reads:
@@ -93,7 +117,7 @@ class Reads:
         if id(cell) not in self._owners:
             self._owners[id(cell)] = cell
             label = f"the __dict__ of {type(cell).__name__}"
-            self._entries[("dict", id(cell))] = [attributes_of, cell, "", vars(cell), label, _ATTRIBUTE]
+            self._entries[("dict", id(cell))] = [getattr, cell, ALL, vars(cell), label, _ATTRIBUTE]
             self.method(cell, "construct")
             self._class(cell)
 
@@ -112,18 +136,10 @@ class Reads:
                 else f"the attribute '{read_name}' of {whose}"
             )
             if read_name == ALL:
-                names = {*attributes_of_cell} - UNREAD
-                self._entries[key] = [attribute_names, cell, ALL, names, f"the set of {label}", _ATTRIBUTE]
+                self._contents_of(NAMES, cell, f"the set of {label}", key)
             elif read_name in INVENTORY:
                 label = label if read_name == "_hooks" else f"the inventory of {whose}"
-                self._entries[key] = [
-                    items,
-                    attributes_of_cell[read_name],
-                    "",
-                    items_of(attributes_of_cell[read_name]),
-                    label,
-                    _ATTRIBUTE,
-                ]
+                self._contents_of(DICT, attributes_of_cell[read_name], label, key)
             elif read_name in attributes_of_cell:
                 self._entries[key] = [
                     dict.get,
@@ -148,7 +164,7 @@ class Reads:
             self.read_of_cell(owner, name)
             return
         label = f"the attribute '{name}' of {name_of(owner)}"
-        read = own_attribute if own else getattr
+        read = _own_attribute if own else getattr
         self._entries[key] = [read, owner, name, value, label, _ATTRIBUTE]
         self._class(owner)
         if value is not MISSING:
@@ -164,7 +180,7 @@ class Reads:
         kind: Any = type(owner)
         if is_users_class(kind) or id(owner) in self._owners:
             label = f"the class of {kind.__name__}"
-            entry = [kind_of, owner, "__class__", kind, label, _CODE_ADVICE]
+            entry = [getattr, owner, "__class__", kind, label, _CODE_ADVICE]
             self._entries.setdefault((id(owner), "__class__"), entry)
 
     def method(self, owner: Any, name: str) -> None:
@@ -231,12 +247,12 @@ class Reads:
         """
         for base in kind.__mro__:
             key = ("methods", id(base), is_created)
-            if key in self._entries or base.__module__.partition(".")[0] in _OTHER_MODULES:
+            if key in self._entries or not is_users_class(base):
                 continue
             self._entries[key] = []
             for name, held in vars(base).items():
                 is_special = name[:2] == "__" == name[-2:] and (is_created or name not in _AT_CREATION)
-                for method in (getattr(held, "__func__", held) if is_special else None, *_computed_by(held)):
+                for method in (getattr(held, "__func__", held) if is_special else None, computed_by(held)):
                     if isinstance(method, types.FunctionType):
                         self._unconverted(method, kind)
 
@@ -245,20 +261,15 @@ class Reads:
         waiting = [function]
         while waiting:
             method = waiting.pop()
-            code, namespace = method.__code__, method.__globals__
-            module = str(namespace.get("__name__")).partition(".")[0]
-            if id(method) in self._met or module in _OTHER_MODULES:
+            if id(method) in self._met or is_of_library(method):
                 continue
             self._met[id(method)] = method
             self._variables(method)
-            read = [namespace.get(name) for name in global_names(code)]
-            read += [inspect.getattr_static(kind, name, None) for name in code.co_names]
-            for value in read:
-                called = getattr(value, "__func__", value)
-                if isinstance(called, types.FunctionType):
-                    waiting.append(called)
-                elif isinstance(value, type):
-                    self.special_methods(value, is_created=True)
+            for each in read_by(method, kind):
+                if isinstance(each, types.FunctionType):
+                    waiting.append(each)
+                elif isinstance(each, type):
+                    self.special_methods(each, is_created=True)
 
     def contents(self, owner: Any, label: str) -> None:
         """Note everything that an object holds itself: code that is not converted may read it."""
@@ -274,22 +285,22 @@ class Reads:
                     entry = [static, owner, name, value, label, _CODE_ADVICE]
                     self._entries.setdefault(("class", id(owner), name), entry)
         elif hasattr(owner, "__dict__") and is_users_class(kind):
-            self._attributes(owner, label)
+            self._contents_of(ATTRIBUTES, owner, label)
         else:
             self._value(owner, label)
 
     def namespace(self, names: dict[str, Any]) -> None:
         """Note all global variables of a module, and the contents of those that the user has defined."""
-        entry = [items, names, "", items_of(names), "the global variables", _VARIABLE]
-        self._entries.setdefault(("value", id(names)), entry)
+        self._contents_of(DICT, names, "the global variables")
         self.roots.append((names, "the global variables"))
         for name, value in names.items():
             if name[:2] != "__":
                 self._value(value, f"the global variable '{name}'")
 
-    def _attributes(self, owner: Any, label: str) -> None:
-        entry = [attributes, owner, "", attributes(owner, "", None), label, _ATTRIBUTE]
-        self._entries.setdefault(("value", id(owner)), entry)
+    def _contents_of(self, kind: Kind, owner: Any, label: str, key: Any = None) -> Any:
+        """Note the contents of an object; they."""
+        entry = [kind, owner, "", kind.read(owner), label, _ATTRIBUTE if kind.write is None else _VARIABLE]
+        return self._entries.setdefault(key or ("value", id(owner)), entry)[3]
 
     def _variables(self, function: types.FunctionType) -> None:
         self._of_function(function)
@@ -313,7 +324,7 @@ class Reads:
             if key in self._entries or name in ("__class__", _RUNTIME):
                 continue
             label = f"the variable '{name}' that {function.__qualname__} uses"
-            self._entries[key] = [None, cell, name, value, label, _VARIABLE]
+            self._entries[key] = [content, cell, name, value, label, _VARIABLE]
             self._value(value, label)
             # a wrapped function runs as part of its wrapper
             if isinstance(value, types.FunctionType):
@@ -343,8 +354,7 @@ class Reads:
         defaults, keywords = function.__defaults__ or (), function.__kwdefaults__
         label = f"the defaults of {function.__qualname__}"
         if keywords:
-            value = keyword_defaults(function, "__kwdefaults__", None)
-            entry = [keyword_defaults, function, "__kwdefaults__", value, label, _CODE_ADVICE]
+            entry = [KEYWORDS, function, "__kwdefaults__", KEYWORDS.read(function), label, _CODE_ADVICE]
             self._entries[(id(function), "contents of __kwdefaults__")] = entry
         for value in (*defaults, *(keywords or {}).values()):
             self._value(value, label)
@@ -364,26 +374,13 @@ class Reads:
                 if not isinstance(value.__self__, types.ModuleType):
                     waiting.append(value.__self__)
                 continue
-            key = ("value", id(value))
-            if key in self._entries:
+            if ("value", id(value)) in self._entries:
                 continue
-            if isinstance(value, Tensor):
-                if not value.is_parameter and not value.is_traced:
-                    self._entries[key] = [array_of_tensor, value, "", value._array, label, _VARIABLE]
-            elif has_items(value):
-                self._entries[key] = [items, value, "", items_of(value), label, _VARIABLE]
-                waiting.extend(held_items(value))
-            elif isinstance(value, np.ndarray) or is_changeable_array(value):
-                elements: Any = elements_of_array(value, "", None)
-                read: Any = elements_of_array
-                # else a constant of the program, which the trace must not change either
-                if elements is None and isinstance(value, np.ndarray) and value.flags.writeable:
-                    read, elements = checksum, checksum(value, "", None)
-                if elements is not None:
-                    self._entries[key] = [read, value, "", elements, label, _VARIABLE]
-            elif holds_state(value):
-                self._attributes(value, label)
-                waiting.extend(vars(value).values())
+            kind = guarded_kind(value)
+            if kind is not None:
+                contents = self._contents_of(kind, value, label)
+                if type(contents) is tuple:
+                    waiting.extend(contents)
 
     def assigned(self, location: Place, before: Any, counts: bool) -> None:
         """Note that the program assigns ``location``, which held ``before``.
@@ -401,20 +398,18 @@ class Reads:
             is_of_class = before is MISSING and entry[0] is getattr and not isinstance(holder, type)
             entry[3] = getattr(type(holder), name, MISSING) if is_of_class else before
         entry = self._entries.get(("value", id(holder)))
-        if entry and entry[0] is attributes:  # each by itself, but this one
+        if entry and entry[0] is ATTRIBUTES:  # each by itself, but this one
             label = entry[4]
             self._entries[("value", id(holder))] = []
             for attribute, value in vars(holder).items():
                 if attribute != name or counts:
                     value = before if attribute == name else value
-                    record = [own_attribute, holder, attribute, value, label, _ATTRIBUTE]
+                    record = [_own_attribute, holder, attribute, value, label, _ATTRIBUTE]
                     self._entries.setdefault((id(holder), attribute), record)
 
     def effects(self) -> list[list[Any]]:
         """The entries of objects whose contents have changed since they were read."""
-        entries = [
-            e for e in self._entries.values() if len(e) == 6 and e[0] in CHANGING and e[3] is not MISSING
-        ]
+        entries = [e for e in self._entries.values() if e and _is_effect(e[0]) and e[3] is not MISSING]
         return [e for e in entries if not is_traced_value(e[3]) and not stands(e) and not _is_computed(e)]
 
     def compares(self, holder: Any) -> bool:
@@ -424,7 +419,19 @@ class Reads:
     def effect_on(self, holder: Any) -> list[Any] | None:
         """The entry of an object if its contents have changed since they were read."""
         entry = self._entries.get(("value", id(holder)))
-        return entry if entry and entry[0] in CHANGING and not stands(entry) else None
+        return entry if entry and _is_effect(entry[0]) and not stands(entry) else None
+
+
+def _is_effect(read: Any) -> bool:
+    """Whether code that is not converted may have changed what an entry has read."""
+    return read.is_effect if type(read) is Kind else read in (getattr, dict.get)
+
+
+def is_traced_value(value: Any) -> bool:
+    """Whether a value belongs to a program that was traced."""
+    if isinstance(value, Tensor):
+        return value._array is None
+    return type(value) is tuple and any(isinstance(x, Tensor) and x._array is None for x in value)
 
 
 def _is_computed(entry: list[Any]) -> bool:
@@ -437,13 +444,3 @@ def _is_computed(entry: list[Any]) -> bool:
             descriptor = type(vars(kind)[name])
             return hasattr(descriptor, "__get__") and descriptor is not types.MemberDescriptorType
     return getattr(holder, name, MISSING) is not MISSING
-
-
-def _computed_by(held: Any) -> Sequence[Any]:
-    """The functions that reading an attribute runs whose class holds ``held``."""
-    return (held.fget,) if isinstance(held, property) else (getattr(held, "func", None),)
-
-
-def is_constant(module: types.ModuleType, value: Any) -> bool:
-    """Whether an attribute of a module is a constant of the program: functions and classes of libraries."""
-    return isinstance(value, _CODE) and module.__name__.partition(".")[0] in _OTHER_MODULES

@@ -18,9 +18,8 @@ import numpy as np
 from mindgrad.ir.scope import GraphScope, as_it_is, innermost, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import cell_guards, effect_log, owned_objects
-from mindgrad.trace.guard_reads import is_constant
 from mindgrad.trace.guards import MISSING, Dependencies
-from mindgrad.trace.state_equality import cached_names
+from mindgrad.trace.user_functions import cached_names, is_constant
 
 __all__ = [
     "Journal", "advance", "compilation", "computing_in", "depends_on", "depends_on_attribute", "float_type",
@@ -205,7 +204,7 @@ def read_attribute(owner: Any, name: str) -> Any:
     record = noted()
     if record is None or effect_log.is_known(owner, name):
         return value
-    kind = type(owner)
+    kind: Any = type(owner)
     if kind is super:
         record.inherited(owner.__self_class__, owner.__thisclass__, name)
         return value
@@ -227,10 +226,10 @@ def read_attribute(owner: Any, name: str) -> Any:
             record.owner(owner)
             cell_guards.note_all(owner)
             return value
-        for each in [*value]:
-            read_attribute(owner, each)
-        for each in cached_names(kind):
-            record.method(owner, each)
+        for held in [*value]:
+            read_attribute(owner, held)
+        for computed in cached_names(kind):
+            record.method(owner, computed)
     elif isinstance(getattr(kind, name, None), property) and not isinstance(owner, Tensor):
         record.method(owner, name)
     else:

@@ -20,8 +20,8 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import outside_effects, owned_objects, state
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.python import convert
-from mindgrad.trace.reach import is_of_library, is_the_users, objects_in_reach
-from mindgrad.trace.user_functions import in_package
+from mindgrad.trace.reach import objects_in_reach
+from mindgrad.trace.user_functions import in_package, is_of_library, is_users_class
 
 __all__ = ["callee_for", "constructor_for"]
 
@@ -72,7 +72,7 @@ def _note_read(owner: Any) -> None:
         return
     if hasattr(kind, "parameters_and_names"):
         state.depends_on(owner)
-    elif is_the_users(kind) and hasattr(owner, "__dict__"):
+    elif is_users_class(kind) and hasattr(owner, "__dict__"):
         state.read_attribute(owner, "__dict__")
 
 

@@ -1,9 +1,11 @@
-"""User functions are found behind wrappers of this package and in closures, with the names they read."""
+"""The user's functions and classes: which they are, and what can be read from their code."""
 
 from __future__ import annotations
 
 import dis
 import functools
+import inspect
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -11,8 +13,9 @@ from typing import Any
 from mindgrad._base.location import PACKAGE
 
 __all__ = [
-    "EMPTY", "NUMERIC", "captured", "cell_content", "functions_in", "global_names", "imported_names",
-    "in_package",
+    "EMPTY", "NOT_THE_USERS", "NUMERIC", "cached_names", "captured", "cell_content", "computed_by",
+    "functions_in", "global_names", "imported_names", "in_package", "is_cell", "is_constant",
+    "is_of_library", "is_read_unseen", "is_users_class", "read_by", "root",
 ]  # fmt: skip
 
 #: packages whose Python code works on values only
@@ -24,8 +27,17 @@ NUMERIC = frozenset(
         "sympy", "tensorflow", "torch", "torchvision", "tqdm", "xarray",
     }
 )  # fmt: skip
+#: packages that are not the user's program, and not converted as it is
+NOT_THE_USERS = NUMERIC | {"mindgrad", *sys.stdlib_module_names}
+_CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 #: the content of a closure cell whose variable has no value yet
 EMPTY = object()
+
+
+@functools.lru_cache(maxsize=4096)
+def root(module: Any) -> str:
+    """The package of a module, by the module's name."""
+    return str(module).partition(".")[0]
 
 
 def cell_content(cell: Any) -> Any:
@@ -34,6 +46,16 @@ def cell_content(cell: Any) -> Any:
         return cell.cell_contents
     except ValueError:
         return EMPTY
+
+
+def is_of_library(function: Any) -> bool:
+    """Whether a function was defined in this package, in Python's library, or in one that works on values."""
+    return in_package(function) or root(function.__globals__.get("__name__")) in NOT_THE_USERS
+
+
+def is_constant(module: types.ModuleType, value: Any) -> bool:
+    """Whether an attribute of a module is a constant of the program: functions and classes of libraries."""
+    return isinstance(value, _CODE) and root(module.__name__) in NOT_THE_USERS
 
 
 def captured(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
@@ -90,6 +112,14 @@ def global_names(code: types.CodeType) -> tuple[str, ...]:
     return tuple(names)
 
 
+def read_by(method: types.FunctionType, kind: type) -> Iterator[Any]:
+    """The global variables that a method reads, and the attributes of its class ``kind``, as functions."""
+    values = [method.__globals__.get(name) for name in global_names(method.__code__)]
+    values += [inspect.getattr_static(kind, name, None) for name in method.__code__.co_names]
+    for value in values:
+        yield getattr(value, "__func__", value)
+
+
 @functools.lru_cache(maxsize=4096)
 def imported_names(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Modules and names that a function and the functions inside it read with ``from module import name``.
@@ -106,3 +136,53 @@ def imported_names(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], .
                 imports.append(("." * level.argval + step.argval, names.argval))
         waiting.extend(c for c in inner.co_consts if isinstance(c, types.CodeType))
     return tuple(imports)
+
+
+# -- classes -------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=4096)
+def is_users_class(kind: Any) -> bool:
+    """Whether a class is of the user's program, or of a library that is converted as that is."""
+    return root(kind.__module__) not in NOT_THE_USERS
+
+
+@functools.lru_cache(maxsize=4096)
+def is_cell(kind: Any) -> bool:
+    """Whether a class is one of Cells."""
+    return hasattr(kind, "construct") and hasattr(kind, "parameters_and_names")
+
+
+def computed_by(held: Any) -> Any:
+    """The function that reading an attribute runs whose class holds ``held``, or ``None``."""
+    return held.fget if isinstance(held, property) else getattr(held, "func", None)
+
+
+@functools.lru_cache(maxsize=4096)
+def cached_names(kind: Any) -> tuple[str, ...]:
+    """The names of the attributes of a class that are computed once: ``functools.cached_property``."""
+    held = [(name, value) for base in kind.__mro__ for name, value in vars(base).items()]
+    return tuple(name for name, value in held if isinstance(value, functools.cached_property))
+
+
+#: special methods whose reading is seen: flow of control converts them, or nothing is read
+_SEEN = frozenset([
+    "__init__", "__new__", "__post_init__", "__init_subclass__", "__call__", "__repr__", "__str__", "__del__",
+    "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__reduce__", "__reduce_ex__",
+    "__getstate__", "__setstate__", "__copy__", "__deepcopy__", "__format__", "__dir__", "__class_getitem__",
+])  # fmt: skip
+
+
+@functools.lru_cache(maxsize=4096)
+def is_read_unseen(kind: Any) -> bool:
+    """Whether a class of the user's has methods that Python calls itself: ``len(o)``, ``o[k]``, ``o == p``.
+
+    Of its instances all attributes count.
+    """
+    return any(
+        name.startswith("__") and name.endswith("__") and name not in _SEEN
+        for base in kind.__mro__
+        if is_users_class(base)
+        for name, held in vars(base).items()
+        if isinstance(held, types.FunctionType)
+    )

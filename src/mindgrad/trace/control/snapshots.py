@@ -20,12 +20,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from mindgrad._base.refusal import CompileError, refuse
-from mindgrad.trace.kinds import COPIED_BYTES, ITERATOR, Kind, is_generator, kinds_of
-from mindgrad.trace.python.convert import NUMERIC
-from mindgrad.trace.reach import (
-    objects_in_reach,
-)
-from mindgrad.trace.state_equality import NOT_THE_USERS
+from mindgrad.trace.contents import COPIED_BYTES, ITERATOR, Kind, is_generator, kinds_of
+from mindgrad.trace.reach import objects_in_reach
+from mindgrad.trace.user_functions import NOT_THE_USERS
 
 __all__ = ["Snapshot", "check", "entries_of", "refuse_advance", "refuse_change"]
 
@@ -176,7 +173,7 @@ def _users_frame(trace: Any) -> Any:
     frame = trace.tb_frame
     while trace is not None:
         root = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
-        if root not in NOT_THE_USERS and root not in NUMERIC:
+        if root not in NOT_THE_USERS:
             frame = trace.tb_frame
         trace = trace.tb_next
     return frame
