@@ -164,7 +164,8 @@ def _write_array(owner: np.ndarray, contents: tuple[Any, ...]) -> None:
     shape, dtype, elements = contents
     if owner.shape != shape:
         owner.resize(shape, refcheck=False)
-    owner[...] = np.frombuffer(elements, dtype).reshape(shape)
+    if elements:
+        owner[...] = np.frombuffer(elements, dtype).reshape(shape)
 
 
 def _read_checksum(array: np.ndarray) -> Any:

@@ -154,8 +154,8 @@ class Reads:
             elif read_name[:1] != "_" or not in_package(getattr(type(cell), read_name, None)):
                 self._class_attribute(cell, read_name, label)
 
-    def attribute(self, owner: Any, name: str, value: Any, own: bool = False) -> None:
-        """Note that ``owner.name`` was read and is ``value``; ``own``: without looking at its class."""
+    def attribute(self, owner: Any, name: str, value: Any) -> None:
+        """Note that ``owner.name`` was read and is ``value``."""
         key = (id(owner), name)
         if key in self._entries:
             return
@@ -164,8 +164,7 @@ class Reads:
             self.read_of_cell(owner, name)
             return
         label = f"the attribute '{name}' of {name_of(owner)}"
-        read = _own_attribute if own else getattr
-        self._entries[key] = [read, owner, name, value, label, _ATTRIBUTE]
+        self._entries[key] = [getattr, owner, name, value, label, _ATTRIBUTE]
         self._class(owner)
         if value is not MISSING:
             self._value(value, label)

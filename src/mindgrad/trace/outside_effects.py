@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from mindgrad._base.refusal import CompileError, refuse
+from mindgrad._base.refusal import refuse
 from mindgrad.ir.scope import GraphScope
 from mindgrad.trace import state
 from mindgrad.trace.contents import Kind
@@ -89,17 +89,14 @@ def _refuse_elements(dependencies: Dependencies, program: GraphScope) -> None:
         if id(tensor) not in lines:
             continue
         file, line = lines[id(tensor)]
-        try:
-            refuse(
-                f"a Tensor ({label}) is changed in place in a compiled program, which keeps such changes of "
-                f"Parameters only: afterwards the Tensor would have its old elements",
-                "Make it a Parameter, Parameter(x, requires_grad=False). Or change a copy, y = x.copy(), and "
-                "return it, or assign it to the attribute or variable. Or run in PYNATIVE_MODE.",
-                at=(file, line, None, None, ""),
-            )
-        except CompileError as refusal:
-            refusal.is_final = True
-            raise
+        refuse(
+            f"a Tensor ({label}) is changed in place in a compiled program, which keeps such changes of "
+            f"Parameters only: afterwards the Tensor would have its old elements",
+            "Make it a Parameter, Parameter(x, requires_grad=False). Or change a copy, y = x.copy(), and "
+            "return it, or assign it to the attribute or variable. Or run in PYNATIVE_MODE.",
+            at=(file, line, None, None, ""),
+            is_final=True,
+        )
 
 
 def _restored(entry: list[Any]) -> bool:
@@ -121,14 +118,11 @@ def _refuse(entry: list[Any], is_restored: bool, at: Any) -> None:
     kind = type(entry[1]).__name__
     restored = "it has been restored" if is_restored else "it could not be restored"
     subject = f"the contents of {entry[4]} ({kind}) are" if type(entry[0]) is Kind else f"{entry[4]} is"
-    try:
-        refuse(
-            f"{subject} changed in a compiled program: this would happen once, while compiling, and "
-            f"not when the program runs ({restored})",
-            "Change a copy; or return the new value, and change the object after the call; or run in "
-            "PYNATIVE_MODE.",
-            at=at,
-        )
-    except CompileError as error:
-        error.is_final = True
-        raise
+    refuse(
+        f"{subject} changed in a compiled program: this would happen once, while compiling, and "
+        f"not when the program runs ({restored})",
+        "Change a copy; or return the new value, and change the object after the call; or run in "
+        "PYNATIVE_MODE.",
+        at=at,
+        is_final=True,
+    )

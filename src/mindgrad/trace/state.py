@@ -243,18 +243,15 @@ def _is_bound_to(method: Any, owner: Any) -> bool:
     return method.__self__ is owner or method.__self__ is type(owner)
 
 
-def has_attribute(owner: Any, name: str, own: bool = False) -> bool:
-    """``hasattr(owner, name)``, and a note that the program being compiled depends on it.
-
-    ``own``: whether the object itself has it, whatever its class says.
-    """
-    if name in vars(owner) if own else hasattr(owner, name):
+def has_attribute(owner: Any, name: str) -> bool:
+    """``hasattr(owner, name)``, and a note that the program being compiled depends on it."""
+    if hasattr(owner, name):
         read_attribute(owner, name)
         return True
     record = noted()
     if record is not None and not isinstance(owner, Tensor) and not effect_log.is_known(owner, name):
-        record.attribute(owner, name, MISSING, own)
-        effect_log.note_read(effect_log.Attribute(owner, name), own)
+        record.attribute(owner, name, MISSING)
+        effect_log.note_read(effect_log.Attribute(owner, name))
     return False
 
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindgrad._base.refusal import CompileError, refuse
+from mindgrad._base.refusal import refuse
 from mindgrad.trace.contents import COPIED_BYTES, ITERATOR, Kind, is_generator, kinds_of
 from mindgrad.trace.reach import objects_in_reach
 from mindgrad.trace.user_functions import NOT_THE_USERS
@@ -187,17 +187,14 @@ def _sentence(entry: _Entry) -> str:
 
 
 def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoReturn:
-    try:
-        refuse(
-            f"{subject} inside a branch or loop that a tensor decides on: this would happen while compiling, "
-            "on all ways, and not when the program runs",
-            "Do it before or behind the branch or loop, and use there what it gave; numbers and tensors can "
-            "be kept in variables and attributes, which may differ; or run in PYNATIVE_MODE.",
-            frame=frame,
-        )
-    except CompileError as error:
-        error.is_final = is_final
-        raise
+    refuse(
+        f"{subject} inside a branch or loop that a tensor decides on: this would happen while compiling, "
+        "on all ways, and not when the program runs",
+        "Do it before or behind the branch or loop, and use there what it gave; numbers and tensors can "
+        "be kept in variables and attributes, which may differ; or run in PYNATIVE_MODE.",
+        frame=frame,
+        is_final=is_final,
+    )
 
 
 # -- at the line that changes something ----------------------------------------------------------------
