@@ -18,6 +18,7 @@ import os
 import subprocess
 import sys
 import types
+import weakref
 
 import numpy as np
 import pytest
@@ -1490,6 +1491,88 @@ def dict_of_a_cell_replaced():
 
     net = A()
     return net, lambda: setattr(net, "__dict__", {**vars(net), "k": 3.0})
+
+
+class _Single:
+    """A class with one instance."""
+
+    only = None
+
+    def __new__(cls):
+        if cls.only is None:
+            cls.only = object.__new__(cls)
+            cls.only.k = 2.0
+        return cls.only
+
+
+class _Kept(type):
+    """Classes that keep their instances."""
+
+    def __call__(cls, *args):
+        kept = cls.__dict__.get("kept")
+        if kept is None:
+            cls.kept = kept = super().__call__(*args)
+        return kept
+
+
+class _KeptByClass(metaclass=_Kept):
+    def __init__(self):
+        self.k = 2.0
+
+
+class _KeptWeakly:
+    instances = weakref.WeakValueDictionary()
+
+    def __new__(cls):
+        instance = cls.instances.get(0)
+        if instance is None:
+            cls.instances[0] = instance = object.__new__(cls)
+        return instance
+
+
+class _KeptByCache:
+    def __new__(cls):
+        return _cached_instance(cls)
+
+
+@functools.lru_cache(maxsize=4)
+def _cached_instance(kind):
+    return object.__new__(kind)
+
+
+class _Member(enum.Enum):
+    A = 1
+
+
+def _of_instance(make):
+    instance = make()
+    instance.k = 2.0
+    return lambda x: x * make().k, lambda: setattr(instance, "k", 3.0)
+
+
+@case
+def attribute_of_the_only_instance():
+    return _of_instance(_Single)
+
+
+@case
+def attribute_of_an_instance_that_a_metaclass_keeps():
+    return _of_instance(_KeptByClass)
+
+
+@case
+def attribute_of_an_instance_that_is_kept_weakly():
+    return _of_instance(_KeptWeakly)
+
+
+@case
+def attribute_of_an_instance_in_a_cache():
+    return _of_instance(_KeptByCache)
+
+
+@case
+def attribute_of_a_member_of_an_enum():
+    return _of_instance(lambda: _Member(1))
 
 
 class _Lazy:

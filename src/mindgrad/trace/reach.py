@@ -195,10 +195,16 @@ def _of_wrapper(wrapper: Any, _: str) -> _Children:
             yield value, f"what {getattr(wrapper, '__name__', 'a function')} holds"
 
 
+def _of_cache(function: Any, label: str) -> _Children:
+    """The function that is called, and results that are kept; to fill the cache is no change of it."""
+    for value in gc.get_referents(function):
+        for each in value.values() if type(value) is dict else (value,):
+            yield each, label
+
+
 _WRAPPERS = (
     types.MethodType, types.BuiltinMethodType, functools.partial, functools.partialmethod, property,
-    staticmethod, classmethod, functools.cached_property, type(functools.lru_cache(len)),
-    types.MethodWrapperType,
+    staticmethod, classmethod, functools.cached_property, types.MethodWrapperType,
 )  # fmt: skip
 
 
@@ -217,6 +223,10 @@ def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
         return lambda k, _: _of_class(k), True
     if issubclass(kind, _WRAPPERS):
         return _of_wrapper, False
+    if issubclass(kind, type(functools.lru_cache(len))):
+        return _of_cache, False
+    if issubclass(kind, weakref.ref):
+        return lambda reference, label: iter([(reference(), label)]), False
     if kind is tuple or issubclass(kind, tuple):
         return _of_sequence, False
     if issubclass(kind, np.ndarray):

@@ -116,6 +116,6 @@ def constructor_for(kind: type) -> Callable[..., Any]:
     def create(*args: Any, **kwargs: Any) -> Any:
         for each in (*args, *kwargs.values()):
             _note_reach(each)
-        return owned_objects.made(kind(*args, **kwargs))
+        return owned_objects.made_by(kind, kind(*args, **kwargs))
 
     return create
