@@ -141,14 +141,11 @@ def _completed(
         places.update(missing)
 
 
-def _is_there_before(place: Place, reached: set[int]) -> bool:
-    """Whether the holder of a place is not an object that the trace has made."""
-    holder = place.holder
-    return (
-        not isinstance(place, Attribute)
-        or isinstance(holder, (type, types.ModuleType))
-        or id(holder) in reached
-    )
+def _is_there_before(location: Place, reached: set[int]) -> bool:
+    """Whether the holder of a location is not an object that the trace has made."""
+    holder = location.holder
+    is_lasting = not isinstance(location, Attribute) or isinstance(holder, (type, types.ModuleType))
+    return is_lasting or id(holder) in reached
 
 
 def trace_of(
