@@ -11,6 +11,8 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.cell_guards import ALL, INVENTORY, MISSING, UNREAD
 from mindgrad.trace.contents import ATTRIBUTES, DICT, KEYWORDS, NAMES, Kind, guarded_kind, same_item
 from mindgrad.trace.effect_log import UNDEFINED, Attribute, Place, name_of, note_read
+from mindgrad.trace.owned_objects import is_of_program
+from mindgrad.trace.python.convert import is_made_inside
 from mindgrad.trace.user_functions import (
     captured,
     computed_by,
@@ -177,7 +179,7 @@ class Reads:
     def _class(self, owner: Any) -> None:
         """Note the class of an object."""
         kind: Any = type(owner)
-        if is_users_class(kind) or id(owner) in self._owners:
+        if (is_users_class(kind) or id(owner) in self._owners) and not is_of_program(owner):
             label = f"the class of {kind.__name__}"
             entry = [getattr, owner, "__class__", kind, label, _CODE_ADVICE]
             self._entries.setdefault((id(owner), "__class__"), entry)
@@ -191,7 +193,8 @@ class Reads:
     def _class_attribute(self, owner: Any, name: str, label: str) -> None:
         """Note an attribute that the class of ``owner`` has, and no class before it, nor ``owner`` itself."""
         kind = owner if isinstance(owner, type) else type(owner)
-        if kind is not owner and hasattr(owner, "__dict__") and name not in owner.__dict__:
+        has_none = hasattr(owner, "__dict__") and name not in owner.__dict__
+        if kind is not owner and has_none and not is_of_program(owner):
             key = ("own", id(owner), name)
             own = [dict.get, owner.__dict__, name, MISSING, label, _CODE_ADVICE]
             self._entries.setdefault(key, own)
@@ -347,7 +350,7 @@ class Reads:
     def _of_function(self, function: types.FunctionType) -> None:
         """Note the code of a function and its defaults."""
         label = f"the function {function.__qualname__}"
-        for name in OF_FUNCTIONS:
+        for name in () if is_made_inside(function) else OF_FUNCTIONS:
             value = getattr(function, name)
             self._entries[(id(function), name)] = [getattr, function, name, value, label, _CODE_ADVICE]
         defaults, keywords = function.__defaults__ or (), function.__kwdefaults__
@@ -373,7 +376,7 @@ class Reads:
                 if not isinstance(value.__self__, types.ModuleType):
                     waiting.append(value.__self__)
                 continue
-            if ("value", id(value)) in self._entries:
+            if ("value", id(value)) in self._entries or is_of_program(value):
                 continue
             kind = guarded_kind(value)
             if kind is not None:

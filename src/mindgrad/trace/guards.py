@@ -19,9 +19,7 @@ asked again, those of one kind in one pass that runs no Python code.
 
 from __future__ import annotations
 
-import sys
 import types
-import weakref
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, repeat
 from operator import is_
@@ -123,34 +121,21 @@ class Dependencies(Reads):
     def close(self, parameters: list[Any]) -> None:
         """End the trace; ``parameters`` are those that the program reads or writes.
 
-        Left out: what the traced function changed itself, and objects that nothing else refers to.
+        Left out: what the traced function has changed itself.
         """
         self._typed = [(p, p.type) for p in parameters]
         for key, entry in self._entries.items():
             if key[0] == "own":  # the trace has filled a cached property, whose value counts from now on
                 entry[3] = read_entry(entry[0], entry[1], entry[2])
         entries = [e for e in self._entries.values() if e and not is_traced_value(e[3])]
-        entries = [e for e in entries if e[0] is CHECKSUM or stands(e)]
-        cells = [weakref.ref(reference) for reference in self._owners.values()]
         self._frozen = list(self._constants.values())
-        self._entries, self._met, self._owners, self._constants, self.roots = {}, {}, {}, {}, []
-        holders: dict[int, list[list[Any]]] = {}
-        group: list[list[Any]] = []
-        while entries:
-            entry = entries.pop()
-            holders.setdefault(id(entry[1]), []).append(entry)
-        for group in holders.values():
-            # an object, list or closure of the traced function alone: no one can change it now.
-            # References: one per entry, and that of the call
-            if sys.getrefcount(group[0][1]) > len(group) + 1:
-                for entry in group:
-                    if type(entry[0]) is Kind:
-                        entries = self._frozen if entry[0] is CHECKSUM else self._contents
-                    else:
-                        entries = self._cells if entry[0] is content else self._names
-                    entries.append(entry)
-        del holders, group
-        self._owners = {id(cell): cell for cell in (reference() for reference in cells) if cell is not None}
+        for entry in entries:
+            if entry[0] is CHECKSUM:
+                self._frozen.append(entry)
+            elif stands(entry):
+                kept = self._cells if entry[0] is content else self._names
+                (self._contents if type(entry[0]) is Kind else kept).append(entry)
+        self._entries, self._met, self._constants, self.roots = {}, {}, {}, []
 
     def _prepared(self) -> list[Any]:
         """The questions of all entries, as functions: in one pass each where Python's own functions read."""
