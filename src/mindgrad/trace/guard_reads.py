@@ -11,20 +11,19 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace.cell_guards import ALL, INVENTORY, MISSING, UNREAD
 from mindgrad.trace.contents import ATTRIBUTES, DICT, KEYWORDS, NAMES, Kind, guarded_kind, same_item
 from mindgrad.trace.effect_log import UNDEFINED, Attribute, Place, name_of, note_read
+from mindgrad.trace.named_reads import NamedReads
 from mindgrad.trace.owned_objects import is_of_program
 from mindgrad.trace.python.convert import is_made_inside
 from mindgrad.trace.user_functions import (
     captured,
-    computed_by,
+    defines_classes,
     functions_in,
     global_names,
     imported_names,
     in_package,
     is_cell,
     is_constant,
-    is_of_library,
     is_users_class,
-    read_by,
 )  # fmt: skip
 
 __all__ = [
@@ -36,10 +35,6 @@ _RUNTIME = "mg__"
 #: attributes that Python keeps in classes
 _OF_CLASSES = frozenset(
     ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
-)
-#: special methods that run when an object or class is created, or not while a program is traced
-_AT_CREATION = frozenset(
-    ["__init__", "__new__", "__post_init__", "__init_subclass__", "__set_name__", "__del__"]
 )
 OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 _ATTRIBUTE = (
@@ -99,7 +94,7 @@ class Reads:
         roots: the traced function and its arguments, with labels.
     """
 
-    __slots__ = ("_constants", "_entries", "_met", "_owners", "roots")
+    __slots__ = ("_constants", "_entries", "_is_busy", "_met", "_named", "_owners", "_pending", "roots")
 
     def __init__(self) -> None:
         # by what is read, so that it is noted once
@@ -108,6 +103,9 @@ class Reads:
         self._constants: dict[Any, list[Any]] = {}
         self._met: dict[int, Any] = {}
         self._owners: dict[int, Any] = {}
+        self._named: dict[Any, NamedReads] = {}
+        self._pending: list[Any] = []
+        self._is_busy = False
         self.roots: list[tuple[Any, str]] = []
 
     def owners(self) -> list[Any]:
@@ -121,7 +119,7 @@ class Reads:
             label = f"the __dict__ of {type(cell).__name__}"
             self._entries[("dict", id(cell))] = [getattr, cell, ALL, vars(cell), label, _ATTRIBUTE]
             self.method(cell, "construct")
-            self._class(cell)
+            self.class_of(cell)
 
     def read_of_cell(self, cell: Any, name: str) -> None:
         """Note that an attribute of a Cell is about to be read, by whatever code."""
@@ -167,7 +165,7 @@ class Reads:
             return
         label = f"the attribute '{name}' of {name_of(owner)}"
         self._entries[key] = [getattr, owner, name, value, label, _ATTRIBUTE]
-        self._class(owner)
+        self.class_of(owner)
         if value is not MISSING:
             self._value(value, label)
 
@@ -176,7 +174,7 @@ class Reads:
         label = f"the function '{name}' of {module.__name__}"
         self._constants.setdefault((id(module), name), [getattr, module, name, value, label, _FUNCTION])
 
-    def _class(self, owner: Any) -> None:
+    def class_of(self, owner: Any) -> None:
         """Note the class of an object."""
         kind: Any = type(owner)
         if (is_users_class(kind) or id(owner) in self._owners) and not is_of_program(owner):
@@ -184,11 +182,14 @@ class Reads:
             entry = [getattr, owner, "__class__", kind, label, _CODE_ADVICE]
             self._entries.setdefault((id(owner), "__class__"), entry)
 
-    def method(self, owner: Any, name: str) -> None:
-        """Note that the class of ``owner``, or ``owner`` if it is one, has this method or property."""
+    def method(self, owner: Any, name: str, noun: str = "method") -> None:
+        """Note that the class of ``owner``, or ``owner`` if it is one, has this method or property.
+
+        ``noun``: its description in messages.
+        """
         kind = owner if isinstance(owner, type) else type(owner)
-        self._class(owner)
-        self._class_attribute(owner, name, f"the method '{name}' of {kind.__qualname__}")
+        self.class_of(owner)
+        self._class_attribute(owner, name, f"the {noun} '{name}' of {kind.__qualname__}")
 
     def _class_attribute(self, owner: Any, name: str, label: str) -> None:
         """Note an attribute that the class of ``owner`` has, and no class before it, nor ``owner`` itself."""
@@ -240,45 +241,34 @@ class Reads:
             if isinstance(target, types.FunctionType) and id(target) not in self._met:
                 self._met[id(target)] = target
                 if not in_package(target):
-                    self._variables(target)
+                    self.variables(target)
 
-    def special_methods(self, kind: type, is_created: bool = False) -> None:
-        """Note the variables of the methods of a user's class that Python calls itself, unconverted.
+    def unconverted(self, kind: type, operands: tuple[Any, ...] = (), is_created: bool = False) -> None:
+        """Note what the methods of a class read that Python calls itself (``named_reads``).
 
-        ``is_created``: also of those that run when an object is created.
+        Args:
+            kind: the class.
+            operands: objects that the methods are given.
+            is_created: whether methods count that run when an object or a subclass is created.
         """
-        for base in kind.__mro__:
-            key = ("methods", id(base), is_created)
-            if key in self._entries or not is_users_class(base):
-                continue
-            self._entries[key] = []
-            for name, held in vars(base).items():
-                is_special = name[:2] == "__" == name[-2:] and (is_created or name not in _AT_CREATION)
-                for method in (getattr(held, "__func__", held) if is_special else None, computed_by(held)):
-                    if isinstance(method, types.FunctionType):
-                        self._unconverted(method, kind)
-
-    def _unconverted(self, function: types.FunctionType, kind: type) -> None:
-        """Note the variables of a method that is not converted, and of the functions that it calls."""
-        waiting = [function]
-        while waiting:
-            method = waiting.pop()
-            if id(method) in self._met or is_of_library(method):
-                continue
-            self._met[id(method)] = method
-            self._variables(method)
-            for each in read_by(method, kind):
-                if isinstance(each, types.FunctionType):
-                    waiting.append(each)
-                elif isinstance(each, type):
-                    self.special_methods(each, is_created=True)
+        self._pending.append((kind, operands, is_created))
+        while self._pending and not self._is_busy:
+            self._is_busy = True
+            kind, operands, is_created = self._pending.pop()
+            named = self._named.get((kind, is_created))
+            if named is None:
+                named = self._named[kind, is_created] = NamedReads(self, kind, is_created)
+                operands = (kind, *operands)
+            if operands:
+                named.note(operands)
+            self._is_busy = False
 
     def contents(self, owner: Any, label: str) -> None:
         """Note everything that an object holds itself: code that is not converted may read it."""
         kind: Any = type(owner)
         if isinstance(owner, types.FunctionType):
             if not in_package(owner):
-                self._variables(owner)
+                self.variables(owner)
         elif is_cell(kind):
             self.read_of_cell(owner, ALL)
         elif isinstance(owner, type):
@@ -304,7 +294,8 @@ class Reads:
         entry = [kind, owner, "", kind.read(owner), label, _ATTRIBUTE if kind.write is None else _VARIABLE]
         return self._entries.setdefault(key or ("value", id(owner)), entry)[3]
 
-    def _variables(self, function: types.FunctionType) -> None:
+    def variables(self, function: types.FunctionType) -> None:
+        """Note the variables that a function reads, and its code."""
         self._of_function(function)
         code, namespace = function.__code__, function.__globals__
         self._imports(code, str(namespace.get("__package__") or ""))
@@ -317,6 +308,7 @@ class Reads:
             label = f"the global variable '{name}'"
             self._entries[key] = [dict.get, namespace, name, value, label, _VARIABLE]
             self._value(value, label)
+            self._base(value, code)
         for name, cell in captured(function):
             try:
                 value = cell.cell_contents
@@ -328,9 +320,15 @@ class Reads:
             label = f"the variable '{name}' that {function.__qualname__} uses"
             self._entries[key] = [content, cell, name, value, label, _VARIABLE]
             self._value(value, label)
+            self._base(value, code)
             # a wrapped function runs as part of its wrapper
             if isinstance(value, types.FunctionType):
                 self.function(value)
+
+    def _base(self, value: Any, code: types.CodeType) -> None:
+        """Note what creating a subclass of ``value`` reads, if the code may define one."""
+        if isinstance(value, type) and defines_classes(code):
+            self.unconverted(value, is_created=True)
 
     def _imports(self, code: types.CodeType, package: str) -> None:
         """Note the attributes of modules that ``from module import name`` reads inside a function."""
@@ -364,11 +362,12 @@ class Reads:
     def _value(self, value: Any, label: str) -> None:
         """Note the contents of mutable objects."""
         waiting = [value]
+        objects = []
         while waiting:
             value = waiting.pop()
             kind: Any = type(value)
-            if not is_cell(kind):
-                self.special_methods(kind)
+            if is_users_class(kind) and not is_cell(kind):
+                objects.append(value)
             if isinstance(value, tuple):
                 waiting.extend(value)
                 continue
@@ -378,11 +377,13 @@ class Reads:
                 continue
             if ("value", id(value)) in self._entries or is_of_program(value):
                 continue
-            kind = guarded_kind(value)
-            if kind is not None:
-                contents = self._contents_of(kind, value, label)
+            guarded = guarded_kind(value)
+            if guarded is not None:
+                contents = self._contents_of(guarded, value, label)
                 if type(contents) is tuple:
                     waiting.extend(contents)
+        for each in objects:
+            self.unconverted(type(each), (each,))
 
     def assigned(self, location: Place, before: Any, counts: bool) -> None:
         """Note that the program assigns ``location``, which held ``before``.
@@ -417,6 +418,10 @@ class Reads:
     def compares(self, holder: Any) -> bool:
         """Whether the contents of an object are compared."""
         return bool(self._entries.get(("value", id(holder))))
+
+    def compares_attributes(self, holder: Any) -> bool:
+        """Whether all attributes of an object are compared."""
+        return self.compares(holder) and self._entries["value", id(holder)][0] is ATTRIBUTES
 
     def effect_on(self, holder: Any) -> list[Any] | None:
         """The entry of an object if its contents have changed since they were read."""

@@ -135,7 +135,7 @@ class Dependencies(Reads):
             elif stands(entry):
                 kept = self._cells if entry[0] is content else self._names
                 (self._contents if type(entry[0]) is Kind else kept).append(entry)
-        self._entries, self._met, self._constants, self.roots = {}, {}, {}, []
+        self._entries, self._met, self._named, self._constants, self.roots = {}, {}, {}, {}, []
 
     def _prepared(self) -> list[Any]:
         """The questions of all entries, as functions: in one pass each where Python's own functions read."""

@@ -84,8 +84,9 @@ def callee_for(function: Any) -> Any:
     if is_watched and function.__name__ in _NEVER:
         snapshots.refuse_advance(owner)
     module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
-    is_sort = isinstance(owner, list) and function.__name__ == "sort"  # whose key is a function
-    is_silent = not is_sort and (module in _LEFT_ALONE or in_package(getattr(function, "__func__", function)))
+    is_sort = isinstance(owner, list) and function.__name__ == "sort"
+    is_known = module in _LEFT_ALONE or in_package(getattr(function, "__func__", function))
+    is_silent = is_known and not is_sort and function is not iter  # these call functions that they are given
     may_change = is_watched or module in _CHANGING or state.is_from_outside(owner)
     if is_silent and not may_change:
         return function
@@ -109,13 +110,16 @@ def callee_for(function: Any) -> Any:
 def constructor_for(kind: type) -> Callable[..., Any]:
     """The callee in place of the class ``kind`` while a program is compiled."""
     record = state.noted()
-    if record is not None:
-        record.special_methods(kind, is_created=True)
-        record.special_methods(type(kind), is_created=True)
 
     def create(*args: Any, **kwargs: Any) -> Any:
-        for each in (*args, *kwargs.values()):
-            _note_reach(each)
+        operands = (*args, *kwargs.values())
+        for operand in operands:
+            _note_reach(operand)
+        if record is not None:
+            for base in operands[1] if issubclass(kind, type) and len(operands) == 3 else ():
+                record.unconverted(base, is_created=True)
+            record.unconverted(kind, operands, is_created=True)
+            record.unconverted(type(kind), (kind, *operands), is_created=True)
         return owned_objects.made_by(kind, kind(*args, **kwargs))
 
     return create

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dis
 import functools
-import inspect
 import sys
 import types
 from collections.abc import Iterator
@@ -13,9 +12,9 @@ from typing import Any
 from mindgrad._base.location import PACKAGE
 
 __all__ = [
-    "EMPTY", "NOT_THE_USERS", "NUMERIC", "cached_names", "captured", "cell_content", "computed_by",
+    "EMPTY", "NOT_THE_USERS", "NUMERIC", "cached_names", "captured", "cell_content", "defines_classes",
     "functions_in", "global_names", "imported_names", "in_package", "is_cell", "is_constant",
-    "is_of_library", "is_read_unseen", "is_users_class", "read_by", "root",
+    "is_of_library", "is_read_unseen", "is_users_class", "names_read", "root",
 ]  # fmt: skip
 
 #: packages whose Python code works on values only
@@ -101,23 +100,30 @@ def functions_in(function: Any) -> Iterator[Any]:
 @functools.lru_cache(maxsize=4096)
 def global_names(code: types.CodeType) -> tuple[str, ...]:
     """The global names that a function and the functions inside it load."""
-    names: dict[str, None] = {}
-    waiting = [code]
-    while waiting:
-        inner = waiting.pop()
-        for step in dis.get_instructions(inner):
-            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                names[step.argval] = None
-        waiting.extend(c for c in inner.co_consts if isinstance(c, types.CodeType))
-    return tuple(names)
+    steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
+    return tuple({step.argval: None for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")})
 
 
-def read_by(method: types.FunctionType, kind: type) -> Iterator[Any]:
-    """The global variables that a method reads, and the attributes of its class ``kind``, as functions."""
-    values = [method.__globals__.get(name) for name in global_names(method.__code__)]
-    values += [inspect.getattr_static(kind, name, None) for name in method.__code__.co_names]
-    for value in values:
-        yield getattr(value, "__func__", value)
+@functools.lru_cache(maxsize=4096)
+def names_read(code: types.CodeType) -> frozenset[str]:
+    """The names of global variables and attributes that a function and the functions inside it read."""
+    steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
+    kinds = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
+    return frozenset(step.argval for step in steps if step.opname in kinds)
+
+
+@functools.lru_cache(maxsize=4096)
+def defines_classes(code: types.CodeType) -> bool:
+    """Whether a function, or a function inside it, has a ``class`` statement."""
+    return any(s.opname == "LOAD_BUILD_CLASS" for inner in _codes(code) for s in dis.get_instructions(inner))
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A code object, and those of the functions inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -127,14 +133,11 @@ def imported_names(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], .
     A relative import has one dot for each level before the name of the module.
     """
     imports = []
-    waiting = [code]
-    while waiting:
-        inner = waiting.pop()
+    for inner in _codes(code):
         steps = [step for step in dis.get_instructions(inner) if step.opname != "EXTENDED_ARG"]
         for level, names, step in zip(steps, steps[1:], steps[2:], strict=False):
             if step.opname == "IMPORT_NAME" and names.argval:
                 imports.append(("." * level.argval + step.argval, names.argval))
-        waiting.extend(c for c in inner.co_consts if isinstance(c, types.CodeType))
     return tuple(imports)
 
 
@@ -151,11 +154,6 @@ def is_users_class(kind: Any) -> bool:
 def is_cell(kind: Any) -> bool:
     """Whether a class is one of Cells."""
     return hasattr(kind, "construct") and hasattr(kind, "parameters_and_names")
-
-
-def computed_by(held: Any) -> Any:
-    """The function that reading an attribute runs whose class holds ``held``, or ``None``."""
-    return held.fget if isinstance(held, property) else getattr(held, "func", None)
 
 
 @functools.lru_cache(maxsize=4096)
