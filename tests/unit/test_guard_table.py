@@ -8,6 +8,7 @@ import array
 import collections
 import contextlib
 import contextvars
+import copy
 import dataclasses
 import enum
 import functools
@@ -1573,6 +1574,37 @@ def attribute_of_an_instance_in_a_cache():
 @case
 def attribute_of_a_member_of_an_enum():
     return _of_instance(lambda: _Member(1))
+
+
+def _of_object_in_an_object(read):
+    outer, inner = _Plain(), _Plain()
+    outer.held, inner.k = [inner], 2.0
+    return lambda x: x * read(outer), lambda: setattr(inner, "k", 3.0)
+
+
+class _Plain:
+    first = property(lambda self: self.held[0])
+
+
+@case
+def object_in_an_object_that_deepcopy_copies():
+    return _of_object_in_an_object(lambda owner: copy.deepcopy(owner).held[0].k)
+
+
+@case
+def object_in_an_object_that_attrgetter_reads():
+    return _of_object_in_an_object(operator.attrgetter("first.k"))
+
+
+@case
+def attribute_of_a_dict_that_its_special_method_reads():
+    class Missing(dict):
+        def __missing__(self, key):
+            return self.default
+
+    held = Missing()
+    held.default = 2.0
+    return lambda x: x * held["k"], lambda: setattr(held, "default", 3.0)
 
 
 class _Lazy:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import types
 from typing import Any
 
@@ -298,7 +296,7 @@ class Reads:
         """Note the variables that a function reads, and its code."""
         self._of_function(function)
         code, namespace = function.__code__, function.__globals__
-        self._imports(code, str(namespace.get("__package__") or ""))
+        self._imports(function)
         key: Any
         for name in global_names(code):
             key = (id(namespace), name)
@@ -330,20 +328,15 @@ class Reads:
         if isinstance(value, type) and defines_classes(code):
             self.unconverted(value, is_created=True)
 
-    def _imports(self, code: types.CodeType, package: str) -> None:
+    def _imports(self, function: types.FunctionType) -> None:
         """Note the attributes of modules that ``from module import name`` reads inside a function."""
-        for path, names in imported_names(code):
-            try:
-                module = sys.modules[importlib.util.resolve_name(path, package)]
-            except (ImportError, KeyError):  # outside of any package, or not imported yet
-                continue
-            for name in names:
-                value = getattr(module, name, MISSING)
-                if is_constant(module, value):
-                    self.constant(module, name, value)
-                else:
-                    self.attribute(module, name, value)
-                    note_read(Attribute(module, name))
+        for module, name in imported_names(function):
+            value = getattr(module, name, MISSING)
+            if is_constant(module, value):
+                self.constant(module, name, value)
+            else:
+                self.attribute(module, name, value)
+                note_read(Attribute(module, name))
 
     def _of_function(self, function: types.FunctionType) -> None:
         """Note the code of a function and its defaults."""

@@ -54,7 +54,7 @@ _WRAPPERS = (
 
 
 class NamedReads:
-    """What the methods of one class read that Python calls itself.
+    """Reads of the methods of one class that Python calls itself.
 
     Args:
         record: notes the reads.

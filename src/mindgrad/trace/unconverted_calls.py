@@ -2,14 +2,16 @@
 
 Converted code says which attribute it reads; generator functions, functions without source and those of
 Python's library do not: their reads count for all attributes of the objects that they are given. Of Cells
-every read is seen (``cell_guards``). Limit: only the arguments themselves are looked at, and the object of a
-bound method, not the objects inside of them. Whatever else such a call changes is found at the end of the
-body (``snapshots``) or of the program (``outside_effects``).
+every read is seen (``cell_guards``). Limit: of most functions only the arguments themselves count, and the
+object of a bound method, not the objects inside of them. Whatever else such a call changes is found at the
+end of the body (``snapshots``) or of the program (``outside_effects``).
 """
 
 from __future__ import annotations
 
+import copy
 import functools
+import operator
 import os
 import types
 from collections.abc import Callable
@@ -66,14 +68,24 @@ def _note_reach(function: Any) -> None:
             record.contents(owner, label)
 
 
-def _note_read(owner: Any) -> None:
-    kind: Any = type(owner)
-    if isinstance(owner, _NO_OBJECTS):
-        return
-    if hasattr(kind, "parameters_and_names"):
-        state.depends_on(owner)
-    elif is_users_class(kind) and hasattr(owner, "__dict__"):
-        state.read_attribute(owner, "__dict__")
+def _note_read(owner: Any, is_deep: bool) -> None:
+    """Note the attributes of an object; ``is_deep``: and those of objects in it."""
+    waiting: list[Any] = [owner]
+    met: dict[int, Any] = {}
+    while waiting:
+        owner = waiting.pop()
+        kind: Any = type(owner)
+        if isinstance(owner, _NO_OBJECTS) or id(owner) in met:
+            continue
+        met[id(owner)] = owner
+        attributes = getattr(owner, "__dict__", {})
+        if hasattr(kind, "parameters_and_names"):
+            state.depends_on(owner)
+        elif is_users_class(kind) and hasattr(owner, "__dict__"):
+            state.read_attribute(owner, "__dict__")
+        elif is_deep and isinstance(owner, (list, tuple, dict)):
+            attributes = owner if isinstance(owner, dict) else dict(enumerate(owner))
+        waiting += dict.values(attributes) if is_deep else ()
 
 
 def callee_for(function: Any) -> Any:
@@ -87,6 +99,7 @@ def callee_for(function: Any) -> Any:
     is_sort = isinstance(owner, list) and function.__name__ == "sort"
     is_known = module in _LEFT_ALONE or in_package(getattr(function, "__func__", function))
     is_silent = is_known and not is_sort and function is not iter  # these call functions that they are given
+    is_deep = function is copy.deepcopy or isinstance(function, operator.attrgetter)
     may_change = is_watched or module in _CHANGING or state.is_from_outside(owner)
     if is_silent and not may_change:
         return function
@@ -95,7 +108,7 @@ def callee_for(function: Any) -> Any:
         objects = (owner, *args, *kwargs.values())
         if not is_silent:
             for operand in objects:
-                _note_read(operand)
+                _note_read(operand, is_deep)
                 if operand is not owner:
                     _note_reach(operand)
         result = function(*args, **kwargs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import importlib.util
 import sys
 import types
 from collections.abc import Iterator
@@ -126,12 +127,21 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
             yield from _codes(constant)
 
 
-@functools.lru_cache(maxsize=4096)
-def imported_names(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Modules and names that a function and the functions inside it read with ``from module import name``.
+def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleType, str]]:
+    """Modules and names that a function and the functions inside it read with ``from module import name``."""
+    package = str(function.__globals__.get("__package__") or "")
+    for path, names in _imports(function.__code__):
+        try:
+            module = sys.modules[importlib.util.resolve_name(path, package)]
+        except (ImportError, KeyError):  # outside of any package, or not imported yet
+            continue
+        for name in names:
+            yield module, name
 
-    A relative import has one dot for each level before the name of the module.
-    """
+
+@functools.lru_cache(maxsize=4096)
+def _imports(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Modules and names; a relative import has one dot for each level before the name of the module."""
     imports = []
     for inner in _codes(code):
         steps = [step for step in dis.get_instructions(inner) if step.opname != "EXTENDED_ARG"]
