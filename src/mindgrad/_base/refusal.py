@@ -93,7 +93,12 @@ def refuse_selections(values: Iterable[Any]) -> None:
 
 
 def refuse(
-    reason: str, instead: str = "", *, frame: Any = None, at: SourceLocation | tuple[Any, ...] | None = None
+    reason: str,
+    instead: str = "",
+    *,
+    frame: Any = None,
+    at: SourceLocation | tuple[Any, ...] | None = None,
+    is_final: bool = False,
 ) -> NoReturn:
     """Raise a :class:`CompileError` that says where, why, and what to write instead.
 
@@ -103,6 +108,7 @@ def refuse(
         frame: the frame whose current expression is meant; the innermost one outside this package
             if neither this nor ``at`` is given.
         at: the location, ``(file, line, column, end column, function)`` as in :class:`SourceLocation`.
+        is_final: as in :class:`CompileError`.
 
     >>> from mindgrad._base.refusal import refuse
     >>> refuse("A set cannot be compiled", "Use a tuple.", at=("net.py", 3, None, None, "construct"))
@@ -117,7 +123,9 @@ def refuse(
     location = (
         SourceLocation(*at) if at is not None else location_of(frame if frame is not None else user_frame())
     )
-    raise CompileError(located_text(reason, instead, location)) from None
+    error = CompileError(located_text(reason, instead, location))
+    error.is_final = is_final
+    raise error from None
 
 
 def located_text(reason: str, instead: str, location: SourceLocation) -> str:

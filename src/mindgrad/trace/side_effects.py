@@ -37,7 +37,7 @@ from mindgrad.trace.effect_log import (
 from mindgrad.trace.guards import MISSING, Change, Dependencies, change
 from mindgrad.trace.python import convert
 from mindgrad.trace.signature import same
-from mindgrad.trace.state_equality import is_read_unseen
+from mindgrad.trace.user_functions import is_read_unseen
 
 __all__ = ["Outcome", "bind", "finish", "inner", "rebuilt"]
 

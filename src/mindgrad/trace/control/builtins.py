@@ -28,7 +28,8 @@ from mindgrad.trace.control.predicates import plain_truth, predicate
 from mindgrad.trace.control.printing import printed
 from mindgrad.trace.control.texts import UnknownText, with_marks
 from mindgrad.trace.control.variables import is_symbolic
-from mindgrad.trace.effect_log import UNDEFINED, changed_since, current_values, name_of
+from mindgrad.trace.effect_log import UNDEFINED, Attribute, changed_since, current_values, name_of, note_read
+from mindgrad.trace.unconverted_calls import constructor_for
 
 __all__ = [
     "TensorRange", "attribute", "chosen", "delete_attribute", "range_of", "replacement", "set_attribute",
@@ -185,7 +186,8 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
     if descriptor is not None and record is not None:
         record.method(owner, name)
     if isinstance(descriptor, functools.cached_property):
-        if not state.has_attribute(owner, name, own=True):
+        if name not in vars(owner):
+            note_read(Attribute(owner, name), own=True)
             computed = runtime.call(descriptor.func)(owner)
             if any(map(is_symbolic, flatten(computed)[0])) or not hasattr(owner, "__dict__"):
                 set_attribute(owner, name, computed, runtime)
@@ -373,7 +375,7 @@ def _isinstance(x: Any, kinds: Any) -> bool:
 
 
 def _type(x: Any, *rest: Any, **kwargs: Any) -> Any:
-    return type(x.sample()) if type(x) is Number and not rest else type(x, *rest, **kwargs)
+    return constructor_for(type)(x, *rest, **kwargs) if rest else type(x.sample() if type(x) is Number else x)
 
 
 def _of_identity(function: Callable[[Any], int]) -> Callable[[Any], int]:
