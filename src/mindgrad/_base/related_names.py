@@ -1,7 +1,7 @@
 """Families of related public names, from which the "See Also" sections of docstrings are made.
 
-A line of ``FAMILIES`` has a public module, a colon and names of this module. Names of one family refer to each
-other; a name can be in several families.
+A line of ``FAMILIES`` has a public module, a colon, and names of this module. Names of one family refer to
+each other; a name can be in several families.
 """
 
 from __future__ import annotations

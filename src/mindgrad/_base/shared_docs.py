@@ -158,19 +158,21 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
     """Complete the docstrings of the functions and classes that a public module exports.
 
     Args:
-        namespace: the globals of the module, with ``__all__``.
-        counterparts: modules whose objects of the same names are in "See Also".
+        namespace: the globals of the module, with ``__all__``. It must define the objects itself.
+        counterparts: public modules whose objects of the same names are in "See Also".
     """
     for name in namespace["__all__"]:
         item = namespace.get(name)
-        is_own = getattr(item, "__module__", "").startswith(namespace["__name__"])
-        if not is_own or isinstance(vars(item).get("__doc__"), Later) or not item.__doc__:
+        is_class = isinstance(item, type)
+        if not (is_class or inspect.isfunction(item)) or item.__module__ != namespace["__name__"]:
             continue
-        names = [f"{module}.{name}" for module in counterparts if hasattr(sys.modules[module], name)]
-        if isinstance(item, type):
-            item.__doc__ = Later(_of_class, "", item.__doc__, item, names)
-        elif inspect.isfunction(item):
-            document(item, names)
+        text = vars(item).get("__doc__") if is_class else item.__doc__
+        if isinstance(text, str):  # neither composed nor absent
+            names = [f"{module}.{name}" for module in counterparts if hasattr(sys.modules[module], name)]
+            if is_class:
+                item.__doc__ = Later(_of_class, "", text, item, names)
+            else:
+                document(item, names)
 
 
 def _of_class(shared: str, text: str, item: type, names: Iterable[str] = ()) -> str:
@@ -260,7 +262,9 @@ def _shown(value: Any) -> str:
         return f'"{value}"'
     if value is None or isinstance(value, (bool, int, float, complex, tuple, list)):
         return repr(value)
-    return str(getattr(value, "__name__", "")) or (str(value).lower() if type(value).__name__ == "DType" else "")
+    return str(getattr(value, "__name__", "")) or (
+        str(value).lower() if type(value).__name__ == "DType" else ""
+    )
 
 
 # --- sections ----------------------------------------------------------------------------------------
@@ -379,9 +383,7 @@ def entries_of(section: str) -> list[Described]:
     """
     found = [_ENTRY.match(entry.strip()) for entry in re.split(r"\n(?=    \S)", section) if entry.strip()]
     return [
-        Described(
-            entry[1].split(", "), (entry[2] or "").removesuffix(", optional"), _ADDED.sub("", entry[3])
-        )
+        Described(entry[1].split(", "), (entry[2] or "").removesuffix(", optional"), _ADDED.sub("", entry[3]))
         for entry in found
         if entry
     ]

@@ -188,7 +188,11 @@ def _documentation(
     lines += [doc.described(each, optional.get(each, _REQUIRED)) for each in inputs]
     if "Returns" in doc.sections:
         lines += ["", "Returns:", doc.sections["Returns"]]
-    lines += ["", "Raises:", "    TypeError: If an argument does not have its type, or the number of inputs is wrong."]
+    lines += [
+        "",
+        "Raises:",
+        "    TypeError: If an argument does not have its type, or the number of inputs is wrong.",
+    ]
     lines += [doc.sections["Raises"]] if doc.sections.get("Raises") else []
     needed = ", ".join(
         word for word in ("Tensor", "nn", "ops") if f"{word}." in example or f"{word}(" in example

@@ -43,7 +43,9 @@ _ARGUMENTS = {
     1: f"    x ({_OPERAND}): the input, of any shape.",
     2: f"    x1, x2 ({_OPERAND}): the operands, whose shapes broadcast.",
 }
-_DTYPE = "    dtype (mindgrad.dtype, optional): data type of the result. The function determines it by default."
+_DTYPE = (
+    "    dtype (mindgrad.dtype, optional): data type of the result. The function determines it by default."
+)
 
 
 def _number(x: Any) -> bool:

@@ -28,7 +28,8 @@ from mindgrad.ops.form_docs import FunctionDoc
 from mindgrad.ops.registry import Form, surface
 
 __all__ = [
-    "Argument", "Reading", "defined_in", "definition", "described_by", "expose", "functions_of", "ignored_of", "own_example", "parameters_of", "read",
+    "Argument", "Reading", "defined_in", "definition", "described_by", "expose", "functions_of", "ignored_of",
+    "own_example", "parameters_of", "read",
 ]  # fmt: skip
 
 #: names that have stood for one thing

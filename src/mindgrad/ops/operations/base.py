@@ -334,9 +334,7 @@ def attribute_lines(
 ) -> list[str]:
     """The entries of the attributes of a class that ``doc`` describes."""
     return [
-        doc.described(
-            key, attribute.default, _TYPES.get(attribute.check, ""), is_ignored=key in ignored
-        )
+        doc.described(key, attribute.default, _TYPES.get(attribute.check, ""), is_ignored=key in ignored)
         for key, attribute in attributes.items()
     ]
 
