@@ -397,6 +397,35 @@ def test_a_constant_mask_discards_a_sample_in_every_mode(name: str) -> None:
         np.testing.assert_allclose(way(gradient(with_nan))(w).asnumpy(), expected, rtol=1e-9)
 
 
+# --- products with masks, which do not discard -----------------------------------------------------------
+
+MASKS = {
+    "float": lambda m: m,
+    "comparison": lambda m: m > 0,
+    "converted": lambda m: (m > 0).astype(ms.float32),
+    "int": lambda m: (m > 0).astype(ms.int32),
+    "one_hot": lambda m: ops.one_hot(m.astype(ms.int32), 2, Tensor(1.0), Tensor(0.0))[:, 1],
+    "both": lambda m: ops.logical_and(m > 0, m < 2),
+}
+MASKED_SUMS = {
+    "sum": lambda m, x: (m * x).sum(),
+    "mean": lambda m, x: (m * x).sum() / m.sum(),
+    "square": lambda m, x: (m * ops.square(x)).mean(),
+}
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("name", MASKED_SUMS)
+def test_a_product_with_a_mask_has_the_same_value_in_every_mode(name, mask, bad):
+    """0 times NaN is NaN: XLA would make a selection of a product with a converted Boolean."""
+    m, x = Tensor([1.0, 0.0, 1.0]), Tensor([1.0, bad, 1.5])
+    f = lambda m, x: MASKED_SUMS[name](MASKS[mask](m).astype(ms.float32), x)
+    values = [f(m, x), ms.jit(f)(m, x), ms.value_and_grad(f, 1)(m, x)[0], ms.jvp(f, (m, x), (m, m))[0]]
+    values += [ms.jit(ms.value_and_grad(f, 1))(m, x)[0], ms.jit(lambda m: f(m, x))(m)]
+    assert np.isnan([value.item() for value in values]).all()
+
+
 # --- selections after loops and branches ----------------------------------------------------------------
 
 
