@@ -167,18 +167,19 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
         marks: the marks of the cotangents of the last carry; ``None`` for those that are zero.
     """
     directions = tuple(range(first, len(graph.inputs)))
-    known = {k: mark for k, mark in enumerate(marks) if mark is not None}
+    of_parts = {k: mark for k, mark in enumerate(marks) if mark is not None}
     while True:
-        present = tuple(sorted(known))
-        pulled, reached = transposed_body(graph, directions, present, tuple([known[k] for k in present]))
+        present = tuple(sorted(of_parts))
+        given = tuple([of_parts[k] for k in present])
+        pulled, reached = transposed_body(graph, directions, present, given)
         found = zip(reached, marks_of(pulled.outputs), strict=True)
         before = {k - first - consts: mark for k, mark in found if k >= first + consts}
-        more = known | {k: mark | known.get(k, 0) for k, mark in before.items()}
-        if more == known:  # zeros that do not last for several trips discard nothing
-            more = {k: mark & (before.get(k, 0) | ~DISCARDS) for k, mark in known.items()}
-            if more == known:
+        more = of_parts | {k: mark | of_parts.get(k, 0) for k, mark in before.items()}
+        if more == of_parts:  # zeros that do not last for several trips discard nothing
+            more = {k: mark & (before.get(k, 0) | ~DISCARDS) for k, mark in of_parts.items()}
+            if more == of_parts:
                 break
-        known = more
+        of_parts = more
     inputs = dict(zip(present, pulled.inputs[first:], strict=True))
     cts = [inputs[k] if k in inputs else Variable(graph.outputs[k].type) for k in range(len(marks))]
     return Graph([*pulled.inputs[:first], *cts], pulled.equations, pulled.outputs), reached

@@ -40,7 +40,7 @@ INFINITE = 1
 MASKED = 2
 #: it has zeros around what was cut out of it (a slice, a lookup), which win over what can be infinite
 CUT = 4
-#: these zeros win over any value, see ``rows.exact_zeros.discarding``
+#: these zeros win over any value (``rows.exact_zeros.discarding``)
 DISCARDS = 32
 #: it is an input whose elements are all equal in every run; results do not take this mark over
 UNIFORM = 8
@@ -133,11 +133,10 @@ class Atom:
 class Variable(Atom):
     """A value defined by an equation, or an input of its graph.
 
-    ``linear`` marks a value that depends on a tangent: linear equations stand apart from the
-    others while a graph is built, which is all that *linearize* needs. ``tainted`` holds the marks of a value
-    that can be infinite or NaN, or has zeros that win over such values (``INFINITE``, ``MASKED``, ``CUT``;
-    see ``rows.kinds``). ``made_by`` is the equation that
-    defines it, ``None`` for an input.
+    ``linear`` marks a value that depends on a tangent: linear equations stand apart from the others while
+    a graph is built, which is all that *linearize* needs. ``tainted`` holds the marks of a value that can be
+    infinite or NaN, or has zeros that win over such values (see ``rows.kinds``). ``made_by`` is the equation
+    that defines it, ``None`` for an input.
     """
 
     __slots__ = ("linear", "made_by", "tainted", "type")
