@@ -134,9 +134,8 @@ class Variable(Atom):
     """A value defined by an equation, or an input of its graph.
 
     ``linear`` marks a value that depends on a tangent: linear equations stand apart from the others while
-    a graph is built, which is all that *linearize* needs. ``tainted`` holds the marks of a value that can be
-    infinite or NaN, or has zeros that win over such values (see ``rows.kinds``). ``made_by`` is the equation
-    that defines it, ``None`` for an input.
+    a graph is built, which is all that *linearize* needs. ``tainted`` holds marks: infinite values, and zeros
+    that win over these (see ``rows.kinds``). ``made_by`` is the defining equation, ``None`` for an input.
     """
 
     __slots__ = ("linear", "made_by", "tainted", "type")
