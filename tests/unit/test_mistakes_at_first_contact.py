@@ -365,6 +365,16 @@ def test_dir_lists_only_attributes_that_exist(make):
     assert [name for name in dir(owner) if not hasattr(owner, name)] == []
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+def test_a_new_attribute_of_a_tensor_raises_with_its_name(wrap):
+    def named(x: Tensor) -> Tensor:
+        x.my_name = 3
+        return x
+
+    with pytest.raises(AttributeError, match="'Tensor' object has no attribute 'my_name'"):
+        wrap(named)(Tensor([1.0]))
+
+
 def test_dir_lists_attributes_that_a_program_has_set():
     parameter = ms.Parameter(Tensor([1.0]), name="w")
     assert "grad" not in dir(parameter)

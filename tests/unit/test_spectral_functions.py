@@ -137,3 +137,17 @@ def test_third_derivatives_at_equal_eigenvalues_are_not_finite_and_wrong():
     s = symmetric(t).asnumpy()
     right = np.exp(0.7) * s @ s
     assert np.isnan(found).all() or np.allclose(found, right)
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+@pytest.mark.parametrize("function", [lambda v: ops.exp(v).sum(), lambda v: ops.square(v).sum()])
+def test_second_forward_derivatives_at_equal_eigenvalues_are_nan(function, wrap):
+    """The Hessian exists, but two forward derivatives do not lead to it: NaN, never a wrong number."""
+    a, t = Tensor(matrix("all equal")), Tensor(RANDOM.normal(size=(4, 4)))
+    f = lambda a: function(ops.eigvalsh(a))
+    twice = lambda a: ms.jvp(lambda a: ms.jvp(f, a, t)[1], a, t)[1]
+    series = lambda a: ms.jet(f, a, ops.stack((t, ops.zeros_like(t))))[1][1]
+    assert np.isnan(WRAPS[wrap](twice)(a).asnumpy())
+    assert np.isnan(WRAPS[wrap](series)(a).asnumpy())
+    right = (ms.hvp(f)(a, t) * t).sum().asnumpy()
+    assert np.isfinite(right)

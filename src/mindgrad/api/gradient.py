@@ -105,7 +105,8 @@ class GradOperation:
     by ``sens`` and summed. As in MindSpore only Tensors (and what ``mutable`` made) are differentiated; other
     inputs are constants and are left out of the result, with a warning where nothing remains
     (:func:`mindgrad.grad` differentiates floats and containers). What an output does not depend on has
-    gradient zero.
+    gradient zero. ``requires_grad`` selects the ``trainable_params()`` of a Cell only: a Parameter with
+    ``requires_grad=False`` that is an input has its real gradient.
 
     ======== ============ =========================================================================
     get_all  get_by_list  result
