@@ -348,3 +348,40 @@ def test_attribute_that_the_program_assigns_is_read_in_each_call(function):
         return [each(Tensor(X)).asnumpy() for _ in range(4)]
 
     np.testing.assert_allclose(results(ms.jit(function)), results(function))
+
+
+class _Counted:
+    count = 0
+
+    def __init__(self):
+        type(self).count += 1
+
+
+class _Only:
+    only = None
+
+    def __new__(cls):
+        if cls.only is None:
+            cls.only = object.__new__(cls)
+            cls.only.k = 2.0
+        return cls.only
+
+
+def test_class_attribute_that_a_constructor_counts_raises():
+    def function(x):
+        _Counted()
+        return x
+
+    with pytest.raises(CompileError, match="'count' of _Counted is changed"):
+        ms.jit(function)(Tensor(X))
+    assert _Counted.count == 0
+
+
+def test_only_instance_made_while_compiling_is_compared():
+    compiled = ms.jit(lambda x: x * _Only().k)
+    for _ in range(2):
+        np.testing.assert_allclose(compiled(Tensor(X)).asnumpy(), 2 * X)
+    _Only.only = None
+    other = _Only()
+    other.k = 3.0
+    np.testing.assert_allclose(compiled(Tensor(X)).asnumpy(), 3 * X)
