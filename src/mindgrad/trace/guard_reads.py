@@ -405,7 +405,8 @@ class Reads:
 
     def effects(self) -> list[list[Any]]:
         """The entries of objects whose contents have changed since they were read."""
-        entries = [e for e in self._entries.values() if e and _is_effect(e[0]) and e[3] is not MISSING]
+        entries = [e for e in self._entries.values() if e and _is_effect(e[0])]
+        entries = [e for e in entries if e[3] is not MISSING and not (e[0] is static and e[3] is None)]
         return [e for e in entries if not is_traced_value(e[3]) and not stands(e) and not _is_computed(e)]
 
     def compares(self, holder: Any) -> bool:
@@ -424,7 +425,7 @@ class Reads:
 
 def _is_effect(read: Any) -> bool:
     """Whether code that is not converted may have changed what an entry has read."""
-    return read.is_effect if type(read) is Kind else read in (getattr, dict.get)
+    return read.is_effect if type(read) is Kind else read in (getattr, dict.get, static)
 
 
 def is_traced_value(value: Any) -> bool:

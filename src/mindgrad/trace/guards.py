@@ -125,7 +125,8 @@ class Dependencies(Reads):
         """
         self._typed = [(p, p.type) for p in parameters]
         for key, entry in self._entries.items():
-            if key[0] == "own":  # the trace has filled a cached property, whose value counts from now on
+            # a cached property, or an attribute of a class, that the trace has filled: it counts from now on
+            if key[0] == "own" or (key[0] == "class" and entry[3] is None):
                 entry[3] = read_entry(entry[0], entry[1], entry[2])
         entries = [e for e in self._entries.values() if e and not is_traced_value(e[3])]
         self._frozen = list(self._constants.values())

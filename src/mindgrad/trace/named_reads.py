@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace.effect_log import UNDEFINED
+from mindgrad.trace.effect_log import UNDEFINED, Attribute, is_known, note_read
 from mindgrad.trace.owned_objects import is_of_program
 from mindgrad.trace.reach import attribute_names
 from mindgrad.trace.user_functions import (
@@ -149,12 +149,13 @@ class NamedReads:
                 yield vars(base)[name]
             return
         kind: Any = type(holder)
-        is_noted = not is_cell(kind) and not is_of_program(holder)  # reads of Cells are seen
-        is_noted = is_noted and not self._record.compares_attributes(holder)
+        is_own = is_of_program(holder) or is_known(holder, name)
+        is_noted = not (is_own or is_cell(kind) or self._record.compares_attributes(holder))
         value = _own(holder, name)
         if value is not UNDEFINED:
             if is_noted:
                 self._record.attribute(holder, name, value)
+                note_read(Attribute(holder, name))
             yield value
         elif is_noted and is_users_class(kind) and hasattr(kind, name):
             self._record.method(holder, name, "attribute")
@@ -172,7 +173,7 @@ def _own(holder: Any, name: str) -> Any:
     kind: Any = type(holder)
     if is_cell(kind):
         held = vars(holder)
-        return held["_cells"].get(name, held.get(name, UNDEFINED))
+        return held.get("_cells", {}).get(name, held.get(name, UNDEFINED))
     if name in attribute_names(kind):
         return getattr(holder, name, UNDEFINED)
     return getattr(holder, "__dict__", {}).get(name, UNDEFINED)

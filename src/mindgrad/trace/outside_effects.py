@@ -21,7 +21,7 @@ from mindgrad.trace import state
 from mindgrad.trace.contents import Kind
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.effect_log import Attribute
-from mindgrad.trace.guard_reads import stands
+from mindgrad.trace.guard_reads import stands, static
 from mindgrad.trace.guards import Dependencies
 from mindgrad.trace.owned_objects import is_of_program
 from mindgrad.trace.reach import objects_in_reach
@@ -107,7 +107,7 @@ def _restored(entry: list[Any]) -> bool:
     try:
         if read is dict.get:
             holder[name] = value
-        elif read is getattr:
+        elif read is getattr or read is static:
             Attribute(holder, name).put(value)
         elif read.write is not None:
             read.write(holder, value)
