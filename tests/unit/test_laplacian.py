@@ -313,7 +313,7 @@ def test_estimates(mode):
         again = estimate(x).asnumpy()
         assert np.abs(first - again).max() > 1e-6, "each call draws anew"
         ms.set_seed(7)
-        np.testing.assert_array_equal(estimate(x).asnumpy(), first)
+        np.testing.assert_allclose(estimate(x).asnumpy(), first, rtol=1e-12)  # it may run compiled by now
     field = lambda x: ops.sin(x) * x[..., :1]
     expected = ms.divergence(field)(x).asnumpy()
     np.testing.assert_allclose(
