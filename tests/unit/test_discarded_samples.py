@@ -192,6 +192,27 @@ def test_where_discards_an_infinite_sample_that_is_an_argument_of_a_compiled_fun
     np.testing.assert_allclose(found, right_of(name, gradient), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, w: ops.tanh(x @ w).sum(1, keepdims=True),
+        lambda x, w: ops.exp(x @ w),
+        lambda x, w: ops.softmax(x @ w, -1) @ ops.cos(ops.ones((4, 2), ms.float64)),
+    ],
+)
+def test_where_discards_an_infinite_sample_below_a_sum_when_compiled(f, bad):
+    _, x, w = SAMPLES["matmul"]
+    loss = lambda w, x: ops.where(Tensor(GOOD)[:, None], f(x, w), 0.0).sum()
+    right = lambda w: f(Tensor(x[GOOD]), w).sum()
+    for found, wanted in (
+        (ms.grad(loss), ms.grad(right)),
+        (lambda w, x: ms.hessian(lambda v: loss(v, x))(w), ms.hessian(right)),
+    ):
+        found, wanted = ms.jit(found)(Tensor(w), spoiled(x, bad)), wanted(Tensor(w))
+        np.testing.assert_allclose(found.asnumpy(), wanted.asnumpy(), rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["matmul", "conv2d", "solve"])
 def test_vmap_discards_an_infinite_sample(name):
     f, x, w = SAMPLES[name]

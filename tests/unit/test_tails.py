@@ -83,7 +83,7 @@ CASES = {
         lambda x: mp.log(2 / (mp.pi * mp.sqrt(3))) - 2 * series.log(1 + x * x / 3), "log_prob", [-1e90, 0.5, 2.5],
     ),
     "uniform_log_survival": (
-        dist.Uniform(0.0, 1.0, **F64), lambda x: series.log(1 - x), "log_survival", [0.25, 0.5, 1 - 2.0**-50],
+        dist.Uniform(0.0, 1.0, **F64), lambda x: series.log(1 - x), "log_survival", [1e-30, 0.25, 0.5, 1 - 2.0**-50],
     ),
     "transformed_log_cdf": (
         dist.TransformedDistribution(bijector.Exp(), dist.Normal(0.0, 1.0, **F64)), lambda x: series.log(below(series.log(x))),

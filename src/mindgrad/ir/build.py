@@ -105,7 +105,9 @@ def is_tainted(
 
 def pass_taint(old: Any, new: Any) -> None:
     """Set the mark of ``old`` on ``new``, which has its value: one set later, of a masked cotangent, too."""
-    if old.tainted & INHERITED and type(new) is Variable and not new.linear:
+    if type(new) is Constant:
+        new.marks |= 0 if new.is_splat else old.tainted & SET_LATER
+    elif not new.linear:
         new.tainted |= old.tainted & INHERITED
 
 
