@@ -8,27 +8,42 @@ A program computes with a number if it adds, multiplies, compares or branches on
 tensor. A number that is an index, a shape, an axis or the length of a loop stays a constant. So does one with
 which Python may raise an error that a program cannot raise (a division by it), or exceed 63 bits,
 and so does a float that is an exponent of a tensor.
+
+NumPy scalars, as ``np.linspace`` and ``np.arange`` return them, differ from Python numbers: operators make
+Float64 tensors of ``np.float64``, and functions can distinguish their types. Such a scalar becomes an input
+only if the program with the scalar's value in place of the input is the program in which it is a constant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.execution.array_arguments import leaves_as_tensors
+from mindgrad.execution.same_programs import is_specialized
 from mindgrad.ir.graph import Constant, Graph
-from mindgrad.ir.mutable import MutableFloat, MutableInt
+from mindgrad.ir.mutable import MutableFloat, MutableInt, MutableScalar
+from mindgrad.ir.tensor import Number
 
-__all__ = ["Counting", "NumberArguments", "only_computes", "with_operands"]
+__all__ = ["Counting", "NumberArguments", "with_operands"]
 
 #: bits of the numbers that may become inputs, and of the integers that are computed from them
 _BITS = 31
 _LARGEST = 62
-#: types of the numbers; ``np.float64`` is not one, because operators make Float64 tensors of it
-_KINDS = (int, float)
+#: types of the numbers
+_KINDS = frozenset([int, float])
+#: NumPy scalars that calculate with Python numbers as these do
+_OF_PYTHONS_PRECISION = frozenset([np.float64, np.int64])
+#: other NumPy scalars, which round or overflow before they meet a tensor
+_OF_OTHER_PRECISIONS = frozenset(
+    [np.float32, np.float16, np.int32, np.int16, np.int8, np.uint32, np.uint16, np.uint8]
+)
+#: a value with which computations in different precisions have different results
+_TYPICAL = 0.7310585786300049
+_SCALARS = _OF_PYTHONS_PRECISION | _OF_OTHER_PRECISIONS
 #: kinds of calls of one function whose numbers are remembered
 _MOST = 1024
 
@@ -40,10 +55,11 @@ class NumberArguments:
         places: the leaves, by index, that are inputs.
     """
 
-    __slots__ = ("_constant", "_values", "places")
+    __slots__ = ("_constant", "_scalars", "_values", "places")
 
-    def __init__(self, values: dict[int, int | str]) -> None:
+    def __init__(self, values: dict[int, int | str], kinds: dict[int, type]) -> None:
         self._values = values
+        self._scalars = {place: kind for place, kind in kinds.items() if kind in _SCALARS}
         self._constant: set[int] = set()
         self.places: tuple[int, ...] = ()
 
@@ -58,6 +74,49 @@ class NumberArguments:
         self._constant.update(self.places)
         self.places = ()
 
+    def marked(self, key: Any) -> Any:
+        """The signature of a program with inputs, which distinguishes NumPy scalars from Python numbers."""
+        if not self._scalars:
+            return key
+        structure, leaves = key[0]
+        scalars = {place: kind for place, kind in self._scalars.items() if place in self.places}
+        leaves = tuple([(scalars[k], sig) if k in scalars else sig for k, sig in enumerate(leaves)])
+        return ((structure, leaves), *key[1:])
+
+    def typical(self, leaves: Sequence[Any]) -> list[Any]:
+        """The leaves with floats of NumPy whose digits distinguish them, and all that is computed of them."""
+        typical: list[Any] = list(leaves)
+        for place, kind in self._scalars.items():
+            if place in self.places and issubclass(kind, np.floating):
+                typical[place] = np.dtype(kind).type(_TYPICAL)
+        return typical
+
+    def accepts(
+        self, traced: Any, data: Sequence[int], as_constants: Callable[[], tuple[Sequence[Any], Graph]]
+    ) -> bool:
+        """Whether the program of a trace may take the numbers as inputs.
+
+        Args:
+            traced: the trace, in which the numbers are inputs.
+            data: the leaves, by index, of the inputs of its graph.
+            as_constants: gives the :meth:`typical` leaves, and the graph with them as constants.
+        """
+        graph = traced.graph
+        inputs = {place: graph.inputs[data.index(place)] for place in self.places}
+        if not _only_computes(graph, inputs.values()):
+            return False
+        scalars = {inputs[place]: kind for place, kind in self._scalars.items() if place in inputs}
+        if not scalars:
+            return True
+        if any(isinstance(x, Number) for x in (*traced.results, *traced.outcome.leaves)):
+            return False  # a result would be a Python number
+        others = [x for x, kind in scalars.items() if kind in _OF_OTHER_PRECISIONS]
+        if _is_decided_or_rounded(graph, scalars, others):
+            return False
+        leaves, constant_graph = as_constants()
+        values = {x: np.asarray(leaves[k], x.type.dtype.numpy) for k, x in inputs.items()}
+        return is_specialized(graph, values, constant_graph)
+
 
 def _is_in_range(value: int | str) -> bool:
     """Whether an int, or a float in hexadecimal form as in signatures, may be an input.
@@ -67,6 +126,10 @@ def _is_in_range(value: int | str) -> bool:
     if isinstance(value, str):
         return "p" in value and float.fromhex(value) != 0
     return -(1 << _BITS) <= value < 1 << _BITS
+
+
+def _is_number(kind: Any) -> bool:
+    return isinstance(kind, type) and (kind in _KINDS or kind in _SCALARS)
 
 
 class Counting:
@@ -83,9 +146,10 @@ class Counting:
         if len(arguments) != 2 or type(arguments[1]) is not tuple:  # plain tensors
             return None
         structure, leaves = arguments
-        values = {k: sig[1] for k, sig in enumerate(leaves) if type(sig) is tuple and sig[0] in _KINDS}
-        if not values:
+        kinds = {k: sig[0] for k, sig in enumerate(leaves) if type(sig) is tuple and _is_number(sig[0])}
+        if not kinds:
             return None
+        values = {k: x if isinstance(x := leaves[k][1], str) else int(x) for k in kinds}
         pattern = (
             structure,
             tuple([sig[0] if k in values else sig for k, sig in enumerate(leaves)]),
@@ -93,7 +157,7 @@ class Counting:
         )
         counter = self._known.get(pattern)
         if counter is None:
-            self._known[pattern] = NumberArguments(values)
+            self._known[pattern] = NumberArguments(values, kinds)
             if len(self._known) > _MOST:
                 self._known.pop(next(iter(self._known)))
             return None
@@ -106,7 +170,12 @@ def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, A
     leaves = leaves_as_tensors(leaves)
     for place in places:
         number = leaves[place]
-        leaves[place] = MutableFloat(number) if isinstance(number, float) else MutableInt(number)
+        if type(number) is np.float64:
+            leaves[place] = MutableScalar(number)
+        elif isinstance(number, (float, np.floating)):
+            leaves[place] = MutableFloat(number)
+        else:
+            leaves[place] = MutableInt(number)
     return unflatten(structure, leaves)
 
 
@@ -128,7 +197,7 @@ _DERIVATIVES = ("recomputed", "rowwise_gradient", "taylor_coefficients")
 _QUOTIENTS = frozenset(["div", "floor_div", "mod"])
 
 
-def only_computes(graph: Graph, numbers: Iterable[Any]) -> bool:
+def _only_computes(graph: Graph, numbers: Iterable[Any]) -> bool:
     """Whether ``graph`` only does arithmetic with its inputs ``numbers`` that cannot raise in Python."""
     return _bits_of_results(graph, dict.fromkeys(numbers, _BITS)) is not None
 
@@ -235,3 +304,31 @@ def _of_cond(equation: Any, bits_given: list[int | None]) -> int | None:
         constants = [_size(x) for x in graph.outputs if type(x) is Constant]
         largest = max([largest, *constants])
     return largest if largest <= _LARGEST else None
+
+
+# -- NumPy scalars ----------------------------------------------------------------------------------
+
+#: primitives that give a number another type or shape
+_CONVERSIONS = frozenset(["convert", "broadcast_in_dim", "reshape"])
+
+
+def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterable[Any]) -> bool:
+    """Whether a branch depends on one of ``scalars``, or a number is computed from one of ``others``."""
+    known, rounded = {*scalars}, {*others}
+    for equation in graph.equations:
+        name, operands = equation.primitive.name, equation.inputs
+        if name == "cond" and operands[0] in known:
+            return True
+        for inner in equation.graphs.values():
+            pairs = [*zip(inner.inputs, operands[name == "cond" :], strict=False)]
+            of_known, of_rounded = [[x for x, y in pairs if y in group] for group in (known, rounded)]
+            if _is_decided_or_rounded(inner, of_known, of_rounded):
+                return True
+        if all(type(x) is Constant or x in known for x in operands):
+            known.update(equation.outputs)
+            meets_array = any(type(x) is Constant and x.type.size != 1 for x in operands)
+            if not rounded.isdisjoint(operands) and not meets_array:
+                if name not in _CONVERSIONS:
+                    return True
+                rounded.update(equation.outputs)
+    return False

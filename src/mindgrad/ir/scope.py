@@ -306,11 +306,12 @@ class GraphScope(Scope):
         parameters: Parameters that became inputs (of the outermost scope only).
         dependencies: objects whose Python attributes the program was traced with.
         differentiated: the functions differentiated inside the scope (``transforms.zero_gradients``).
+        has_scalars: whether a ``np.float64`` is an input (of the outermost scope only).
     """
 
     __slots__ = (
         "_captured", "_values_are_inputs", "builder", "captures", "dependencies", "differentiated",
-        "parameters",
+        "has_scalars", "parameters",
     )  # fmt: skip
 
     def __init__(self, values_are_inputs: bool = False) -> None:
@@ -321,6 +322,7 @@ class GraphScope(Scope):
         self.parameters: list[Tensor] = []
         self.dependencies: dict[int, tuple[Any, int]] = {}
         self.differentiated: list[Any] = []
+        self.has_scalars = False
         self._captured: dict[int, Any] = {}
 
     def input(self, tensor: Tensor) -> Tensor:

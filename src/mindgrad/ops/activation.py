@@ -5,7 +5,7 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.ir.dtype import as_dtype
+from mindgrad.ir.dtype import as_dtype, float16
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arithmetic import add, mul, neg, sub
@@ -13,7 +13,7 @@ from mindgrad.ops.axes import normalize_axes, normalize_axis
 from mindgrad.ops.comparison import greater
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, tanh
-from mindgrad.ops.operands import accepted, cast, choose, inexact, operand
+from mindgrad.ops.operands import accepted, cast, choose, inexact, operand, pointwise
 from mindgrad.ops.reduction import widened, with_reduced_axes
 from mindgrad.ops.registry import public
 from mindgrad.ops.special import erfc
@@ -26,6 +26,9 @@ __all__ = [
     "fast_gelu", "gelu", "glu", "log_softmax", "logsigmoid", "mish", "sigmoid", "silu", "softmax",
     "softmin", "softplus", "softsign", "swish", "tanhshrink",
 ]  # fmt: skip
+
+#: beyond this |x| the logistic function in ``gelu`` is 0 or 1 in float16
+_FLOAT16_BOUND = 6.0
 
 sigmoid = unary_function(
     __name__, "sigmoid", special.sigmoid, "1 / (1 + exp(−x)) without overflow; derivative y (1 − y).",
@@ -216,7 +219,11 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     if approximate != "tanh":
         raise ValueError(f"For 'GeLU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}.")
     # (1 + tanh z) / 2 is the logistic function of 2 z, which does not cancel
-    return mul(x, sigmoid(mul(mul(x, add(mul(mul(x, x), 0.044715), 1.0)), 2 * _math.sqrt(2 / _math.pi))))
+    near = x
+    if x.dtype is float16:  # x³ overflows while the logistic function is 0 or 1
+        near = pointwise(piecewise.clip, "GeLU", x, -_FLOAT16_BOUND, _FLOAT16_BOUND)
+    z = mul(near, add(mul(mul(near, near), 0.044715), 1.0))
+    return mul(x, sigmoid(mul(z, 2 * _math.sqrt(2 / _math.pi))))
 
 
 @public("FastGeLU FastGelu")

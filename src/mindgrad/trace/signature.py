@@ -104,8 +104,8 @@ def leaf_signature(leaf: Any) -> Any:
                 f"constant is a program of its own. Give an array of numbers: numpy.asarray(array, float)."
             )
         return (np.ndarray, leaf.dtype.str, leaf.shape, leaf.tobytes())
-    if isinstance(leaf, float):
-        return (type(leaf), float.hex(leaf))  # tells 0.0 from −0.0, and a NaN from no NaN
+    if isinstance(leaf, (float, np.float32, np.float16)):
+        return (type(leaf), float(leaf).hex())  # tells 0.0 from −0.0, and a NaN from no NaN
     if isinstance(leaf, (complex, np.inexact)):
         return (type(leaf), repr(leaf))  # so does this
     if isinstance(leaf, _FUNCTIONS):
