@@ -28,7 +28,13 @@ __all__ = [
 
 @public("Shape")
 def shape(input_x: Any) -> tuple[int, ...]:
-    """The sizes of the axes of ``input_x``, as a tuple of ints; also while compiling.
+    """Return the shape of a tensor as a tuple of ints, also at compile time.
+
+    Args:
+        input_x (Tensor): the tensor.
+
+    Returns:
+        Tuple of int.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.shape(Tensor([[1.0, 2.0]]))
@@ -39,7 +45,13 @@ def shape(input_x: Any) -> tuple[int, ...]:
 
 @public("Size")
 def size(input_x: Any) -> int:
-    """The number of elements of ``input_x``, as an int.
+    """Return the number of elements of a tensor.
+
+    Args:
+        input_x (Tensor): the tensor.
+
+    Returns:
+        int.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.size(Tensor([[1.0, 2.0]]))
@@ -50,7 +62,13 @@ def size(input_x: Any) -> int:
 
 @public("Rank")
 def rank(input_x: Any) -> int:
-    """The number of axes of ``input_x``, as an int.
+    """Return the number of axes of a tensor.
+
+    Args:
+        input_x (Tensor): the tensor.
+
+    Returns:
+        int.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.rank(Tensor([[1.0, 2.0]]))
@@ -64,16 +82,19 @@ def rank(input_x: Any) -> int:
 
 @public("Reshape mint", "numpy.reshape(x, new_shape)")
 def reshape(input: Any, shape: Any) -> Tensor:
-    """The elements of ``input``, in row-major order, in another shape.
+    """Give a tensor another shape; the elements keep their row-major order.
 
     Args:
-        input: a tensor of any element type.
-        shape: the sizes, a tuple or list of ints; one of them may be −1, which stands for the size
-            that uses up all elements.
+        input (Tensor): tensor of any dtype.
+        shape (tuple or list of int): the new shape. One size may be −1 and is computed from the number of
+            elements.
+
+    Returns:
+        Tensor of shape ``shape``.
 
     Raises:
-        TypeError: ``shape`` holds something that is no int.
-        ValueError: ``shape`` does not hold as many elements as ``input`` has.
+        TypeError: If an entry of ``shape`` is not an int.
+        ValueError: If ``shape`` has another number of elements than ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.reshape(Tensor([1.0, 2.0, 3.0, 4.0]), (2, -1)))
@@ -97,7 +118,15 @@ def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def view(input: Any, *shape: Any) -> Tensor:
-    """:func:`reshape` with the sizes as arguments of their own, or as one tuple.
+    """Give a tensor another shape, with the sizes as separate arguments.
+
+    Args:
+        input (Tensor): tensor of any dtype.
+        *shape (int or tuple of int): the new shape, as ``view(x, 2, 3)`` or ``view(x, (2, 3))``. One size
+            may be −1.
+
+    Returns:
+        Tensor of the new shape.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.view(Tensor([1.0, 2.0, 3.0, 4.0]), 2, 2))
@@ -109,7 +138,13 @@ def view(input: Any, *shape: Any) -> Tensor:
 
 @public("Tensor mint", "numpy.ravel(x)")
 def ravel(input: Any) -> Tensor:
-    """All elements of ``input`` in row-major order as one axis.
+    """Flatten a tensor to one axis in row-major order.
+
+    Args:
+        input (Tensor): tensor of any shape.
+
+    Returns:
+        1-D tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.ravel(Tensor([[1.0, 2.0], [3.0, 4.0]])))
