@@ -124,7 +124,7 @@ def embedding(
             supported, because reading does not change the table.
 
     Returns:
-        Tensor of shape (\*input.shape, d).
+        Tensor of the shape of ``input`` with a trailing axis of size d.
 
     Raises:
         TypeError: If ``input`` is not an integer tensor.
