@@ -304,18 +304,18 @@ def swiglu(input: Any, dim: int = -1) -> Tensor:
 @public("mint.nn.functional.threshold(input, threshold, value, inplace: placing=False)")
 @also_named(threshold="thr")
 def threshold(input: Any, thr: float, value: float) -> Tensor:
-    """x above ``thr``, and ``value`` elsewhere.
+    """Compute x above a threshold, and another value elsewhere.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers stay integers if ``value`` is one.
-        thr: the bound.
-        value: what stands in the place of elements that are not above it.
+        input (Tensor or number): real values of any shape; integers stay integers if ``value`` is an int.
+        thr (int or float): the threshold.
+        value (int or float): the value for elements that are not above it.
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``thr`` or ``value`` is no number, or ``input`` complex or no tensor.
+        TypeError: If ``thr`` or ``value`` is not a number, or ``input`` is complex or not a tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.threshold(Tensor([-1.0, 2.0]), 0.5, 9.0))
