@@ -179,7 +179,18 @@ def _multinomial(
 def multinomial_with_replacement(
     x: Any, seed: int | None, offset: int, numsamples: int, replacement: bool = False
 ) -> Tensor:
-    """:func:`multinomial` with its arguments in another order, two seeds, and Int64 results.
+    """Draw category indices, with two seeds and int64 results.
+
+    See :func:`multinomial`.
+
+    Args:
+        x (Tensor): nonnegative probabilities, a vector or the rows of a matrix.
+        seed, offset (int or None): two seeds of this call; 0 uses the global seed.
+        numsamples (int): number of draws from each row.
+        replacement (bool): whether a category can be drawn more than once.
+
+    Returns:
+        int64 tensor of shape ``(numsamples,)`` or ``(rows, numsamples)``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.multinomial_with_replacement(Tensor([0.0, 5.0]), 2, 5, 3, True))
@@ -191,17 +202,20 @@ def multinomial_with_replacement(
 
 @public("Tensor", "RandomCategorical(dtype=int64)(logits, num_sample, seed=0)")
 def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype: Any = int64) -> Tensor:
-    """Numbers of categories, drawn with probabilities softmax(``logits``), row by row.
+    """Draw category indices with probabilities softmax(``logits``).
 
     Args:
-        logits: a matrix; −∞ for what is never drawn.
-        num_sample: how many to draw of each row, with replacement.
-        seed: a seed of this call's own; 0 or ``None`` for none.
-        dtype: the type of the result, an integer type.
+        logits (Tensor): matrix with one distribution per row; −∞ for a category that is never drawn.
+        num_sample (int): number of draws from each row, with replacement.
+        seed (int or None): seed of this call; 0 and ``None`` use the global seed.
+        dtype (mindgrad.dtype): an integer dtype for the result.
+
+    Returns:
+        Integer tensor of shape (rows, num_sample).
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: ``logits`` is no matrix.
+        TypeError: If an argument does not have its type.
+        ValueError: If ``logits`` is not a matrix.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.random_categorical(Tensor([[0.0, 200.0]]), 3))

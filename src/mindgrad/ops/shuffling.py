@@ -178,15 +178,18 @@ def depth_to_space(input_x: Any, block_size: int) -> Tensor:
     "(block_size=self.block_shape)",
 )
 def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
-    """Blocks of space as further members of the batch, after zeros have been put around.
+    """Move blocks of space to the batch axis, after padding with zeros.
 
     Args:
-        input_x: a tensor of shape (N, …, the M axes of space).
-        block_size: M ints, or one for all.
-        paddings: how many zeros stand before and behind, for each axis of space.
+        input_x (Tensor): tensor of shape (N, …, M spatial axes).
+        block_size (int, or tuple or list of int): M block sizes, or one for all axes.
+        paddings (tuple or list): pairs (before, after) of numbers of zeros for each spatial axis.
+
+    Returns:
+        Tensor.
 
     Raises:
-        ValueError: an axis is not divisible by its block.
+        ValueError: If an axis is not divisible by its block size.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.space_to_batch_nd(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), [2, 2], [[0, 0], [0, 0]]).shape)
@@ -215,15 +218,18 @@ def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
     "BatchToSpaceND(block_shape: integers, crops: anything('a pair of ints for each axis of space'))(x)",
 )
 def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
-    """The inverse of :func:`space_to_batch_nd`: what was padded there is cropped here.
+    """Move the batch axis to blocks of space, and crop: the inverse of space_to_batch_nd.
 
     Args:
-        input_x: a tensor of shape (N, …, the M axes of space).
-        block_shape: M ints, or one for all.
-        crops: how many elements are left out before and behind, for each axis of space.
+        input_x (Tensor): tensor of shape (N, …, M spatial axes).
+        block_shape (int, or tuple or list of int): M block sizes, or one for all axes.
+        crops (tuple or list): pairs (before, after) of numbers of elements to remove for each spatial axis.
+
+    Returns:
+        Tensor.
 
     Raises:
-        ValueError: the batch is not divisible by the product of the blocks.
+        ValueError: If the batch is not divisible by the product of the block sizes.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[[[1.0]]], [[[2.0]]], [[[3.0]]], [[[4.0]]]])
