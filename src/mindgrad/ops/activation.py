@@ -62,21 +62,21 @@ def number(value: Any, operator: str, name: str) -> float:
     "mint.softmax(input, dim, *, dtype=None) >>> mint.softmax(Tensor([0.0, 0.0]), 0) => [0.5 0.5]",
 )
 def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
-    """exp(x_i) / Σ_j exp(x_j) over ``axis``, without overflow.
+    """Compute the softmax exp(x_i) / Σ_j exp(x_j) along an axis, without overflow.
 
-    Its derivative is y_i (δ_ij − y_j). An element that is −inf has the share 0.
+    Its derivative is y_i (δ_ij − y_j). An element that is −inf has the probability 0.
 
     Args:
-        input: a tensor of floating-point numbers with at least one axis.
-        axis: the axis, or axes, whose elements share 1.
-        dtype: the element type in which to compute; by default that of ``input``, else of any tensor.
+        input (Tensor): floating-point tensor with at least one axis.
+        axis (int or tuple of int): axis or axes whose probabilities sum to 1.
+        dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor of the shape of ``input``; NaN where all elements are −inf, or one is inf.
+        Tensor of the shape of ``input``; NaN if all elements along ``axis`` are −inf or one is inf.
 
     Raises:
-        TypeError: ``axis`` is no int, ``input`` is no tensor, or its elements are no floating-point numbers.
-        ValueError: ``axis`` is out of range or names an axis twice.
+        TypeError: If ``axis`` is not an int, or ``input`` is not a floating-point tensor.
+        ValueError: If ``axis`` is out of range or repeats an axis.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.softmax(Tensor([1000.0, 1000.0])))
@@ -89,11 +89,13 @@ def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
 
 @public("Tensor", "LogSoftmax(axis: integers=-1)(x)")
 def log_softmax(logits: Any, axis: Any = -1) -> Tensor:
-    """x_i − log Σ_j exp(x_j) over ``axis``: the logarithm of softmax, exact for small shares.
+    """Compute the logarithm of the softmax, x_i − log Σ_j exp(x_j), along an axis.
+
+    It is accurate for small probabilities too.
 
     Args:
-        logits: a tensor of floating-point numbers with at least one axis.
-        axis: the axis, or axes, whose elements share 1.
+        logits (Tensor): floating-point tensor with at least one axis.
+        axis (int or tuple of int): axis or axes whose probabilities sum to 1.
 
     Returns:
         Tensor of the shape of ``logits``.
@@ -128,7 +130,17 @@ def _log_softmax(x: Tensor, axis: Any, operator: str) -> Tensor:
 
 
 def softmin(x: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
-    """softmax of −x; arguments and errors as for :func:`softmax`.
+    """Compute the softmax of −x along an axis.
+
+    Args:
+        x (Tensor): floating-point tensor with at least one axis.
+        axis (int or tuple of int): axis or axes whose probabilities sum to 1.
+        dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``x``.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    {Raises as softmax}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.softmin(Tensor([1000.0, 1000.0])))
@@ -145,19 +157,21 @@ def softmin(x: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
     "Softplus()(x)(beta=1, threshold=float('inf')) >>> f\"{ops.Softplus()(Tensor(0.0)):.4f}\" => 0.6931",
 )
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
-    """log(1 + exp(βx)) / β without overflow, and x itself where βx is above ``threshold``.
+    """Compute log(1 + exp(βx)) / β without overflow.
+
+    The result is x itself if βx is above ``threshold``.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
-        beta: the factor β, not 0.
-        threshold: from where on the result is x.
+        input (Tensor or number): real values of any shape; integers are converted to float32.
+        beta (int or float): the nonzero factor β.
+        threshold (int or float): value of βx above which the result is x.
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``beta`` or ``threshold`` is no number, or ``input`` complex or no tensor.
-        ValueError: ``beta`` is 0.
+        TypeError: If ``beta`` or ``threshold`` is not a number, or ``input`` is complex or not a tensor.
+        ValueError: If ``beta`` is 0.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.softplus(Tensor(0.0)):.4f}")
@@ -176,10 +190,10 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
 @public("mint.nn.functional")
 @also_named(input="x")
 def logsigmoid(x: Any) -> Tensor:
-    """log(1 / (1 + exp(−x))) = −softplus(−x); its derivative is sigmoid(−x).
+    """Compute log(1 / (1 + exp(−x))); its derivative is sigmoid(−x).
 
     Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        x (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one x}
 
@@ -196,18 +210,21 @@ def logsigmoid(x: Any) -> Tensor:
     "Gelu()(x)(approximate='tanh') >>> f\"{ops.Gelu()(Tensor(1.0)):.4f}\" => 0.8412",
 )
 def gelu(input: Any, approximate: str = "none") -> Tensor:
-    """x Φ(x), with the normal distribution function Φ(x) = (1 + erf(x/√2)) / 2.
+    """Compute x Φ(x) with the normal distribution function Φ.
+
+    Φ(x) = (1 + erf(x/√2)) / 2.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
-        approximate: ``"none"``: as above; ``"tanh"``: x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))).
+        input (Tensor or number): real values of any shape; integers are converted to float32.
+        approximate (str): ``"none"`` for the formula above; ``"tanh"`` for x/2 (1 + tanh(√(2/π) (x +
+            0.044715 x³))).
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``input`` is complex, or neither a tensor nor a number.
-        ValueError: ``approximate`` is another word.
+        TypeError: If ``input`` is complex, or neither a tensor nor a number.
+        ValueError: If ``approximate`` is neither ``"none"`` nor ``"tanh"``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.gelu(Tensor(1.0)):.4f}", f"{ops.gelu(Tensor(1.0), 'tanh'):.4f}")
@@ -228,10 +245,10 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
 
 @public("FastGeLU FastGelu")
 def fast_gelu(x: Any) -> Tensor:
-    """x · sigmoid(1.702 x), near to :func:`gelu`.
+    """Compute x · sigmoid(1.702 x), an approximation of :func:`gelu`.
 
     Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        x (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one x}
 
@@ -249,10 +266,10 @@ def fast_gelu(x: Any) -> Tensor:
 )
 @also_named(input="x")
 def silu(x: Any) -> Tensor:
-    """x · sigmoid(x), also called swish.
+    """Compute x · sigmoid(x), also called swish.
 
     Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        x (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one x}
 
@@ -267,10 +284,10 @@ def silu(x: Any) -> Tensor:
 @public("Mish mint.nn.functional")
 @also_named(input="x")
 def mish(x: Any) -> Tensor:
-    """x · tanh(softplus(x)).
+    """Compute x · tanh(softplus(x)).
 
     Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        x (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one x}
 
@@ -284,10 +301,10 @@ def mish(x: Any) -> Tensor:
 
 @public("Softsign mint.nn.functional")
 def softsign(x: Any) -> Tensor:
-    """x / (1 + |x|); its derivative is 1 / (1 + |x|)².
+    """Compute x / (1 + |x|); its derivative is 1 / (1 + |x|)².
 
     Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        x (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one x}
 
@@ -300,10 +317,10 @@ def softsign(x: Any) -> Tensor:
 
 @public()
 def tanhshrink(input: Any) -> Tensor:
-    """x − tanh(x); its derivative is tanh² x.
+    """Compute x − tanh(x); its derivative is tanh² x.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+        input (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one input}
 
@@ -316,18 +333,18 @@ def tanhshrink(input: Any) -> Tensor:
 
 @public("GLU(axis=-1)(x)", "mint.nn.functional.glu(input, dim=-1)")
 def glu(x: Any, axis: int = -1) -> Tensor:
-    """a · sigmoid(b), where a and b are the halves of ``x`` along ``axis``.
+    """Compute a · sigmoid(b), where a and b are the halves of ``x`` along an axis.
 
     Args:
-        x: a real tensor with at least one axis.
-        axis: the axis to halve.
+        x (Tensor): real tensor with at least one axis.
+        axis (int): axis to halve.
 
     Returns:
         Tensor with half as many elements along ``axis``.
 
     Raises:
-        TypeError: ``axis`` is no int, or ``x`` complex or no tensor.
-        ValueError: ``axis`` is out of range, or its size odd.
+        TypeError: If ``axis`` is not an int, or ``x`` is complex or not a tensor.
+        ValueError: If ``axis`` is out of range, or its size is odd.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.glu(Tensor([1.0, 2.0, 0.0, 0.0])))

@@ -111,16 +111,21 @@ scatter_nd_update = _assigning("scatter_nd_update", *_SET, True)
     "Tensor([5.0])) => [1. 5.]",
 )
 def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
-    """``x`` with the rows ``indices`` replaced by ``v``; ``x`` itself does not change.
+    """Replace rows of a tensor, and return the result.
+
+    ``x`` itself does not change.
 
     Args:
-        x: a tensor.
-        v: a tensor of as many rows as there are indices.
-        indices: an int, a tuple of ints, or a tensor of them.
+        x (Tensor): the tensor.
+        v (Tensor or number): new rows, one for each index.
+        indices (int, tuple of int, or Tensor): indices of the rows.
+
+    Returns:
+        Tensor of the shape and dtype of ``x``.
 
     Raises:
-        IndexError: a known index is out of range.
-        ValueError: the shape of ``v`` does not fit.
+        IndexError: If a known index is out of range.
+        ValueError: If the shape of ``v`` does not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inplace_update(Tensor([1.0, 2.0]), Tensor([5.0]), 1))
@@ -131,7 +136,19 @@ def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
 
 @public("InplaceAdd(indices: integers)(x, input_v)")
 def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
-    """``x`` with ``v`` added to the rows ``indices``; arguments as for :func:`inplace_update`.
+    """Add values to rows of a tensor, and return the result.
+
+    ``x`` itself does not change.
+
+    Args:
+        x (Tensor): the tensor.
+        v (Tensor or number): values to add, one row for each index.
+        indices (int, tuple of int, or Tensor): indices of the rows.
+
+    Returns:
+        Tensor of the shape and dtype of ``x``.
+
+    {Raises as inplace_update}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inplace_add(Tensor([1.0, 2.0]), Tensor([5.0]), 1))
@@ -142,7 +159,19 @@ def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
 
 @public("InplaceSub(indices: integers)(x, input_v)")
 def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
-    """``x`` with ``v`` subtracted from the rows ``indices``; arguments as for :func:`inplace_update`.
+    """Subtract values from rows of a tensor, and return the result.
+
+    ``x`` itself does not change.
+
+    Args:
+        x (Tensor): the tensor.
+        v (Tensor or number): values to subtract, one row for each index.
+        indices (int, tuple of int, or Tensor): indices of the rows.
+
+    Returns:
+        Tensor of the shape and dtype of ``x``.
+
+    {Raises as inplace_update}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inplace_sub(Tensor([1.0, 2.0]), Tensor([5.0]), 1))
@@ -152,7 +181,18 @@ def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
 
 
 def inplace_index_add(var: Any, indices: Any, updates: Any, axis: int) -> Tensor:
-    """``var`` with ``updates`` added to its parts ``indices`` along ``axis``; a Parameter is assigned.
+    """Add slices to a tensor or Parameter at given indices along an axis.
+
+    A Parameter is assigned the result.
+
+    Args:
+        var (Parameter or Tensor): the tensor to add to.
+        indices (Tensor): 1-D integer tensor of indices along ``axis``.
+        updates (Tensor): slices to add, one for each index along ``axis``.
+        axis (int): axis along which the indices count.
+
+    Returns:
+        Tensor of the shape and dtype of ``var``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inplace_index_add(Tensor([1.0, 2.0]), Tensor([1]), Tensor([5.0]), 0))

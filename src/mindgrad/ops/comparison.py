@@ -86,20 +86,22 @@ greater_equal = _ordering(
 def isclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
-    """Whether |input − other| ≤ atol + rtol · |other|; equal infinities are close.
+    """Check whether elements are close: |input − other| ≤ atol + rtol · |other|.
+
+    Equal infinities are close.
 
     Args:
-        input, other: tensors or numbers whose shapes broadcast.
-        rtol: the relative tolerance, not negative.
-        atol: the absolute tolerance, not negative.
-        equal_nan: whether two NaN are close.
+        input, other (Tensor or number): operands whose shapes broadcast.
+        rtol (int or float): nonnegative relative tolerance.
+        atol (int or float): nonnegative absolute tolerance.
+        equal_nan (bool): whether two NaN are close.
 
     Returns:
-        Tensor of the broadcast shape and of Bool.
+        Boolean tensor of the broadcast shape.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number, or ``equal_nan`` is no bool.
-        ValueError: the shapes do not broadcast, or a tolerance is negative.
+        TypeError: If an operand is neither a tensor nor a number, or ``equal_nan`` is not a bool.
+        ValueError: If the shapes do not broadcast, or a tolerance is negative.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.isclose(Tensor([1.0, 2.0]), Tensor([1.0 + 1e-6, 2.1])))
@@ -125,14 +127,14 @@ def isclose(
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
-    """Whether all elements are close: a bool, or in a compiled program a Bool tensor.
+    """Check whether all elements are close.
 
-    Two elements are close as :func:`isclose` has it.
-
-    {Args as isclose}
+    See :func:`isclose` for the comparison.
 
     Returns:
-        A bool; while the program is being compiled a tensor of Bool without axes.
+        A bool. In a compiled function: a 0-D Boolean tensor.
+
+    {Args as isclose}
 
     {Raises as isclose}
 
@@ -147,18 +149,18 @@ def allclose(
 
 @public("Tensor", "ApproximateEqual(tolerance=1e-05)(x, y)")
 def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
-    """Whether |x − y| < tolerance.
+    """Check whether |x − y| < tolerance.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast.
-        tolerance: the bound, not reached.
+        x, y (Tensor or number): operands whose shapes broadcast.
+        tolerance (int or float): exclusive upper bound of the difference.
 
     Returns:
-        Tensor of the broadcast shape and of Bool.
+        Boolean tensor of the broadcast shape.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number, or ``tolerance`` is no number.
-        ValueError: the shapes do not broadcast.
+        TypeError: If an operand is neither a tensor nor a number, or ``tolerance`` is not a number.
+        ValueError: If the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.approximate_equal(Tensor([1.0, 2.0]), Tensor([1.01, 2.5]), 0.1))
@@ -235,16 +237,16 @@ logical_xor = _logical(
 @public("LogicalNot Tensor numpy", "mint.logical_not(input)")
 @also_named(input="x")
 def logical_not(x: Any) -> Tensor:
-    """Not x; an element that is not 0 is true.
+    """Compute the logical negation; nonzero elements are true.
 
     Args:
-        x: a tensor of any shape and element type, or a number.
+        x (Tensor or number): values of any shape and dtype.
 
     Returns:
-        Tensor of the shape of ``x`` and of Bool.
+        Boolean tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``x`` is neither a tensor nor a number.
+        TypeError: If ``x`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.logical_not(Tensor([True, False])))

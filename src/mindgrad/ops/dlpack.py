@@ -97,17 +97,18 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
 
 
 def from_dlpack(array: Any) -> Tensor:
-    """A tensor of the elements of another library's array, which are copied.
+    """Copy an array of another library into a tensor, through DLPack.
 
     Args:
-        array: anything with ``__dlpack__`` and ``__dlpack_device__``: arrays of NumPy, jax, PyTorch, CuPy, ….
+        array (object with __dlpack__): an array of NumPy, JAX, PyTorch, CuPy, or any library with
+            ``__dlpack__`` and ``__dlpack_device__``.
 
     Returns:
-        A Tensor of the array's shape and element type, on its device where programs run on that.
+        Tensor of the shape and dtype of the array, on its device if compiled functions run on it.
 
     Raises:
-        TypeError: the object has no ``__dlpack__``, or a type that no Tensor can hold.
-        BufferError: its device, or its layout, cannot be read here.
+        TypeError: If the object does not have ``__dlpack__``, or its dtype is not supported.
+        BufferError: If its device or layout cannot be read.
 
     >>> import numpy as np
     >>> import mindgrad

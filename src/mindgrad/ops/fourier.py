@@ -261,7 +261,15 @@ ihfft, ihfft2, ihfftn = (_real_spectrum("ihfft", suffix) for suffix in ("", "2",
 
 
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
-    """The frequencies of the elements of :func:`fft`, for samples ``d`` apart.
+    """Return the sample frequencies of :func:`fft`.
+
+    Args:
+        n (int): number of samples.
+        d (float): distance between samples.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (n,).
 
     >>> from mindgrad import ops
     >>> print(ops.fftfreq(4))
@@ -271,7 +279,15 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
 
 
 def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
-    """The frequencies of the elements of :func:`rfft`, for samples ``d`` apart.
+    """Return the sample frequencies of :func:`rfft`.
+
+    Args:
+        n (int): number of samples.
+        d (float): distance between samples.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (n // 2 + 1,).
 
     >>> from mindgrad import ops
     >>> print(ops.rfftfreq(4))
@@ -281,7 +297,14 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
 
 
 def fftshift(input: Any, dim: Any = None) -> Tensor:
-    """The elements rolled so that the frequency 0 stands in the middle of each axis.
+    """Move the zero frequency to the center of each axis.
+
+    Args:
+        input (Tensor): the tensor.
+        dim (int, tuple of int, or None): axes to shift. ``None`` means all axes.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
 
     >>> from mindgrad import ops
     >>> print(ops.fftshift(ops.fftfreq(4)))
@@ -293,7 +316,14 @@ def fftshift(input: Any, dim: Any = None) -> Tensor:
 
 
 def ifftshift(input: Any, dim: Any = None) -> Tensor:
-    """The inverse of :func:`fftshift`.
+    """Undo :func:`fftshift`.
+
+    Args:
+        input (Tensor): the tensor.
+        dim (int, tuple of int, or None): axes to shift. ``None`` means all axes.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
 
     >>> from mindgrad import ops
     >>> print(ops.ifftshift(ops.fftshift(ops.fftfreq(5))))

@@ -101,7 +101,13 @@ from mindgrad.trace.custom import custom_vjp  # noqa: F401
 
 
 def dtype(x: _Tensor) -> _DType:
-    """The element type of a tensor.
+    """Return the dtype of a tensor.
+
+    Args:
+        x (Tensor): the tensor.
+
+    Returns:
+        The dtype.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops import functional as F
@@ -141,7 +147,13 @@ stop_gradient_ = _in_place.stop_gradient_
 
 
 def dyn_shape(input_x: _Any) -> _Tensor:
-    """The sizes of the axes of ``input_x``, as a tensor of integers.
+    """Return the shape of a tensor as a tensor of integers.
+
+    Args:
+        input_x (Tensor): the tensor.
+
+    Returns:
+        1-D integer tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dyn_shape(Tensor([[1.0, 2.0]])))

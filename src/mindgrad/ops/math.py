@@ -187,13 +187,18 @@ reciprocal = unary_function(
 
 @public("Inv Tensor")
 def inv(x: Any) -> Tensor:
-    """1 / x; of integers the part in front of the point: ±1 of ±1, 0 of others, the least number of 0.
+    """Compute the reciprocal 1 / x of each element.
+
+    For integers the result is truncated: ±1 for ±1, the smallest integer for 0, and 0 otherwise.
 
     Args:
-        x: a tensor of numbers, or a number.
+        x (Tensor or number): the values.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``x`` is no tensor of numbers.
+        TypeError: If ``x`` is not a tensor of numbers.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inv(Tensor([2.0, 4.0])), ops.inv(Tensor([1, -1, 5])))
@@ -225,10 +230,13 @@ xlogy = binary_function(
 @public("Tensor numpy", "mint.logaddexp2(input, other)")
 @also_named(input="x", other="y")
 def logaddexp2(x: Any, y: Any) -> Tensor:
-    """log₂(2ˣ + 2ʸ) without overflow.
+    """Compute log₂(2ˣ + 2ʸ) without overflow.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast; integers are taken as Float32.
+        x, y (Tensor or number): operands whose shapes broadcast; integers are converted to float32.
+
+    Returns:
+        Tensor of the broadcast shape.
 
     {errors of two}
 
@@ -243,10 +251,12 @@ def logaddexp2(x: Any, y: Any) -> Tensor:
 
 @public("Xdivy Tensor")
 def xdivy(x: Any, y: Any) -> Tensor:
-    """x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN; the derivatives are 0 there too.
+    """Compute x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN.
+
+    The derivatives are 0 there too.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast; integers are taken as Float32.
+        x, y (Tensor or number): operands whose shapes broadcast; integers are converted to float32.
 
     {real two}
 
@@ -262,17 +272,17 @@ def xdivy(x: Any, y: Any) -> Tensor:
 
 @public("SquaredDifference")
 def squared_difference(x: Any, y: Any) -> Tensor:
-    """(x − y)².
+    """Compute the squared difference (x − y)².
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast.
+        x, y (Tensor or number): operands whose shapes broadcast.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted element type.
+        Tensor of the broadcast shape and of the promoted dtype.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number, or holds truth values.
-        ValueError: the shapes do not broadcast.
+        TypeError: If an operand is neither a tensor nor a number, or is Boolean.
+        ValueError: If the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.squared_difference(Tensor([1.0, 5.0]), 2.0))
@@ -283,16 +293,17 @@ def squared_difference(x: Any, y: Any) -> Tensor:
 
 @public("Square Tensor numpy", "mint.square(input)")
 def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
-    """x · x; its derivative is 2 x.
+    """Compute the square x · x; its derivative is 2 x.
 
     Args:
-        input: a tensor of any shape or a number, of any element type, ``x`` above and as a keyword too.
+        input (Tensor or number): values x of any shape and dtype. The argument is also accepted as the
+            keyword ``x``.
 
     Returns:
-        Tensor of the shape and element type of ``input``.
+        Tensor of the shape and dtype of ``input``.
 
     Raises:
-        TypeError: ``input`` is neither a tensor nor a number.
+        TypeError: If ``input`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.square(Tensor([1.0, -3.0])))
@@ -308,18 +319,18 @@ _SINC_SERIES = [(-1) ** k / _math.factorial(2 * k + 1) for k in range(8)]  # sin
 @public("Sinc Tensor", "mint.sinc(input)")
 @also_named(input="x")
 def sinc(x: Any) -> Tensor:
-    """sin(π x) / (π x), and 1 at 0.
+    """Compute sin(π x) / (π x), and 1 at 0.
 
-    Next to 0 the power series is taken, so that value and derivatives are exact there too.
+    Near 0 the power series is used, so that the value and the derivatives are accurate there too.
 
     Args:
-        x: a tensor of any shape or a number; integers are taken as Float32.
+        x (Tensor or number): values of any shape; integers are converted to float32.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``x`` is neither a tensor nor a number, or complex.
+        TypeError: If ``x`` is neither a tensor nor a number, or is complex.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.sinc(Tensor(0.5)):.4f}")
@@ -338,10 +349,10 @@ def sinc(x: Any) -> Tensor:
 
 @public("Tensor numpy numpy.radians", "mint.deg2rad(input)")
 def deg2rad(x: Any) -> Tensor:
-    """Degrees as radians: x π / 180.
+    """Convert degrees to radians: x π / 180.
 
     Args:
-        x: a tensor of any shape or a number; integers are taken as Float32.
+        x (Tensor or number): values of any shape; integers are converted to float32.
 
     {one x}
 
@@ -354,10 +365,10 @@ def deg2rad(x: Any) -> Tensor:
 
 @public("Tensor numpy", "mint.rad2deg(input)")
 def rad2deg(x: Any) -> Tensor:
-    """Radians as degrees: x · 180 / π.
+    """Convert radians to degrees: x · 180 / π.
 
     Args:
-        x: a tensor of any shape or a number; integers are taken as Float32.
+        x (Tensor or number): values of any shape; integers are converted to float32.
 
     {one x}
 

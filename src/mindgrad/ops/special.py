@@ -50,18 +50,18 @@ digamma = unary_function(
 @public("Polygamma")
 @also_named(input="x")
 def polygamma(n: Any, x: Any) -> Tensor:
-    """The ``n``-th derivative of ``digamma`` at ``x``.
+    """Compute the ``n``-th derivative of the digamma function.
 
     Args:
-        n: the order, an int of at least 0, or a tensor of one whose value is known.
-        x: a tensor of any shape or a number; integers are taken as Float32.
+        n (int or Tensor): nonnegative order, an int or a 0-D tensor with a known value.
+        x (Tensor or number): values of any shape; integers are converted to float32.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``n`` is no int, or ``x`` is neither a tensor nor a number.
-        ValueError: ``n`` is negative, or a tensor that has axes.
+        TypeError: If ``n`` is not an int, or ``x`` is neither a tensor nor a number.
+        ValueError: If ``n`` is negative, or a tensor that is not 0-D.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.polygamma(1, Tensor(1.0)):.4f}")
@@ -83,18 +83,20 @@ def polygamma(n: Any, x: Any) -> Tensor:
 @public("Tensor", "Mvlgamma(p: integer)(x)")
 @also_named(input="x")
 def mvlgamma(x: Any, p: int) -> Tensor:
-    """The logarithm of the multivariate gamma function: p (p − 1)/4 log π + Σᵢ lgamma(x − i/2), i < p.
+    """Compute the logarithm of the multivariate gamma function.
+
+    It is p (p − 1)/4 log π + Σᵢ lgamma(x − i/2) for i < p.
 
     Args:
-        x: a tensor of any shape or a number, above (p − 1)/2; integers are taken as Float32.
-        p: the dimension, an int of at least 1.
+        x (Tensor or number): values above (p − 1)/2; integers are converted to float32.
+        p (int): the dimension, at least 1.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``p`` is no int, or ``x`` is neither a tensor nor a number.
-        ValueError: ``p`` is below 1.
+        TypeError: If ``p`` is not an int, or ``x`` is neither a tensor nor a number.
+        ValueError: If ``p`` is below 1.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.mvlgamma(Tensor(3.0), 2):.4f}")
@@ -116,17 +118,19 @@ def mvlgamma(x: Any, p: int) -> Tensor:
     ' >>> f"{ops.Logit(eps=0.1)(Tensor(0.0)):.4f}" => -2.1972',
 )
 def logit(input: Any, eps: float | None = None) -> Tensor:
-    """log(x / (1 − x)), the inverse of ``sigmoid``; its derivative is 1 / (x (1 − x)).
+    """Compute log(x / (1 − x)), the inverse of the sigmoid.
+
+    Its derivative is 1 / (x (1 − x)).
 
     Args:
-        input: a tensor of any shape or a number; integers are taken as Float32.
-        eps: ``input`` is clipped to [eps, 1 − eps] first; ``None``: not at all.
+        input (Tensor or number): values of any shape; integers are converted to float32.
+        eps (float or None): clip ``input`` to [eps, 1 − eps] first. ``None`` does not clip.
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``eps`` is no number, or ``input`` is neither a tensor nor a number.
+        TypeError: If ``eps`` is not a number, or ``input`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.logit(Tensor(0.9)):.4f}")
@@ -167,7 +171,13 @@ bessel_i1e = unary_function(
 
 @public("BesselI0")
 def bessel_i0(x: Any) -> Tensor:
-    """I₀(x), the modified Bessel function of the first kind of order 0; its derivative is I₁(x).
+    """Compute the modified Bessel function I₀; its derivative is I₁.
+
+    Args:
+        x (Tensor or number): real values of any shape.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.bessel_i0(Tensor(1.0)):.4f}")
@@ -178,7 +188,13 @@ def bessel_i0(x: Any) -> Tensor:
 
 @public("BesselI1")
 def bessel_i1(x: Any) -> Tensor:
-    """I₁(x), the modified Bessel function of the first kind, of order 1; its derivative is (I₀ + I₂) / 2.
+    """Compute the modified Bessel function I₁; its derivative is (I₀ + I₂) / 2.
+
+    Args:
+        x (Tensor or number): real values of any shape.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.bessel_i1(Tensor(1.0)):.4f}")
@@ -188,7 +204,13 @@ def bessel_i1(x: Any) -> Tensor:
 
 
 def i0(input: Any) -> Tensor:
-    """I₀(x): :func:`bessel_i0`.
+    """Compute the modified Bessel function I₀; another name of ``bessel_i0``.
+
+    Args:
+        input (Tensor or number): real values of any shape.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.i0(Tensor(1.0)):.4f}")
@@ -223,7 +245,15 @@ bessel_k1e = unary_function(
 
 @public("BesselK0")
 def bessel_k0(x: Any) -> Tensor:
-    """K₀(x), the modified Bessel function of the second kind of order 0; its derivative is −K₁(x).
+    """Compute the modified Bessel function of the second kind K₀.
+
+    Its derivative is −K₁(x).
+
+    Args:
+        x (Tensor or number): real values of any shape.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.bessel_k0(Tensor(1.0)):.4f}")
@@ -234,7 +264,15 @@ def bessel_k0(x: Any) -> Tensor:
 
 @public("BesselK1")
 def bessel_k1(x: Any) -> Tensor:
-    """K₁(x), the modified Bessel function of the second kind of order 1; its derivative is −(K₀ + K₂) / 2.
+    """Compute the modified Bessel function of the second kind K₁.
+
+    Its derivative is −(K₀ + K₂) / 2.
+
+    Args:
+        x (Tensor or number): real values of any shape.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.bessel_k1(Tensor(1.0)):.4f}")

@@ -16,13 +16,16 @@ __all__ = [
 
 
 def make_range(*bounds: int) -> tuple[int, ...]:
-    """The integers of ``range``, as a tuple.
+    """Return the integers of ``range`` as a tuple.
 
     Args:
-        bounds: as ``range`` takes them.
+        *bounds (int): arguments of ``range``.
+
+    Returns:
+        Tuple of int.
 
     Raises:
-        TypeError: they are no ints.
+        TypeError: If an argument is not an int.
 
     >>> from mindgrad import ops
     >>> ops.make_range(1, 4)

@@ -37,15 +37,16 @@ __all__ = list(_OWN + _SAME + [*_RENAMED])
 
 
 class AvgPool2d(_nn.Cell):
-    """The mean of each window: :func:`mindgrad.mint.nn.functional.avg_pool2d`.
+    """Average pooling over two axes.
 
     Args:
-        kernel_size: the size of windows.
-        stride: their distance, by default ``kernel_size``.
-        padding: the zeros around the input.
-        ceil_mode: whether windows that reach over the edge count.
-        count_include_pad: whether zeros of the padding are counted.
-        divisor_override: what sums are divided by instead of the number of elements.
+        kernel_size (int or tuple of int): size of the windows.
+        stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
+            ``kernel_size``.
+        padding (int or tuple of int): number of zeros at both ends of each axis.
+        ceil_mode (bool): whether windows may reach over the end of the input.
+        count_include_pad (bool): whether zeros of the padding are counted.
+        divisor_override (int or None): divisor to use instead of the number of elements.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.AvgPool2d(2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
@@ -108,16 +109,19 @@ class _Convolution:
 
 
 class Conv1d(_Convolution, _nn.Conv1d):
-    """Cross-correlation along one axis: :class:`mindgrad.nn.Conv1d` with PyTorch's arguments.
+    """1-D convolution layer with PyTorch's arguments.
+
+    See :class:`mindgrad.nn.Conv1d` for MindSpore's arguments.
 
     Args:
-        in_channels, out_channels: the numbers of channels.
-        kernel_size, stride, dilation: ints.
-        padding: zeros at both ends, or ``"same"`` or ``"valid"``.
-        groups: the number of groups of channels, each with its own kernel.
-        bias: whether a bias is added.
-        padding_mode: must be ``"zeros"``.
-        dtype: the element type of the Parameters, by default Float32.
+        in_channels, out_channels (int): numbers of channels of the input and the output.
+        kernel_size, stride, dilation (int or tuple of int): size of the kernel, step between windows, and
+            spacing of the kernel's elements.
+        padding (int, tuple of int, or str): number of zeros at both ends, or ``"same"`` or ``"valid"``.
+        groups (int): number of groups of channels, each with its own kernels.
+        bias (bool): whether to add a trainable bias.
+        padding_mode (str): must be ``"zeros"``.
+        dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import mint
     >>> mint.nn.Conv1d(2, 3, 3, padding=1)(mint.ones((1, 2, 5))).shape
@@ -126,7 +130,9 @@ class Conv1d(_Convolution, _nn.Conv1d):
 
 
 class Conv2d(_Convolution, _nn.Conv2d):
-    """Cross-correlation along two axes; arguments as for :class:`Conv1d`, ints or pairs.
+    """2-D convolution layer with PyTorch's arguments.
+
+    The arguments are the same as for :class:`Conv1d`, with ints or pairs for sizes.
 
     >>> from mindgrad import mint
     >>> mint.nn.Conv2d(2, 3, 3, padding=(1, 0))(mint.ones((1, 2, 5, 5))).shape
@@ -135,7 +141,9 @@ class Conv2d(_Convolution, _nn.Conv2d):
 
 
 class Conv3d(_Convolution, _nn.Conv3d):
-    """Cross-correlation along three axes; arguments as for :class:`Conv1d`, ints or triples.
+    """3-D convolution layer with PyTorch's arguments.
+
+    The arguments are the same as for :class:`Conv1d`, with ints or triples for sizes.
 
     >>> from mindgrad import mint
     >>> mint.nn.Conv3d(1, 2, 3, padding=1)(mint.ones((1, 1, 4, 4, 4))).shape
@@ -144,12 +152,19 @@ class Conv3d(_Convolution, _nn.Conv3d):
 
 
 class ConvTranspose2d(_nn.Conv2dTranspose):
-    """The transpose of :class:`Conv2d`.
+    """2-D transposed convolution layer, the transpose of :class:`Conv2d`.
 
     Args:
-        output_padding: what is added to one side of the result.
-        in_channels, out_channels, kernel_size, stride, padding, groups, bias, dilation, padding_mode, dtype:
-            as for :class:`Conv2d`.
+        in_channels, out_channels (int): numbers of channels of the input and the output.
+        kernel_size, stride, padding (int or tuple of int): size of the kernel, step between windows, and
+            padding of the convolution.
+        output_padding (int or tuple of int): number of elements added at the end of each axis of the
+            output.
+        groups (int): number of groups of channels, each with its own kernels.
+        bias (bool): whether to add a trainable bias.
+        dilation (int or tuple of int): spacing between the elements of the kernel.
+        padding_mode (str): must be ``"zeros"``.
+        dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import mint
     >>> mint.nn.ConvTranspose2d(2, 3, 2, stride=2)(mint.ones((1, 2, 4, 4))).shape
@@ -292,10 +307,10 @@ class ELU(_nn.ELU):
 
 
 class GELU(_nn.GELU):
-    """x Φ(x), or its approximation by tanh.
+    """Gaussian error linear unit x Φ(x), or its approximation by tanh.
 
     Args:
-        approximate: ``"none"`` or ``"tanh"``.
+        approximate (str): ``"none"`` or ``"tanh"``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.GELU()(Tensor([0.0])))
@@ -378,11 +393,11 @@ class SmoothL1Loss(_nn.SmoothL1Loss):
 
 
 class KLDivLoss(_nn.Cell):
-    """Σ t (log t − x), x being logarithms of probabilities.
+    """Kullback–Leibler divergence Σ t (log t − x).
 
     Args:
-        reduction: ``"mean"``, ``"sum"``, ``"batchmean"`` or ``"none"``.
-        log_target: whether the target holds logarithms too.
+        reduction (str): ``"mean"``, ``"sum"``, ``"batchmean"``, or ``"none"``.
+        log_target (bool): whether the target contains logarithms.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.KLDivLoss("sum")(Tensor([[-1.0, -2.0]]), Tensor([[0.0, 1.0]])))

@@ -92,21 +92,23 @@ CTCLoss = operation(
 def ctc_greedy_decoder(
     inputs: Any, sequence_length: Any, merge_repeated: bool = True
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The labels that the likeliest class of each time reads as, as a sparse matrix.
+    """Decode the most likely class of each time step, as a sparse matrix.
 
     Args:
-        inputs: logits of shape (t, n, c): time, batch, classes, of which the last is the blank.
-        sequence_length: how many times of each sequence count: n integers up to t.
-        merge_repeated: whether a class that follows itself is read once.
+        inputs (Tensor): logits of shape (t, n, c): time, batch, classes, of which the last is the blank.
+        sequence_length (Tensor): number of time steps of each sequence: n integers up to t.
+        merge_repeated (bool): whether to merge repeated classes.
 
     Returns:
-        The sequence and the place of each of k labels, of shape (k, 2); the labels, of shape (k,); the number
-        of sequences and the most labels of one; and of each sequence −Σ of its largest logits, (n, 1).
+        Sequence and position of each of k labels, of shape (k, 2); the labels, of shape (k,); the number of
+        sequences and the largest number of labels; and for each sequence −Σ of its largest logits, of shape
+        (n, 1).
 
     Raises:
-        TypeError: an input is of another type.
-        ValueError: ``inputs`` has another shape, or a length is too large.
-        RuntimeError: the values are unknown while compiling: they decide on the number of labels.
+        TypeError: If an input does not have its type.
+        ValueError: If ``inputs`` has another shape, or a length is too large.
+        RuntimeError: If the values are unknown at compile time, because they determine the number of
+            labels.
 
     >>> from mindgrad import Tensor, ops
     >>> logits = Tensor([[[2.0, 0.0]], [[2.0, 0.0]], [[0.0, 2.0]]])

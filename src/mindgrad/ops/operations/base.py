@@ -52,9 +52,15 @@ class Attribute(NamedTuple):
 
 
 class Operation(Primitive):
-    """An operator with its attributes fixed; calling it applies it to tensors.
+    """Operator with fixed attributes; calling it applies it to tensors.
 
     Its attributes can be read: ``ops.ReduceSum(True).keep_dims``.
+
+    Args:
+        *args, **kwargs (object): the attributes.
+
+    Raises:
+        TypeError: If an attribute is missing, unknown, given twice, or does not have its type.
     """
 
     attributes: dict[str, Attribute] = {}

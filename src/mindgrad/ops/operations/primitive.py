@@ -19,12 +19,12 @@ def _refuse(name: str) -> NoReturn:
 
 
 class Primitive:
-    """The class of all operators: ``isinstance(op, ops.Primitive)``.
+    """Base class of all operators, for ``isinstance(op, ops.Primitive)``.
 
-    Programs cannot derive operators from it or make one by name.
+    Programs cannot derive operators from it or create one by name.
 
     Raises:
-        TypeError: it is called, or a class of the program is derived from it.
+        TypeError: If it is called, or a class of the program is derived from it.
 
     >>> from mindgrad import ops
     >>> isinstance(ops.MatMul(), ops.Primitive), ops.MatMul().name
@@ -99,25 +99,31 @@ class Primitive:
 
 
 class PrimitiveWithInfer(Primitive):
-    """The base of operators in Python in MindSpore; here nothing can be derived from it.
+    """Base class of operators in Python in MindSpore; not supported by mindgrad.
 
     Raises:
-        TypeError: it is called, or a class of the program is derived from it.
+        TypeError: If it is called, or a class of the program is derived from it.
     """
 
 
 class PrimitiveWithCheck(Primitive):
-    """As :class:`PrimitiveWithInfer`.
+    """Base class of operators in Python in MindSpore; not supported by mindgrad.
 
     Raises:
-        TypeError: it is called, or a class of the program is derived from it.
+        TypeError: If it is called, or a class of the program is derived from it.
     """
 
 
 def prim_attr_register(fn: Callable[..., Any]) -> NoReturn:
-    """Decorates ``__init__`` of operators in Python in MindSpore; here there are none.
+    """Decorator of operators in Python in MindSpore; not supported by mindgrad.
+
+    Args:
+        fn (callable): the method ``__init__`` of an operator.
+
+    Returns:
+        Nothing.
 
     Raises:
-        TypeError: always.
+        TypeError: If it is called.
     """
     _refuse(f"what {getattr(fn, '__qualname__', fn)} initialises")
