@@ -24,8 +24,8 @@ REMAINING = FOLDER.parents[1] / "bench" / "score" / "remaining.md"
 
 HEAD = """# MindSpore API coverage
 
-This page lists which public names of MindSpore {version} mindgrad supports, and how many of MindSpore's own tests and public programs pass.
-Use it to find out whether a program can run.
+This page lists which public names of MindSpore {version} mindgrad supports, and how many of MindSpore's
+own tests and public programs pass. Use it to find out whether a program can run.
 
 Written by `docs/coverage/page.py`; do not edit. The names are those that each module of MindSpore exports,
 recorded by `docs/coverage/record.py`. *Covered* is a name that is there under the same path; *importable* one

@@ -1,4 +1,4 @@
-"""The hooks of mkdocs: reference pages, links out of docs/, and examples as sessions.
+"""The hooks of mkdocs: reference pages, links out of docs/, examples as sessions, and redirects.
 
 mkdocs.yml names this file. The pages of the reference are made with the site and stand in no folder.
 """
@@ -25,6 +25,20 @@ import reference  # noqa: E402 - it lies beside this file
 CHINESE_LINES = re.compile(
     r"(?<=[\u2014-\u201d\u3000-\u9fff\uff00-\uffef])\n(?=[\u201c\u3000-\u9fff\uff00-\uffef])"
 )
+#: a page at an old address: it leads to the new one, and keeps the anchor if the browser runs scripts
+REDIRECT = """<!doctype html>
+<html>
+<head>
+<meta charset="utf-8">
+<title>This page has moved</title>
+<link rel="canonical" href="{target}">
+<meta name="robots" content="noindex">
+<script>location.replace("{target}" + location.hash)</script>
+<meta http-equiv="refresh" content="0; url={target}">
+</head>
+<body>This page has moved: <a href="{target}">{target}</a></body>
+</html>
+"""
 LINK = re.compile(r"(\]\()(?!https?://|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -105,3 +119,19 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         markdown = CHINESE_LINES.sub("", markdown)
     parts = re.split(r"(```.*?```|`[^`\n]*`)", markdown, flags=re.S)
     return "".join(part if part.startswith("`") else LINK.sub(target, part) for part in parts)
+
+
+def on_post_build(config: Any) -> None:
+    """Write the redirects of mkdocs.yml, for each language."""
+    site = Path(config.site_dir)
+    for language in ("", "zh"):
+        for old, new in config.extra["redirects"].items():
+            redirect(site / language, old, new)
+
+
+def redirect(folder: Path, old: str, new: str) -> None:
+    """Write a page at the address of ``old`` that leads to ``new``; both are Markdown files of docs/."""
+    start, end = old.removesuffix(".md"), new.removesuffix(".md")
+    file = folder / start / "index.html"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(REDIRECT.format(target=posixpath.relpath(end, start) + "/"), encoding="utf8")

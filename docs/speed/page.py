@@ -57,7 +57,8 @@ SECTIONS = {
 
 HEAD = """# Benchmarks: speed compared with JAX, PyTorch and MindSpore
 
-This page compares the run time of mindgrad with other libraries, task by task. Use it to see for which problems mindgrad is faster or slower.
+This page compares the run time of mindgrad with other libraries, task by task. Use it to see for which
+problems mindgrad is faster or slower.
 
 Written by `docs/speed/page.py` from the raw samples in `bench/results/*.json`; do not edit. Each ratio is the
 time of a call over that of the fastest peer in the same rounds of one run: 1 is as fast, 0.5 twice as fast.

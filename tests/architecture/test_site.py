@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -19,7 +19,16 @@ from mindgrad import Parameter, Tensor, nn, ops
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md") if ".zh." not in path.name)
+SETTINGS = (ROOT / "mkdocs.yml").read_text()
+#: documents for maintainers and contributors, which are read in the repository
+NOT_ON_SITE = set(
+    re.findall(r"^  (\S+\.md)\b", SETTINGS.partition("exclude_docs: |")[2].partition("strict:")[0], re.M)
+)
+PAGES = sorted(
+    page
+    for path in DOCS.rglob("*.md")
+    if ".zh." not in path.name and (page := path.relative_to(DOCS).as_posix()) not in NOT_ON_SITE
+)
 CHINESE = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.zh.md"))
 #: documents about the inside of the house; all others are for users
 INSIDE = {"architecture.md", "walk.md", "heart.md", "eager_engine.md", "howto/add_operator.md"}
@@ -33,8 +42,7 @@ MOST_BYTES_OF_A_PICTURE = 150_000
 
 def navigation():
     """The pages of the English and of the Chinese navigation of mkdocs.yml."""
-    text = (ROOT / "mkdocs.yml").read_text()
-    plugins, english = text.split("\nnav:\n")
+    plugins, english = SETTINGS.split("\nnav:\n")
     chinese = plugins.partition("          nav:")[2].partition("  - mkdocstrings:")[0]
     return [re.findall(r"^ *- (?:[^\n]*: )?([\w/]+\.md)$", part, re.M) for part in (english, chinese)]
 
@@ -44,6 +52,17 @@ def test_every_page_is_in_the_navigation_once(language):
     pages = navigation()[language]
     others = [page for page in PAGES if not page.startswith("decisions/")]  # which docs/site/hooks.py enters
     assert sorted(pages) == others, "enter the page into both navigations of mkdocs.yml"
+
+
+def redirects():
+    """The old addresses of mkdocs.yml, and the pages that replace them."""
+    return dict(re.findall(r"^    (\S+\.md): (\S+\.md)$", SETTINGS, re.M))
+
+
+def test_redirects_lead_from_removed_pages_to_existing_ones():
+    assert redirects()
+    assert not [old for old in redirects() if old in PAGES]
+    assert not [new for new in redirects().values() if new not in PAGES]
 
 
 def blocks(page):
@@ -177,7 +196,9 @@ def test_signatures_define_every_object_of_the_reference(reference, tmp_path):
     assert set(named) - found == set()
 
 
-def test_hooks_make_the_folder_that_mkdocstrings_reads(reference, monkeypatch, tmp_path):
+@pytest.fixture
+def hooks(reference, monkeypatch):
+    """The hooks of mkdocs, without mkdocs."""
     modules = {
         name: ModuleType(name) for name in ("mkdocs.plugins", "mkdocs.structure.files", "pymdownx.slugs")
     }
@@ -186,12 +207,25 @@ def test_hooks_make_the_folder_that_mkdocstrings_reads(reference, monkeypatch, t
     for name, module in {**modules, "reference": reference}.items():
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(sys, "path", [str(DOCS / "site"), *sys.path])
-    hooks = program("hooks")
+    return program("hooks")
+
+
+def test_hooks_make_the_folder_that_mkdocstrings_reads(hooks, monkeypatch, tmp_path):
     monkeypatch.setattr(hooks, "ROOT", tmp_path)
     hooks.on_startup(command="build", dirty=False)
-    (named,) = re.findall(r"^ *paths: \[(.*)\]$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    (named,) = re.findall(r"^ *paths: \[(.*)\]$", SETTINGS, re.M)
     assert (tmp_path / named).is_dir()
     assert hooks.signatures() == tmp_path / named
+
+
+def test_redirect_leads_to_new_page(hooks, tmp_path):
+    config = SimpleNamespace(site_dir=str(tmp_path), extra={"redirects": {"a/old.md": "b/new.md"}})
+    hooks.on_post_build(config=config)
+    assert '<a href="../../b/new/">' in (tmp_path / "a" / "old" / "index.html").read_text()
+    for folder in ("", "zh"):
+        (tmp_path / folder / "b" / "new").mkdir(parents=True)
+        (tmp_path / folder / "b" / "new" / "index.html").write_text("")
+    assert program("check").dead_links(tmp_path) == []
 
 
 def modules_below(names):
