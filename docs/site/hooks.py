@@ -25,6 +25,10 @@ import reference  # noqa: E402 - it lies beside this file
 CHINESE_LINES = re.compile(
     r"(?<=[\u2014-\u201d\u3000-\u9fff\uff00-\uffef])\n(?=[\u201c\u3000-\u9fff\uff00-\uffef])"
 )
+#: pages that a search shows after the pages for users
+FOR_DEVELOPERS = (
+    "architecture", "decisions/", "eager_engine", "glossary", "howto/add_operator", "scale_cost", "walk",
+)  # fmt: skip
 #: a page at an old address: it leads to the new one, and keeps the anchor if the browser runs scripts
 REDIRECT = """<!doctype html>
 <html>
@@ -102,6 +106,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Send links to files outside of docs/ to the repository, and mark doctests as sessions."""
+    if page.file.src_uri.startswith(FOR_DEVELOPERS):
+        page.meta.setdefault("search", {"boost": 0.2})
     markdown = re.sub(r"^```python\n(?=>>>)", "```pycon\n", markdown, flags=re.M)
     folder = posixpath.dirname(page.file.src_uri)
 
