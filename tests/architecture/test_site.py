@@ -4,6 +4,7 @@ Nothing here needs mkdocs; ``scripts/docs`` builds the site and checks what was 
 """
 
 import ast
+import functools
 import importlib
 import importlib.util
 import json
@@ -138,6 +139,28 @@ def test_equivalents_exist(page, fewest):
         if value is None:
             missing.append(name)
     assert missing == []
+
+
+def missing_names(text):
+    """The names of mindgrad in code of a page that do not exist."""
+    owners = {"ms": ms, "ops": ops, "nn": nn}
+    names = set(re.findall(r"\b(?:ms|ops|nn)(?:\.[A-Za-z_]\w*)+", " ".join(re.findall(r"`[^`\n]+`", text))))
+    return sorted(name for name in names if not exists(owners[name.split(".")[0]], name.split(".")[1:]))
+
+
+def exists(value, attributes):
+    return functools.reduce(lambda owner, name: getattr(owner, name, None), attributes, value) is not None
+
+
+@pytest.mark.parametrize(
+    "page", ["api_by_task.md", "terms.md", "faq.md", "performance.md", "is_it_for_me.md"]
+)
+def test_pages_name_existing_functions(page):
+    assert missing_names((DOCS / page).read_text()) == []
+
+
+def test_missing_name_is_found():
+    assert missing_names("`ms.grad(f)`, `ops.no_such_operator`") == ["ops.no_such_operator"]
 
 
 def program(name):
