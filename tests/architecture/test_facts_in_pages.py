@@ -4,8 +4,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from mindgrad import cli
 from tests.unit.mistakes_of_users import MISTAKES
 
@@ -61,6 +59,5 @@ def test_mode_choice_counts_its_rewrites():
     assert NUMBERS[count] == len(table.splitlines()) - 2
 
 
-@pytest.mark.parametrize("name", ["errors.md"])
-def test_page_counts_mistakes(name):
-    assert f"{len(MISTAKES)} such mistakes" in page(name)
+def test_errors_page_counts_mistakes():
+    assert f" {len(MISTAKES)} typical mistakes" in page("errors.md")
