@@ -8,6 +8,8 @@ from __future__ import annotations
 import posixpath
 import re
 import sys
+import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +29,17 @@ CHINESE_LINES = re.compile(
 )
 #: pages that a search shows after the pages for users
 FOR_DEVELOPERS = (
-    "architecture", "decisions/", "eager_engine", "glossary", "howto/add_operator", "scale_cost", "walk",
+    "architecture", "contributing", "decisions/", "eager_engine", "glossary", "howto/add_operator",
+    "release_notes", "scale_cost", "style", "walk",
 )  # fmt: skip
+#: pages of the site that are documents of the repository's root
+ROOT_DOCUMENTS = {
+    "release_notes.md": "CHANGELOG.md",
+    "security.md": "SECURITY.md",
+    "contributing.md": "CONTRIBUTING.md",
+}
+#: the longest description of a page in the results of a search engine
+LONGEST_DESCRIPTION = 160
 #: a page at an old address: it leads to the new one, and keeps the anchor if the browser runs scripts
 REDIRECT = """<!doctype html>
 <html>
@@ -64,24 +75,48 @@ def on_config(config: Any) -> Any:
     """Write the package of signatures, and enter the reference into the navigation."""
     pages = reference.references()
     reference.stubs(pages, signatures())
-    enter_decisions(config.nav)
+    enter_documents(config.nav)
     for language in config.plugins["i18n"].config.languages:
-        enter_decisions(language.nav or [])
+        enter_documents(language.nav or [])
     sections = {name: entries for section in config.nav for name, entries in section.items()}
-    sections["Reference"] += groups(pages)
+    sections["Reference"] += [
+        {"Release notes": "release_notes.md"},
+        {"Security": "security.md"},
+        *groups(pages),
+    ]
+    sections["Develop"].insert(0, {"Contributing": "contributing.md"})
     config.edit_uri = "edit/main/docs/" if config.repo_url else None
     config.mdx_configs["toc"]["slugify"] = slugify(case="lower")  # headings in Chinese have anchors too
     config.extra["reference"] = {f"reference/{page.file}.md": reference.text_of(page) for page in pages}
+    config.extra["reference"] |= {page: root_document(name) for page, name in ROOT_DOCUMENTS.items()}
     return config
 
 
-def enter_decisions(nav: list[dict[str, Any]]) -> None:
-    """Enter docs/decisions/*.md into a navigation."""
+def enter_documents(nav: list[dict[str, Any]]) -> None:
+    """Enter the style guide and docs/decisions/*.md into the developers' section of a navigation."""
     inside = next((next(iter(section.values())) for section in nav if "architecture.md" in str(section)), [])
     for entry in inside:
         if isinstance(entry, dict) and "Decisions" in entry:
             files = sorted((ROOT / "docs" / "decisions").glob("*.md"))
             entry["Decisions"] = [f"decisions/{path.name}" for path in files]
+    if inside and (ROOT / "docs" / "style.md").exists():
+        inside.insert(0, "style.md")
+
+
+def root_document(name: str) -> str:
+    """The text of a document of the root, whose links start from docs/."""
+
+    def target(match: re.Match[str]) -> str:
+        path = match[2].removeprefix("docs/") if match[2].startswith("docs/") else f"../{match[2]}"
+        return f"{match[1]}{path}{match[3] or ''})"
+
+    return outside_code((ROOT / name).read_text(encoding="utf8"), target)
+
+
+def outside_code(text: str, target: Callable[[re.Match[str]], str]) -> str:
+    """Replace the links of a text, but not those in code."""
+    parts = re.split(r"(```.*?```|`[^`\n]*`)", text, flags=re.S)
+    return "".join(part if part.startswith("`") else LINK.sub(target, part) for part in parts)
 
 
 def groups(pages: list[reference.Reference]) -> list[dict[str, Any]]:
@@ -108,6 +143,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Send links to files outside of docs/ to the repository, and mark doctests as sessions."""
     if page.file.src_uri.startswith(FOR_DEVELOPERS):
         page.meta.setdefault("search", {"boost": 0.2})
+    if text := description(markdown):
+        page.meta.setdefault("description", text)
     markdown = re.sub(r"^```python\n(?=>>>)", "```pycon\n", markdown, flags=re.M)
     folder = posixpath.dirname(page.file.src_uri)
 
@@ -123,8 +160,17 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
     if page.file.src_uri.endswith(".zh.md"):
         markdown = CHINESE_LINES.sub("", markdown)
-    parts = re.split(r"(```.*?```|`[^`\n]*`)", markdown, flags=re.S)
-    return "".join(part if part.startswith("`") else LINK.sub(target, part) for part in parts)
+    return outside_code(markdown, target)
+
+
+def description(markdown: str) -> str:
+    """The first paragraph after the title, as plain text; search engines show it."""
+    found = re.match(r"\s*# [^\n]*\n\n(?!```|- |[#|>!<])(.*?)(?:\n\n|\Z)", markdown, re.S)
+    if found is None:
+        return ""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", found[1])
+    text = " ".join(re.sub(r"[`*]", "", text).split())
+    return textwrap.shorten(text, LONGEST_DESCRIPTION, placeholder=" …")
 
 
 def on_post_build(config: Any) -> None:

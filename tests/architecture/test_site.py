@@ -51,7 +51,8 @@ def navigation():
 @pytest.mark.parametrize("language", [0, 1], ids=["english", "chinese"])
 def test_every_page_is_in_the_navigation_once(language):
     pages = navigation()[language]
-    others = [page for page in PAGES if not page.startswith("decisions/")]  # which docs/site/hooks.py enters
+    # docs/site/hooks.py enters decisions and the style guide
+    others = [page for page in PAGES if not page.startswith("decisions/") and page != "style.md"]
     assert sorted(pages) == others, "enter the page into both navigations of mkdocs.yml"
 
 
@@ -241,6 +242,29 @@ def test_hooks_make_the_folder_that_mkdocstrings_reads(hooks, monkeypatch, tmp_p
     assert hooks.signatures() == tmp_path / named
 
 
+def test_documents_of_the_root_link_from_docs(hooks, monkeypatch, tmp_path):
+    monkeypatch.setattr(hooks, "ROOT", tmp_path)
+    (tmp_path / "A.md").write_text("[a](docs/b.md#c) [d](bench/d.md) [e](https://e.org) `[x](docs/y.md)`")
+    assert hooks.root_document("A.md") == "[a](b.md#c) [d](../bench/d.md) [e](https://e.org) `[x](docs/y.md)`"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# T\n\nUse `ms.grad` and\n[vmap](a.md).\n\nMore.", "Use ms.grad and vmap."),
+        ("# T\n\n```\ncode\n```\n", ""),
+        ("# T\n\n" + "long words " * 50, " ".join(["long words"] * 14) + " long …"),
+    ],
+)
+def test_description_is_the_first_paragraph(hooks, text, expected):
+    assert hooks.description(text) == expected
+
+
+def test_user_pages_have_descriptions(hooks):
+    pages = [page for page in PAGES if not page.startswith("decisions/")]
+    assert [page for page in pages if not hooks.description((DOCS / page).read_text())] == []
+
+
 def test_redirect_leads_to_new_page(hooks, tmp_path):
     config = SimpleNamespace(site_dir=str(tmp_path), extra={"redirects": {"a/old.md": "b/new.md"}})
     hooks.on_post_build(config=config)
@@ -311,3 +335,21 @@ def test_the_checker_of_the_built_site_sees_what_is_missing(tmp_path):
     unknown = check.unknown_searches(tmp_path)
     assert len(unknown) == len(check.SEARCHES) + len(check.SEARCHES_IN_CHINESE) - 1
     assert not any("GradOperation" in fault for fault in unknown)
+
+
+def test_checker_reports_a_wrong_first_result(tmp_path):
+    check = program("check")
+    node = tmp_path / "node"
+    node.write_text('#!/bin/sh\nshift 2\nfor term; do echo \'["faq/", ""]\'; done\n')
+    node.chmod(0o700)
+    faults = check.wrong_first_results(tmp_path, str(node))
+    right = [terms for terms in check.FIRST_RESULTS.values() if "faq/" in terms]
+    assert len(faults) == len(check.FIRST_RESULTS) - len(right)
+    assert "search for 'installation' finds 'faq/' first, not 'installation/'" in faults
+
+
+def test_first_results_are_pages():
+    terms = program("check").FIRST_RESULTS.values()
+    names = {location.removesuffix("/") or "index" for expected in terms for location in expected}
+    pages = [f"{name.removeprefix('zh/')}{'.zh' if name.startswith('zh/') else ''}.md" for name in names]
+    assert [page for page in pages if not (DOCS / page).exists()] == []
