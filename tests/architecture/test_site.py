@@ -81,8 +81,28 @@ def test_a_page_in_chinese_has_the_program_of_the_english_one(page):
     assert python_blocks(page) == python_blocks(english)
 
 
+def parts(page):
+    """The numbers of headings, list items, rows of tables and paragraphs of a page."""
+    text = re.sub(r"^```.*?^```$", "", (DOCS / page).read_text(), flags=re.S | re.M)
+    blocks = [block.strip() for block in re.split(r"\n\s*\n", text) if block.strip()]
+    counts = [len(re.findall(start, text, re.M)) for start in (r"^#", r"^ *(?:[-*]|\d+\.) ", r"^\|")]
+    return [*counts, sum(not re.match(r"#|\||[-*] |\d+\. |!\[", block) for block in blocks)]
+
+
+@pytest.mark.parametrize("page", CHINESE)
+def test_a_page_in_chinese_has_the_parts_of_the_english_one(page):
+    assert parts(page) == parts(page.replace(".zh.md", ".md"))
+
+
 def test_first_page_quickstart_guide_and_tutorials_are_in_chinese():
-    pages = {"index.md", "quickstart.md", "gradients.md", *(p for p in PAGES if p.startswith("tutorials/"))}
+    pages = {
+        "index.md",
+        "installation.md",
+        "faq.md",
+        "quickstart.md",
+        "gradients.md",
+        *(p for p in PAGES if p.startswith("tutorials/")),
+    }
     assert pages <= {page.replace(".zh.md", ".md") for page in CHINESE}
 
 
