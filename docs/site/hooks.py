@@ -8,7 +8,6 @@ from __future__ import annotations
 import posixpath
 import re
 import sys
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -143,6 +142,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Send links to files outside of docs/ to the repository, and mark doctests as sessions."""
     if page.file.src_uri.startswith(FOR_DEVELOPERS):
         page.meta.setdefault("search", {"boost": 0.2})
+    if page.file.src_uri.endswith(".zh.md"):
+        markdown = CHINESE_LINES.sub("", markdown)
     if text := description(markdown):
         page.meta.setdefault("description", text)
     markdown = re.sub(r"^```python\n(?=>>>)", "```pycon\n", markdown, flags=re.M)
@@ -158,8 +159,6 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         kind = "tree" if (ROOT / path).is_dir() else "blob"
         return f"{match[1]}{config.repo_url}/{kind}/main/{path}{match[3] or ''})"
 
-    if page.file.src_uri.endswith(".zh.md"):
-        markdown = CHINESE_LINES.sub("", markdown)
     return outside_code(markdown, target)
 
 
@@ -170,7 +169,10 @@ def description(markdown: str) -> str:
         return ""
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", found[1])
     text = " ".join(re.sub(r"[`*]", "", text).split())
-    return textwrap.shorten(text, LONGEST_DESCRIPTION, placeholder=" …")
+    if len(text) <= LONGEST_DESCRIPTION:
+        return text
+    start = text[: LONGEST_DESCRIPTION - 2]
+    return (start.rpartition(" ")[0] or start) + " …"
 
 
 def on_post_build(config: Any) -> None:

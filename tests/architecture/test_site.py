@@ -273,11 +273,12 @@ def test_documents_of_the_root_link_from_docs(hooks, monkeypatch, tmp_path):
     [
         ("# T\n\nUse `ms.grad` and\n[vmap](a.md).\n\nMore.", "Use ms.grad and vmap."),
         ("# T\n\n```\ncode\n```\n", ""),
-        ("# T\n\n" + "long words " * 50, " ".join(["long words"] * 14) + " long …"),
+        ("# T\n\n" + "long words " * 50, "long words " * 14 + "…"),
     ],
 )
 def test_description_is_the_first_paragraph(hooks, text, expected):
     assert hooks.description(text) == expected
+    assert len(expected) <= hooks.LONGEST_DESCRIPTION
 
 
 def test_user_pages_have_descriptions(hooks):
