@@ -56,6 +56,74 @@ def test_every_page_is_in_the_navigation_once(language):
     assert sorted(pages) == others, "enter the page into both navigations of mkdocs.yml"
 
 
+#: words that a reader types into a search, which stand in the title or the first paragraph of the page
+SEARCH_WORDS = {
+    "index.md": ["automatic differentiation", "autodiff", "gradient", "Jacobian", "Hessian", "Laplacian", "higher-order"],
+    "installation.md": ["install", "NVIDIA GPU", "mindgrad doctor"],
+    "quickstart.md": ["automatic differentiation", "gradients", "network", "compile"],
+    "gradients.md": ["automatic differentiation", "autodiff", "forward mode", "reverse mode", "backpropagation"],
+    "sharp_bits.md": ["pitfalls", "automatic differentiation", "compiled functions"],
+    "faq.md": ["FAQ", "troubleshooting", "NaN", "zero gradients", "recompilation", "out of memory"],
+    "is_it_for_me.md": ["limitations", "JAX", "PyTorch", "MindSpore"],
+    "performance.md": ["performance", "eager", "compiled", "recompilation", "cache"],
+    "eager.md": ["eager mode", "PYNATIVE_MODE"],
+    "graph_mode.md": ["graph mode", "jit", "XLA", "control flow", "pure functions", "dynamic shapes"],
+    "mode_choice.md": ["higher-order derivatives", "forward mode", "reverse mode", "Taylor", "Laplacian"],
+    "implicit.md": ["implicit differentiation", "ODE", "root", "minimum", "linear system"],
+    "sparse.md": ["sparse", "Jacobian", "Hessian", "csr_array"],
+    "conventions.md": ["nondifferentiable", "kinks", "NaN"],
+    "checking.md": ["check a gradient", "finite differences"],
+    "source.md": ["export", "code generation", "source"],
+    "explain.md": ["compiled", "rewrites"],
+    "errors.md": ["error messages", "warnings"],
+    "arrays.md": ["interoperability", "NumPy", "JAX", "PyTorch", "pandas", "DLPack"],
+    "cache.md": ["compilation cache", "disk"],
+    "commands.md": ["command line", "environment variables"],
+    "training.md": ["learning-rate schedules", "parameter groups", "checkpoint"],
+    "scale.md": ["distributed training", "data-parallel", "processes"],
+    "sharding.md": ["shard", "tensor parallelism", "devices"],
+    "coverage.md": ["MindSpore API coverage"],
+    "speed.md": ["benchmarks", "JAX", "PyTorch"],
+    "terms.md": ["glossary", "automatic differentiation"],
+    "gallery.md": ["examples"],
+    "howto/find_nans.md": ["NaN", "infinity", "debug_nans"],
+    "howto/gpu.md": ["GPU", "NVIDIA", "CUDA"],
+    "howto/jacobians.md": ["Jacobian", "Hessian", "JVP", "VJP", "HVP"],
+    "howto/memory.md": ["gradient checkpointing", "rematerialization", "memory", "backpropagation"],
+    "howto/mixed_precision.md": ["mixed precision", "float16", "bfloat16", "scale the loss"],
+    "howto/own_derivative.md": ["custom derivative", "custom VJP", "bprop"],
+    "howto/pde_residuals.md": ["PDE", "partial differential equation", "Laplacian", "PINN"],
+    "howto/per_sample_gradients.md": ["per-sample gradients", "per-example gradients"],
+    "howto/random_numbers.md": ["random numbers", "seeds", "reproducible"],
+    "howto/scipy_optimizers.md": ["SciPy", "minimize", "gradient"],
+    "howto/shapes.md": ["dynamic shapes", "recompilation"],
+    "howto/speed.md": ["performance", "faster"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("page", SEARCH_WORDS)
+def test_title_and_first_paragraph_have_search_words(page):
+    head = "\n".join((DOCS / page).read_text().split("\n\n")[:2]).lower()
+    head = " ".join(head.split())
+    words = [" ".join(word.lower().split()) for word in SEARCH_WORDS[page]]
+    assert [word for word in words if word not in head] == []
+
+
+def test_user_pages_have_search_words():
+    others = {
+        "accuracy.md",
+        "api_by_task.md",
+        "differences.md",
+        "glossary.md",
+        "scale_cost.md",
+        "style.md",
+        *INSIDE,
+    }
+    folders = ("coming_from/", "decisions/", "tutorials/")
+    users = {page for page in PAGES if not page.startswith(folders)} - others
+    assert users == set(SEARCH_WORDS)
+
+
 def redirects():
     """The old addresses of mkdocs.yml, and the pages that replace them."""
     return dict(re.findall(r"^    (\S+\.md): (\S+\.md)$", SETTINGS, re.M))
