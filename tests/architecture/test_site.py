@@ -124,6 +124,11 @@ def test_user_pages_have_search_words():
     assert users == set(SEARCH_WORDS)
 
 
+@pytest.mark.parametrize("page", SEARCH_WORDS)
+def test_pages_for_users_do_not_refer_to_decisions(page):
+    assert "decisions/" not in (DOCS / page).read_text()
+
+
 def redirects():
     """The old addresses of mkdocs.yml, and the pages that replace them."""
     return dict(re.findall(r"^    (\S+\.md): (\S+\.md)$", SETTINGS, re.M))
