@@ -118,6 +118,11 @@ def dead_links(site: Path) -> list[str]:
     return faults
 
 
+def internal_pages(site: Path) -> list[str]:
+    """Documents for maintainers, which are not part of the site."""
+    return [f"{name} is on the site" for name in ("release", "zh/release") if (site / name).exists()]
+
+
 def third_parties(site: Path) -> list[str]:
     """Scripts, styles and pictures from other hosts, which would be asked for by every reader."""
     faults = set()
@@ -254,7 +259,7 @@ def main() -> None:
     options.add_argument("--chromium", help="the browser; otherwise playwright's own, or the system's")
     chosen = options.parse_args()
     site = chosen.site.resolve()
-    faults = dead_links(site) + third_parties(site) + unknown_searches(site)
+    faults = dead_links(site) + internal_pages(site) + third_parties(site) + unknown_searches(site)
     if node := find_node():
         faults += wrong_first_results(site, node)
     else:

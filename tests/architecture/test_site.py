@@ -23,7 +23,7 @@ DOCS = ROOT / "docs"
 SETTINGS = (ROOT / "mkdocs.yml").read_text()
 #: documents for maintainers and contributors, which are read in the repository
 NOT_ON_SITE = set(
-    re.findall(r"^  (\S+\.md)\b", SETTINGS.partition("exclude_docs: |")[2].partition("strict:")[0], re.M)
+    re.findall(r"^  (\S+\.md)$", SETTINGS.partition("exclude_docs: |")[2].partition("strict:")[0], re.M)
 )
 PAGES = sorted(
     page
