@@ -45,8 +45,8 @@ COMPILATIONS = 3
 
 def versions() -> dict[str, str]:
     """Versions of what does the work."""
-    installed = {"mindgrad": mindgrad.__version__, "numpy": np.__version__}
-    for name in ("jax", "jaxlib"):
+    installed = {"numpy": np.__version__}
+    for name in ("mindgrad", "jax", "jaxlib"):  # mindgrad.__version__ may be that of MindSpore: see cli.py
         try:
             installed[name] = version(name)
         except PackageNotFoundError:

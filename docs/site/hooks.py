@@ -74,9 +74,9 @@ def on_config(config: Any) -> Any:
     """Write the package of signatures, and enter the reference into the navigation."""
     pages = reference.references()
     reference.stubs(pages, signatures())
-    enter_documents(config.nav)
+    enter_decisions(config.nav)
     for language in config.plugins["i18n"].config.languages:
-        enter_documents(language.nav or [])
+        enter_decisions(language.nav or [])
     sections = {name: entries for section in config.nav for name, entries in section.items()}
     sections["Reference"] += [
         {"Release notes": "release_notes.md"},
@@ -91,15 +91,15 @@ def on_config(config: Any) -> Any:
     return config
 
 
-def enter_documents(nav: list[dict[str, Any]]) -> None:
-    """Enter the style guide and docs/decisions/*.md into the developers' section of a navigation."""
+def enter_decisions(nav: list[dict[str, Any]]) -> None:
+    """Enter docs/decisions/*.md into a navigation."""
     inside = next((next(iter(section.values())) for section in nav if "architecture.md" in str(section)), [])
     for entry in inside:
         if isinstance(entry, dict) and "Decisions" in entry:
-            files = sorted((ROOT / "docs" / "decisions").glob("*.md"))
+            files = sorted(
+                (ROOT / "docs" / "decisions").glob("*.md"), key=lambda path: (path.name != "index.md", path)
+            )
             entry["Decisions"] = [f"decisions/{path.name}" for path in files]
-    if inside and (ROOT / "docs" / "style.md").exists():
-        inside.insert(0, "style.md")
 
 
 def root_document(name: str) -> str:

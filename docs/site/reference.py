@@ -225,6 +225,7 @@ def stubs(pages: list[Reference], folder: Path) -> None:
     Most operators are made by tables and decorators, so that a reader of the source finds no ``def`` of theirs.
     """
     modules: dict[str, list[str]] = {module: [] for module in MODULES}
+    targets = targets_of(pages)
     for page in pages:
         for entry in page.described:
             modules[entry.module].append(stub(entry.name, entry.value, ""))
@@ -236,9 +237,39 @@ def stubs(pages: list[Reference], folder: Path) -> None:
             parent.mkdir(parents=True, exist_ok=True)
             (parent / "__init__.py").touch()
     for module, texts in modules.items():
-        text = "\n".join(["from typing import Any", *texts, ""])
+        text = linked("\n".join(["from typing import Any", *texts, ""]), targets)
         ast.parse(text)
         folder.joinpath(*module.split("."), "__init__.py").write_text(text)
+
+
+def targets_of(pages: list[Reference]) -> dict[str, str]:
+    """The paths of the described objects by all paths under which docstrings refer to them."""
+    targets: dict[str, str] = {}
+    for page in pages:
+        for entry in page.described:
+            targets[entry.path] = entry.path
+            if isinstance(entry.value, type):
+                targets |= {
+                    f"{entry.path}.{key}": f"{entry.path}.{key}"
+                    for key, member in vars(entry.value).items()
+                    if not key.startswith("_") and is_described(member)
+                }
+        targets |= {entry.path: original.path for entry, original in page.further}
+    return targets
+
+
+def linked(text: str, targets: dict[str, str]) -> str:
+    """A text whose references lead to described objects; a reference to any other name is code.
+
+    >>> linked("[`a.b`][] and [`c`][]", {"a.b": "a.b"})
+    '[`a.b`][a.b] and `c`'
+    """
+
+    def link(reference: re.Match[str]) -> str:
+        target = targets.get(reference[1])
+        return f"`{reference[1]}`" if target is None else f"[`{reference[1]}`][{target}]"
+
+    return re.sub(r"\[`([\w.]+)`\]\[\]", link, text)
 
 
 def stub(name: str, value: Any, indent: str) -> str:
@@ -267,19 +298,37 @@ def stub(name: str, value: Any, indent: str) -> str:
 
 
 def markdown(doc: str) -> str:
-    """A docstring with its examples in fences, references of Sphinx as code, and results as paragraphs.
+    """A docstring with its examples in fences, references of Sphinx as links, and results as paragraphs.
 
     A reader of Google's style takes what stands before a colon in a result for its type; here it is a sentence.
     """
-    doc = re.sub(r":(?:func|class|meth|mod|data|attr|exc):`~?([^`]+)`", r"`\1`", doc)
-    doc = re.sub(r"^Returns:\n((?:(?: .*)?(?:\n|\Z))+?)(?=\S|\Z)", paragraph, doc, flags=re.M)
+    doc = re.sub(r"^(Returns|See Also):\n((?:(?: .*)?(?:\n|\Z))+?)(?=\S|\Z)", paragraph, doc, flags=re.M)
+    doc = re.sub(r"^Inputs:\n((?: .*(?:\n|\Z))+)", inputs, doc, flags=re.M)
+    doc = re.sub(r"^    (\**\w+(?:, \**\w+)+)( \(.*?\))?:((?:.*)(?:\n     +\S.*)*)", divided, doc, flags=re.M)
+    doc = re.sub(r":(?:func|class|meth|mod|data|attr|exc):`~?([^`]+)`", r"[`\1`][]", doc)
     fence = r"(?:^|(?<=\n))>>> .*?(?=\n\n(?!>>>)|\Z)"
     return re.sub(fence, lambda block: f"```pycon\n{block[0]}\n```", doc, flags=re.S)
 
 
 def paragraph(section: re.Match[str]) -> str:
-    """The section of a result as text."""
-    return f"**Returns:** {inspect.cleandoc(section[1]).strip()}\n\n"
+    """The section of a result, or of related names, as text."""
+    return f"**{section[1].capitalize()}:** {inspect.cleandoc(section[2]).strip()}\n\n"
+
+
+def inputs(section: re.Match[str]) -> str:
+    """The section of the inputs of a call as a list."""
+    entries = re.split(r"\n(?=    \S)", section[1].rstrip())
+    lines = [re.sub(r"^(\**\w+)(?: \((.*?)\))?:", named, " ".join(entry.split())) for entry in entries]
+    return "**Inputs:**\n\n" + "\n".join(f"- {line}" for line in lines) + "\n"
+
+
+def named(entry: re.Match[str]) -> str:
+    return f"**{entry[1]}**" + (f" (*{entry[2]}*):" if entry[2] else ":")
+
+
+def divided(entry: re.Match[str]) -> str:
+    """An entry for each of the names that one entry describes."""
+    return "\n".join(f"    {name}{entry[2] or ''}:{entry[3]}" for name in entry[1].split(", "))
 
 
 def is_described(member: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Documents hold no leftovers of a merge, and their links lead to files of the repository."""
+"""Documents have no merge markers and no dead links, and decisions have a summary that their index repeats."""
 
 import re
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "bench").rglob("*.md")])
 MARKER = re.compile(r"^(<{7} |={7}$|>{7} )", re.M)
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("0*.md"))
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
@@ -49,3 +50,26 @@ def test_documents_are_whole(document):
 )
 def test_a_fault_is_seen(text):
     assert len(faults(ROOT / "README.md", text)) == 1
+
+
+def summary(decision: Path) -> str:
+    """The summary of a decision, as one line."""
+    (text,) = re.findall(r"^\*\*Summary\.\*\* (.*?)\n\n", decision.read_text(), re.S | re.M)
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("decision", DECISIONS, ids=lambda path: path.stem)
+def test_decision_begins_with_number_status_date_and_summary(decision):
+    title, status, rest = decision.read_text().split("\n\n", 2)
+    assert title.startswith(f"# {int(decision.name[:4])}. ")
+    assert re.match(r"Status:\s.*\sDate:\s20\d\d-\d\d-\d\d", status, re.S)
+    assert rest.startswith("**Summary.** ")
+    assert len(re.findall(r"\.(?= |$)", summary(decision))) == 1, "the summary is one sentence"
+
+
+def test_index_of_decisions_lists_each_with_its_summary():
+    rows = re.findall(
+        r"^\| \[(\d+)\. .*\]\((.*)\) \| (.*) \|$", (DECISIONS[0].parent / "index.md").read_text(), re.M
+    )
+    expected = [(str(int(path.name[:4])), path.name, summary(path)) for path in DECISIONS]
+    assert sorted(rows, key=lambda row: int(row[0])) == expected

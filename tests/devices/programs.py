@@ -7,6 +7,7 @@ import numpy as np
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, context, nn, ops
 from mindgrad.tools.collectives import totals
+from tests.tolerances import assert_close
 
 DEVICES = 8
 
@@ -82,7 +83,7 @@ def counts(function):
     return {kind: times for kind, (times, _) in totals(texts(function)[0]).items()}
 
 
-def agree(actual, expected, tolerance=2e-5):
+def agree(actual, expected, kind="program"):
     for x, y in zip(actual, expected, strict=True):
         x, y = (ms.Tensor(v).asnumpy() for v in (x, y))
-        np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance * max(1.0, float(np.abs(y).max())))
+        assert_close(x, y, kind, scale=1)

@@ -173,7 +173,7 @@ def test_a_physics_informed_loss_never_gathers_its_points(points):
     with divided("data_parallel", device_num=8):
         run = ms.jit(gradient)
         result, found = run(x)
-        agree([result, *found[:3]], [value, *slopes[:3]], 1e-4)
+        agree([result, *found[:3]], [value, *slopes[:3]], "long program")
         assert set(counts(run)) == {"all-reduce"}
         # (no second pass over a batch that was gathered: every array with the points has an eighth of them)
         assert f"[{points}," not in texts(run)[0]
@@ -197,7 +197,7 @@ def test_nested_gradients_never_gather_their_points():
     with divided("data_parallel", device_num=8):
         run = ms.jit(gradient)
         result, found = run(*arguments)
-        agree([result, *found[:3]], [value, *slopes[:3]], 1e-4)
+        agree([result, *found[:3]], [value, *slopes[:3]], "long program")
         assert set(counts(run)) == {"all-reduce"}
 
 

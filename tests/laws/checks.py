@@ -33,9 +33,9 @@ from tests.laws.harness import (
     pairing,
     require,
     result_type,
-    tolerance,
     weights,
 )
+from tests.tolerances import tolerance
 
 
 def dtypes_of(call: Call) -> list[DType]:
@@ -71,7 +71,7 @@ def forward_is_finite_difference(call: Call, dtype: DType) -> None:
         lambda arrays: kernel(call._replace(arrays=arrays)), call.arrays, call.active, it.tangents
     )
     kept = [i for i, each in enumerate(call.results) if each.dtype.is_inexact]
-    within = 1e-8 if tolerance(dtypes_of(call)) < 1e-8 else 1e-3
+    within = tolerance(dtypes_of(call), "fine difference")
     require(f"{call!r}: J t", [pushed[i] for i in kept], [wanted[i] for i in kept], within)
 
 
@@ -81,7 +81,7 @@ def reverse_is_transposed_forward(call: Call, dtype: DType) -> None:
     count = len(it.graph.outputs)
     pushed = evaluate(it.forward, [*call.arrays, *it.tangents])
     pulled = evaluate(it.reverse, [*call.arrays, *it.cotangents])
-    within = tolerance(dtypes_of(call))
+    within = tolerance(dtypes_of(call), "law")
     require(f"{call!r}: value in forward mode", pushed[:count], kernel(call), within)
     require(f"{call!r}: value in reverse mode", pulled[:count], kernel(call), within)
     types = [type_of(array) for array in pulled[count:]]
@@ -104,10 +104,10 @@ def second_order_agrees(call: Call, dtype: DType) -> None:
     inputs = [*call.arrays, *it.cotangents]
     over_reverse = evaluate(forward(gradient, active), [*inputs, *it.tangents])[len(active) :]
     quotient = finite_difference(it.gradient, call.arrays, active, it.tangents)
-    coarse = tolerance(dtypes_of(call)) >= 1e-8
-    require(f"{call!r}: forward over reverse", over_reverse, quotient, 1e-3 if coarse else 1e-7)
+    within = tolerance(dtypes_of(call), "fine difference", order=1)
+    require(f"{call!r}: forward over reverse", over_reverse, quotient, within)
 
-    within = 100 * tolerance(dtypes_of(call))
+    within = tolerance(dtypes_of(call), "law", order=2)
     curvature = pairing(over_reverse, it.others)
     twice = evaluate(reverse(gradient, active), [*inputs, *it.others])[len(active) :]
     require(f"{call!r}: reverse over reverse", [pairing(twice, it.tangents)], [curvature], within)
@@ -128,8 +128,8 @@ def third_order_is_finite_difference(call: Call, dtype: DType) -> None:
     quotient = finite_difference(
         lambda arrays: evaluate(second, [*arrays, *rest]), call.arrays, active, it.others
     )
-    coarse = tolerance(dtypes_of(call)) >= 1e-8
-    require(f"{call!r}: third derivative", third, quotient, 1e-3 if coarse else 1e-7)
+    within = tolerance(dtypes_of(call), "fine difference", order=1)
+    require(f"{call!r}: third derivative", third, quotient, within)
 
 
 # --- law 4: both executors --------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def executors_agree(found: dict, name: str, dtype: DType) -> int:
             raise results
         eager, compiled = results
         call = next(c for c in calls(name, dtype) if c.index == index)
-        within = tolerance(dtypes_of(call)) * (1 if what == "value" else 10)
+        within = tolerance(dtypes_of(call), "law", order=0 if what == "value" else 1)
         require(f"{call!r}: {what}, compiled and eager", compiled, eager, within)
         for a, b in zip(eager, compiled, strict=True):
             assert a.dtype == b.dtype, f"{call!r}: {what} is {a.dtype} eager, {b.dtype} compiled"
@@ -272,7 +272,7 @@ def agrees_with_jax(call: Call, dtype: DType, oracle: Any) -> None:
     pushed = evaluate(it.forward, [*call.arrays, *it.tangents])[count:]
     pushed = [t for t, each in zip(pushed, call.results, strict=True) if each.dtype.is_inexact]
     pulled = evaluate(it.reverse, [*call.arrays, *it.cotangents])[count:]
-    within = 10 * tolerance(dtypes_of(call))
+    within = tolerance(dtypes_of(call), "law", order=1)
     require(f"{call!r}: J t and jax.jvp", pushed, oracle[0], within)
     require(f"{call!r}: Jᵀ c and jax.vjp", pulled, oracle[1], within)
 
@@ -320,7 +320,7 @@ def _stacked(call: Call, graph: Graph, every: list, axes: list[int | None]) -> N
         one = [arrays[0 if axis is None else k] for arrays, axis in zip(every, axes, strict=True)]
         singles.append(evaluate(graph, one))
     wanted = [np.stack(results) for results in zip(*singles, strict=True)]
-    within = 10 * tolerance(dtypes_of(call))
+    within = tolerance(dtypes_of(call), "law", order=1)
     require(f"{call!r}: batched along {axes}", found, wanted, within)
     for a, b in zip(found, wanted, strict=True):
         assert a.dtype == b.dtype, f"{call!r}: batched along {axes} is {a.dtype}, stacked {b.dtype}"

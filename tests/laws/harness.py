@@ -1,4 +1,4 @@
-"""What the laws share: sample calls of every row, graphs of one call, directions, tolerances.
+"""What the laws share: sample calls of every row, graphs of one call, directions, comparisons.
 
 A *call* is one row on arrays with parameters, drawn from the row's own samples. Complex tangents and
 cotangents pair by ``Re(Σ c · t)``, see ``mindgrad.rows.complexes``.
@@ -14,7 +14,7 @@ import numpy as np
 
 import mindgrad.rows as primitives
 from mindgrad.ir.build import Builder, building
-from mindgrad.ir.dtype import DTYPES, DType, as_dtype, bfloat16, float16, float32, float64
+from mindgrad.ir.dtype import DTYPES, DType, as_dtype
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.graph import Graph
 from mindgrad.ir.primitive import REGISTRY, Primitive
@@ -222,22 +222,6 @@ def finite_difference(function: Any, arrays: Sequence[Any], active: Sequence[int
 
 
 # --- comparison -------------------------------------------------------------------------------------
-
-#: relative to the largest element: a few roundings of the type
-TOLERANCE = {2**-10: 1e-2, 2**-7: 6e-2, 2**-23: 2e-5, 2**-52: 1e-11}
-_EPSILON = {float16: 2**-10, bfloat16: 2**-7, float32: 2**-23, float64: 2**-52}
-
-
-def tolerance(dtypes: Iterable[DType]) -> float:
-    """The tolerance of a comparison in which values of all these types took part."""
-    epsilons = [0.0]
-    for dtype in dtypes:
-        if dtype.kind == "complex":
-            epsilons.append(2**-23 if dtype.itemsize == 8 else 2**-52)
-        elif dtype.is_float:
-            epsilons.append(_EPSILON[dtype])
-    largest = max(epsilons)
-    return TOLERANCE[largest] if largest else 0.0
 
 
 def difference(found: Any, wanted: Any) -> float:

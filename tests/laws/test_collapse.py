@@ -11,6 +11,7 @@ from mindgrad.transforms.forward_laplacian import collapse
 from mindgrad.transforms.row_derivatives import has_moderate_partials
 from tests.laws.control_programs import PROGRAMS
 from tests.laws.harness import ROWS, calls, directions, graph_of
+from tests.tolerances import assert_close
 
 DIRECTIONS = 3
 
@@ -60,10 +61,7 @@ def agree(what, graph, active, arrays, given, terms):
                 finite = np.isfinite(a) & np.isfinite(b)
                 assert finite.all() or not (np.isfinite(a).all() or np.isfinite(b).all()), what
                 a, b = np.asarray(a)[finite], np.asarray(b)[finite]
-                scale = max(1.0, float(np.abs(b).max(initial=0.0)))
-                np.testing.assert_allclose(
-                    a, b, atol=1e-9 * scale, err_msg=f"{what}: {name}, paired={paired}"
-                )
+                assert_close(a, b, "law", order=1, scale=1, what=f"{what}: {name}, paired={paired}")
 
 
 @pytest.mark.parametrize("name", ROWS)

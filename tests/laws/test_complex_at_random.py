@@ -14,6 +14,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from tests.tiers import arrays, eager
+from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.xla
 
@@ -186,7 +187,7 @@ def test_random_complex_programs_have_the_derivatives_of_differences(seed):
         (paired(second, direction), of_weighed, np.abs(second).max()),
         (along, of_gradient, np.abs(along).max()),
     ):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5 * (1 + size))
+        assert_close(ours, theirs, "difference", scale=1 + size)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -203,7 +204,7 @@ def test_random_complex_programs_agree_in_all_modes(seed):
     for mode, results in (("deferred", deferred), ("jit", compiled)):
         for ours, theirs in zip(results, expected, strict=True):
             assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype), mode
-            np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-10 * np.abs(theirs).max(), err_msg=mode)
+            assert_close(ours, theirs, "law", what=mode)
 
 
 @pytest.mark.parametrize("seed", range(3))

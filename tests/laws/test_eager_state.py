@@ -25,6 +25,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from tests.tiers import arrays, eager
+from tests.tolerances import assert_close
 
 CALLS = 24
 WIDTH = 4
@@ -396,24 +397,18 @@ def history(seed, mode, is_pure=False):
         return calls, ms.cache_info()
 
 
-#: of values relative to the largest, once a call had this type: weights may depend on it from then on
-CLOSE = {"float64": 1e-8, "float32": 1e-3, "float16": 3e-2, "bfloat16": 2e-1}
-
-
 def check(found, expected):
-    close = 0.0
+    types = []  # weights depend on all calls so far
     for number, ((ours, changed), (theirs, right)) in enumerate(zip(found, expected, strict=True)):
         assert changed == right, f"effects of call {number}"
         assert len(ours) == len(theirs), f"call {number}: {ours} {theirs}"
-        close = max(close, CLOSE[theirs[0]])
+        types.append(theirs[0])
         for a, b in zip(ours, theirs, strict=True):
             if isinstance(b, str):
                 assert a == b, f"call {number}"
                 continue
             assert (a.shape, a.dtype) == (b.shape, b.dtype), f"call {number}"
-            a, b = a.astype(np.float64), b.astype(np.float64)
-            size = np.abs(b[np.isfinite(b)]).max(initial=1.0)
-            np.testing.assert_allclose(a, b, rtol=close, atol=close * size, err_msg=f"call {number}")
+            assert_close(a, b, "iteration", dtype=types, scale=1, what=f"call {number}")
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -15,6 +15,7 @@ from mindgrad.rows.reduction import logsumexp
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.taylor import taylor
 from tests.laws.harness import ROWS, calls, directions, graph_of
+from tests.tolerances import assert_close
 
 ORDER = 3
 
@@ -59,10 +60,8 @@ def test_taylor_is_nested_forward(name):
                 # where a derivative is infinite or undefined, how far depends on the way there
                 finite = np.isfinite(a) & np.isfinite(b)
                 assert finite.all() or not np.isfinite(np.concatenate([a.ravel(), b.ravel()])).all()
-                scale = max(1.0, float(np.abs(b[finite]).max(initial=0.0)))
-                np.testing.assert_allclose(
-                    a[finite], b[finite], atol=1e-9 * scale, err_msg=f"{call}, coefficient {k + 1}"
-                )
+                what = f"{call}, coefficient {k + 1}"
+                assert_close(a[finite], b[finite], "law", order=1, scale=1, what=what)
 
 
 PROGRAMS = {
@@ -85,7 +84,7 @@ def test_taylor_of_programs(name):
     tangent = np.array([1.0, -0.5])
     expected = nested(graph, [0], [x], [tangent])
     for found, wanted in zip(series(graph, [0], [x], [tangent]), expected, strict=True):
-        np.testing.assert_allclose(found[0], wanted[0], rtol=1e-11, atol=1e-13)
+        assert_close(found[0], wanted[0], "program")
 
 
 def test_taylor_along_a_curve():
@@ -96,7 +95,7 @@ def test_taylor_along_a_curve():
         graph = builder.close([exp(variable)])
     at, one = np.array(0.0), np.array(1.0)
     found = series(graph, [0], [at], [one], [[one, one]])
-    np.testing.assert_allclose([f[0] for f in found], [1, 3 / 2, 13 / 6], rtol=1e-14)
+    assert_close([f[0] for f in found], [1, 3 / 2, 13 / 6])
 
 
 def test_an_order_below_one_is_refused():

@@ -27,6 +27,7 @@ from tests.programs.corpus import (  # noqa: F401  (they fill PROGRAMS)
 )
 from tests.programs.corpus.program import PROGRAMS
 from tests.tiers import arrays, eager, is_hot
+from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.numpy  # eager mode does the same with a program whoever runs it
 
@@ -223,8 +224,8 @@ def test_eager_training_agrees_when_compiled(name, train):
             if switch == "compiled":
                 assert is_hot(optimizer if train is by_functions else step)
     (losses, parameters, drawn_after), (hot_losses, hot_parameters, hot_after) = results.values()
-    np.testing.assert_allclose(hot_losses, losses, rtol=2e-5)
+    assert_close(hot_losses, losses, "program", each=True)
     assert parameters.keys() == hot_parameters.keys()
     for key, array in parameters.items():
-        np.testing.assert_allclose(hot_parameters[key], array, rtol=1e-4, atol=3e-6, err_msg=key)
+        assert_close(hot_parameters[key], array, "long program", each=True, scale=0.1, what=key)
     assert (hot_after == drawn_after).all()

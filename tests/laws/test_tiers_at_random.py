@@ -13,6 +13,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from tests.tiers import eager, is_hot
+from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.numpy
 
@@ -187,7 +188,7 @@ def results_of(function, calls):
 def check(ours, theirs, what):
     for call, (one, two) in enumerate(zip(ours, theirs, strict=True)):
         for a, b in zip(one, two, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9, err_msg=f"{what}, call {call + 1}")
+            assert_close(a, b, "law", order=1, scale=1, what=f"{what}, call {call + 1}")
 
 
 @pytest.mark.parametrize("seed", range(24))

@@ -28,6 +28,7 @@ from tests.programs.control.check import MODES, Checked, arrays_of, compiled_mod
 from tests.programs.control.hyper_dual import ELEMENTARY, derivatives
 from tests.programs.control.program import PROGRAMS
 from tests.programs.evaluated import evaluated
+from tests.tolerances import assert_close
 
 ROOMS = (
     assignments,
@@ -197,9 +198,8 @@ def test_loops_of_many_trips(f, order, points, settings):
     for xs in points:
         for others in settings:
             expected = exact_derivatives(f, xs, others, order)
-            np.testing.assert_allclose(
-                run(xs, others), expected, rtol=1e-8, atol=1e-8, err_msg=f"{xs} {others}"
-            )
+            what = f"{xs} {others}"
+            assert_close(run(xs, others), expected, "law", each=True, order=2, scale=1, what=what)
 
 
 # -- what the corpus holds ---------------------------------------------------------------------------

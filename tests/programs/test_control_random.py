@@ -10,6 +10,7 @@ from mindgrad.ops import grad, jvp
 from tests.programs.control.drawn import function_of, sources
 from tests.programs.control.hyper_dual import ELEMENTARY, derivatives
 from tests.programs.evaluated import evaluated
+from tests.tolerances import assert_close
 
 SEEDS = strategies.integers(0, 2**32 - 1)
 
@@ -56,7 +57,7 @@ def expected(source, seed, count=2):
 def check(everything, source, seeds, count=2):
     for seed in seeds:
         found = run(everything, *drawn_inputs(seed))
-        np.testing.assert_allclose(found, expected(source, seed, count), rtol=1e-9, atol=1e-9, err_msg=source)
+        assert_close(found, expected(source, seed, count), "law", each=True, order=2, scale=1, what=source)
 
 
 @settings(max_examples=100)
@@ -76,7 +77,7 @@ def test_compiled_values(source, seeds):
     drawn = ms.jit(function_of(source, ops))
     for seed in seeds:
         found = run(lambda xs, trips, _: [drawn(*xs, trips)], *drawn_inputs(seed))
-        np.testing.assert_allclose(found, expected(source, seed)[:1], rtol=1e-9, atol=1e-9, err_msg=source)
+        assert_close(found, expected(source, seed)[:1], "law", each=True, order=1, scale=1, what=source)
 
 
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
@@ -101,10 +102,10 @@ def test_hyper_dual_numbers_know_their_derivatives():
 
     a, b, c = 0.4, -0.7, 0.3
     value, gradient, curved = derivatives(f, [a, b, c], [1.0, 2.0, 0.0])
-    assert value == pytest.approx(np.sin(a) * b + np.tanh(c) * np.cos(c) - a * a, rel=1e-14)
+    assert_close(value, np.sin(a) * b + np.tanh(c) * np.cos(c) - a * a, "contraction")
     slope = np.cos(c) / np.cosh(c) ** 2 - np.tanh(c) * np.sin(c)
-    assert gradient == pytest.approx([np.cos(a) * b - 2 * a, np.sin(a), slope], rel=1e-14)
-    assert curved == pytest.approx([-np.sin(a) * b - 2 + 2 * np.cos(a), np.cos(a), 0.0], rel=1e-14)
+    assert_close(gradient, [np.cos(a) * b - 2 * a, np.sin(a), slope], "contraction")
+    assert_close(curved, [-np.sin(a) * b - 2 + 2 * np.cos(a), np.cos(a), 0.0], "contraction")
 
 
 def test_a_wrong_derivative_is_noticed():

@@ -25,6 +25,7 @@ from tests.programs.corpus import (
 )
 from tests.programs.corpus.check import MODES, Checked, modes_for_xla
 from tests.programs.corpus.program import PROGRAMS, Program, normal
+from tests.tolerances import assert_close
 
 ROOMS = (contraction, control, indexing, layout, nested, nets, physics, pointwise, reductions, types)
 
@@ -101,7 +102,7 @@ def agrees_with_finite_differences(found):
     first = sum(np.sum(c * t) for c, t in zip(found.cts, found.eager["forward"], strict=True))
     given = [*found.vs, *[np.zeros_like(u) for u in found.us]]
     second = sum(np.sum(g * v) for g, v in zip(found.eager["reverse"], given, strict=True))
-    np.testing.assert_allclose(second, first, rtol=1e-9, atol=1e-9)
+    assert_close(second, first, "law", order=1, scale=1)
 
 
 @pytest.mark.parametrize("name", [name for name, program in PROGRAMS.items() if program.smooth])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.programs.conftest import launch
+from tests.tolerances import assert_close
 
 FOLDER = Path(__file__).parent / "parallel"
 LOSSES = json.loads((FOLDER.parent / "training" / "losses.json").read_text())
@@ -33,7 +34,7 @@ def test_training_in_parallel_is_that_of_one_process():
     assert [(mode, name) for mode, name, _ in results[0]] == list(product(["eager", "compiled"], names))
     for mode, name, losses in results[0]:
         if name in LOSSES:  # as with one process: Float32 in another order of sums
-            np.testing.assert_allclose(losses, LOSSES[name], rtol=2e-5, err_msg=f"{name}, {mode}")
+            assert_close(losses, LOSSES[name], "program", each=True, dtype=np.float32, what=f"{name}, {mode}")
 
 
 @pytest.mark.timeout(150)

@@ -9,6 +9,7 @@ import numpy as np
 import mindgrad as ms
 from mindgrad.train import latest_checkpoint
 from tests.programs.conftest import launch
+from tests.tolerances import assert_close
 
 FOLDER = Path(__file__).parent / "parallel"
 EXAMPLE = FOLDER.parents[2] / "examples" / "data_parallel.py"
@@ -42,7 +43,7 @@ def test_a_set_is_written_by_two_processes_and_read_by_one_two_and_four(tmp_path
     assert len(list(folder.glob("*.safetensors"))) > 4, "what was left behind goes with the next set"
     read = launch("launch", "--workers", 4, FOLDER / "sharded_files.py", "read", folder, own)
     assert read.returncode == 0, read.stderr[-4000:]
-    np.testing.assert_allclose(losses_of(read, 4), losses, rtol=1e-5)
+    assert_close(losses_of(read, 4), losses, "program", each=True, dtype=np.float32)
     assert ms.load_checkpoint(own / "rank_2" / "net.ckpt")["moment1.first"].shape == (16, 16)
     ms.transform_checkpoints(own, tmp_path / "one", "net", own / "strategy.json")
     joined = ms.load_checkpoint(tmp_path / "one" / "rank_0" / "net0.ckpt")
@@ -51,7 +52,7 @@ def test_a_set_is_written_by_two_processes_and_read_by_one_two_and_four(tmp_path
     content = ms.load_checkpoint(folder)
     assert int(content["step"]) == 3
     alone = launch(FOLDER / "sharded_files.py", "read", folder)
-    np.testing.assert_allclose(told(alone)[0], losses, rtol=1e-5)
+    assert_close(told(alone)[0], losses, "program", each=True, dtype=np.float32)
 
 
 def test_the_rows_of_two_processes_are_one_batch(tmp_path):
@@ -63,7 +64,7 @@ def test_the_rows_of_two_processes_are_one_batch(tmp_path):
     for rank in (0, 1):
         for values, expected in zip(told(ran, rank), alone, strict=True):
             for x, y in zip(values, expected, strict=True):
-                np.testing.assert_allclose(x, y, rtol=2e-5, atol=2e-6)
+                assert_close(x, y, "program", each=True, scale=0.1, dtype=np.float32)
     names = {path.name: sorted(file.name for file in path.iterdir()) for path in tmp_path.iterdir()}
     files = [f"{prefix}-1_{step}.ckpt" for prefix in ("net", "net_1") for step in (3, 4)]
     sets = [name.removesuffix(".ckpt") for name in files]

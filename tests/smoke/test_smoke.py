@@ -9,6 +9,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, context, nn, ops
+from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.smoke
 
@@ -40,24 +41,24 @@ Y = np.array([1.0, 3.0, -0.5], np.float32)
 def test_a_net_and_its_gradients():
     net = Net()
     x, y = Tensor(X), Tensor(Y)
-    np.testing.assert_allclose(net(x, y).asnumpy(), 2 * np.sin(X) + X * Y, rtol=1e-5)
+    assert_close(net(x, y), 2 * np.sin(X) + X * Y, kind="program", each=True)
     everything = ops.GradOperation(get_all=True, get_by_list=True)
     (dx, dy), (dw,) = everything(net, ms.ParameterTuple(net.trainable_params()))(x, y)
-    np.testing.assert_allclose(dx.asnumpy(), 2 * np.cos(X) + Y, rtol=1e-5)
-    np.testing.assert_allclose(dy.asnumpy(), X, rtol=1e-5)
-    np.testing.assert_allclose(dw.asnumpy(), [np.sin(X).sum()], rtol=1e-5)
+    assert_close(dx, 2 * np.cos(X) + Y, kind="program")
+    assert_close(dy, X, kind="program", each=True)
+    assert_close(dw, [np.sin(X).sum()], kind="program")
 
 
 @pytest.mark.usefixtures("_mode")
 def test_derivatives_of_derivatives():
     x, v = Tensor(X), Tensor(Y)
     second = ops.grad(ops.grad(ops.sin))
-    np.testing.assert_allclose(second(x).asnumpy(), -np.sin(X), rtol=1e-5)
+    assert_close(second(x), -np.sin(X), kind="program")
     slope, curvature = ops.jvp(ops.grad(ops.sin), x, v)  # forward over reverse
-    np.testing.assert_allclose(slope.asnumpy(), np.cos(X), rtol=1e-5)
-    np.testing.assert_allclose(curvature.asnumpy(), -np.sin(X) * Y, rtol=1e-5)
+    assert_close(slope, np.cos(X), kind="program")
+    assert_close(curvature, -np.sin(X) * Y, kind="program", each=True)
     _, curvature = ops.vjp(ops.grad(ops.sin), x, v)  # reverse over reverse
-    np.testing.assert_allclose(curvature.asnumpy(), -np.sin(X) * Y, rtol=1e-5)
+    assert_close(curvature, -np.sin(X) * Y, kind="program", each=True)
 
 
 def test_a_mindspore_program_is_launched():

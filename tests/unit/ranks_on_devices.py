@@ -29,6 +29,7 @@ from mindgrad.rows.collectives import all_gather, all_max, all_reduce, all_to_al
 from mindgrad.rows.reduction import reduce_sum
 from mindgrad.transforms.reverse import reverse
 from tests.laws.rank_programs import CASES, RANKS, SHAPE, SIZE, draw, evaluate_ranks, program
+from tests.tolerances import assert_close
 
 
 def compare(graph: Graph, inputs: list[list[np.ndarray]], tolerance: float) -> None:
@@ -108,7 +109,7 @@ def groups_of_any_size() -> None:
             operation.primitive.name, [operands[rank] for rank in members], **operation.parameters
         )
         for rank, value in zip(members, expected, strict=True):
-            np.testing.assert_allclose(parts[rank], value, rtol=1e-6, err_msg=f"{operation}, {rank}")
+            assert_close(parts[rank], value, what=f"{operation}, {rank}")
 
 
 def order_of_collectives() -> None:

@@ -12,6 +12,7 @@ from mindgrad._base.tree import flatten
 from mindgrad.execution.compiled import trace
 from mindgrad.ir import cost_model, settings
 from mindgrad.ir.rewriting import watching
+from tests.tolerances import assert_close
 
 
 def with_costs(monkeypatch: Any, **changes: Any) -> None:
@@ -53,13 +54,13 @@ def numbers(result: Any) -> list[np.ndarray]:
     return [t.asnumpy() for t in flatten(result)[0]]
 
 
-def with_and_without(function: Callable[..., Any], *inputs: Tensor, rtol: float = 1e-9, what: str = ""):
+def with_and_without(function: Callable[..., Any], *inputs: Tensor, kind: str = "law", what: str = ""):
     """Check that a compiled function gives the same with and without rewrites.
 
     Args:
         function: what is traced, and compiled.
         *inputs: its inputs.
-        rtol: how far the values may be apart, relative to the largest finite one of each result.
+        kind: how closely the values agree, one of ``tests.tolerances.KINDS``.
         what: what an error says besides.
 
     Returns:
@@ -78,12 +79,11 @@ def with_and_without(function: Callable[..., Any], *inputs: Tensor, rtol: float 
     assert not counts[1]
     for ours, plain in zip(*found, strict=True):
         assert ours.dtype == plain.dtype
-        largest = np.abs(plain[np.isfinite(plain)]).max(initial=0)
-        np.testing.assert_allclose(ours, plain, rtol=rtol, atol=rtol * (1 + largest), err_msg=what)
+        assert_close(ours, plain, kind, scale=1, what=what)
     return counts[0], found[0]
 
 
-def on_and_off(function: Callable[..., Any], arrays: Sequence[np.ndarray], rtol: float = 1e-9):
+def on_and_off(function: Callable[..., Any], arrays: Sequence[np.ndarray]):
     """Check that ``everything`` of ``function`` is the same with and without rewrites; what fired."""
     xs = [Tensor(x) for x in arrays]
     with compiled(False):
@@ -93,6 +93,5 @@ def on_and_off(function: Callable[..., Any], arrays: Sequence[np.ndarray], rtol:
     assert len(found) == len(expected)
     for ours, theirs in zip(found, expected, strict=True):
         assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
-        scale = float(np.max(np.abs(theirs), initial=1.0))
-        np.testing.assert_allclose(ours, theirs, rtol=rtol, atol=rtol * scale)
+        assert_close(ours, theirs, "law", scale=1)
     return fired

@@ -375,10 +375,10 @@ def test_what_is_refused():
         return x
 
     kept = None
-    assert "an object of type Point that is made in" in refused(an_object)
-    assert "a Cell or Parameter" in refused(a_cell)
-    assert "a function that the program itself defines" in refused(a_function)
-    assert "the attribute 'new' of Net is assigned on one side" in refused(one_way)
-    assert "the attribute 'new' of Net is assigned only in a loop" in refused(maybe_no_trip)
+    assert "an object of type Point that the compiled function creates" in refused(an_object)
+    assert "a Cell or a Parameter" in refused(a_cell)
+    assert "a function that the compiled function defines" in refused(a_function)
+    assert "The attribute 'new' of Net is assigned in only one branch" in refused(one_way)
+    assert "The attribute 'new' of Net is assigned only in a loop" in refused(maybe_no_trip)
     assert kept is None
     assert not hasattr(net, "new")

@@ -5,6 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
+from tests.tolerances import assert_close
 from tests.unit.derivative_checks import as_parameters, check
 
 RNG = np.random.default_rng(2)
@@ -58,14 +59,14 @@ def test_masks_and_weights():
     added = np.where(causal, -np.inf, 0) + np.where(padding, -np.inf, 0)[:, None, None]
     expected, weights = attention(q, k, v, *values, 2, added)
     y, actual = cell(*given, Tensor(padding), True, Tensor(causal), False)
-    np.testing.assert_allclose(y.asnumpy(), expected.swapaxes(0, 1), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(actual.asnumpy(), weights, rtol=1e-9, atol=1e-12)
+    assert_close(y, expected.swapaxes(0, 1), kind="program")
+    assert_close(actual, weights, kind="program")
     y, actual = cell(*given, Tensor(padding), attn_mask=Tensor(np.where(causal, -np.inf, 0.0)))
-    np.testing.assert_allclose(y.asnumpy(), expected.swapaxes(0, 1), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(actual.asnumpy(), weights.mean(1), rtol=1e-9, atol=1e-12)
+    assert_close(y, expected.swapaxes(0, 1), kind="program")
+    assert_close(actual, weights.mean(1), kind="program")
     every = np.broadcast_to(causal, (4, 3, 5))  # a mask for each batch and head
     y, actual = cell(*given, Tensor(padding), False, Tensor(np.array(every)))
-    np.testing.assert_allclose(y.asnumpy(), expected.swapaxes(0, 1), rtol=1e-9, atol=1e-12)
+    assert_close(y, expected.swapaxes(0, 1), kind="program")
     assert actual is None
     # what is left out has no share in the derivative either
     gradient = ms.grad(lambda k: cell(given[0], k, given[2], Tensor(padding))[0].sum())(given[1])
@@ -130,9 +131,9 @@ def test_transformer_compiled_is_the_same():
     assert np.abs(early[1:]).max() < 1e-6
     ms.set_context(mode=ms.GRAPH_MODE)
     found, (found_inputs, found_weights) = both(src, tgt)
-    np.testing.assert_allclose(found.asnumpy(), value.asnumpy(), rtol=1e-4)
+    assert_close(found, value, kind="program")
     for a, b in zip([*found_inputs, *found_weights], [*inputs, *weights], strict=True):
-        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-2, atol=1e-4)
+        assert_close(a, b, kind="long program", each=True)
 
 
 def test_dropout_in_training_only():

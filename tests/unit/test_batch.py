@@ -19,6 +19,7 @@ from mindgrad.rows.slicing import dynamic_slice, dynamic_update_slice
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse
+from tests.tolerances import assert_close
 
 generator = np.random.default_rng(1)
 SIZE = 3
@@ -47,10 +48,10 @@ def check(graph, elements, axes, compiled=True):
     expected = [np.stack(parts) for parts in zip(*(evaluate(graph, e) for e in single), strict=True)]
     for a, b in zip(found, expected, strict=True):
         assert a.dtype == b.dtype
-        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
+        assert_close(a, b, kind="program")
     if compiled:
         for a, b in zip(compile_graph(batched)(stacked), expected, strict=True):
-            np.testing.assert_allclose(np.asarray(a), b, rtol=1e-12, atol=1e-12)
+            assert_close(np.asarray(a), b, kind="program")
     return batched
 
 

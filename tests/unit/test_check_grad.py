@@ -10,6 +10,7 @@ from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad.cli import main
 from mindgrad.tools.finite_difference import complex_step, differences
 from tests.process_state import process_stays
+from tests.tolerances import assert_close
 
 
 @pytest.fixture(autouse=True)
@@ -69,9 +70,9 @@ def test_a_planted_bprop_is_found(mode, factor):
     assert not checked.ok
     assert row.verdict == "wrong"
     assert row.index == "[1] of result[1]"
-    assert row.derivative == pytest.approx(3 * factor, rel=1e-6)
-    assert row.difference == pytest.approx(6, rel=1e-6)
-    assert row.error == pytest.approx(abs(3 * factor - 6), rel=1e-4)
+    assert_close(row.derivative, 3 * factor, dtype=np.float32)
+    assert_close(row.difference, 6, kind="iteration")
+    assert_close(row.error, abs(3 * factor - 6), kind="difference", order=1)
     with pytest.raises(AssertionError, match="DERIVATIVES DO NOT AGREE"):
         ms.check_grad(Planted(factor), real(1.0), raise_exception=True)
     assert ms.check_grad(Planted(2.0), real(1.0, 3.0)).ok
@@ -227,9 +228,7 @@ def test_differences_of_known_functions():
     assert np.abs(actual.slope - expected).max() < 1e-8
     assert (np.abs(actual.slope - expected) <= actual.uncertainty + 1e-12).all()
     assert actual.is_corner.tolist() == [False, False, True, False, False]
-    assert complex_step(lambda h: np.sin(np.array([1.0 + h])), 1.0)[0] == pytest.approx(
-        np.cos(1.0), rel=1e-15
-    )
+    assert_close(complex_step(lambda h: np.sin(np.array([1.0 + h])), 1.0)[0], np.cos(1.0))
 
 
 def test_the_error_over_the_step_is_drawn(tmp_path):

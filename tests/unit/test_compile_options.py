@@ -12,6 +12,7 @@ import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.backend import disk, options
 from mindgrad.execution.compiled import trace
+from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.xla
 
@@ -142,7 +143,7 @@ def test_the_compiler_at_hand_takes_the_options_and_computes_the_same(forgotten)
     given = told(lambda x: x.sum(-1), (300, 300, 3))
     found = options.compiled_with(lowered, {**given, "xla_cpu_no_such_option": "1"})(jnp.asarray(x))
     assert options._unknown == {"xla_cpu_no_such_option"}
-    np.testing.assert_allclose(found, (x * x).sum(-1), rtol=1e-6)
+    assert_close(found, (x * x).sum(-1))
 
 
 def test_options_are_part_of_the_name_on_the_disk():

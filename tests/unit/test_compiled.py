@@ -18,6 +18,7 @@ from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
 from mindgrad.execution.compiled import Compiled, trace
 from mindgrad.ir.scope import open_scopes
 from mindgrad.ops import GradOperation, grad, jvp
+from tests.tolerances import assert_close
 
 
 class Counted:
@@ -46,7 +47,7 @@ def wide(*numbers):
 
 
 def equals(tensor, expected):
-    np.testing.assert_allclose(tensor.asnumpy(), expected, rtol=1e-12, atol=1e-12)
+    assert_close(tensor, expected, kind="program", each=True)
 
 
 @pytest.fixture(autouse=True)
@@ -638,7 +639,7 @@ def test_threads_compile_a_signature_once():
             for step in range(10):
                 x = number + step / 10
                 t = np.tanh(2 * x)
-                np.testing.assert_allclose(f(wide(x), wide(2.0)).item(), t + 2 * x * (1 - t * t), rtol=1e-12)
+                assert_close(f(wide(x), wide(2.0)), t + 2 * x * (1 - t * t), kind="program")
                 equals(g(wide(x)), x)
         except BaseException as error:
             failures.append(error)
@@ -678,7 +679,7 @@ def test_a_training_loop_in_one_program():
         velocity = 0.5 * state[2] + by_w
         equals(run(Tensor(x), Tensor(y)), np.mean(residual**2))
         state = np.array([state[0] - 0.1 * velocity, state[1] - 0.1 * by_b, velocity])
-    np.testing.assert_allclose([w.item(), b.item(), momentum.item()], state, rtol=1e-9)
+    assert_close([w.item(), b.item(), momentum.item()], state, kind="program")
     assert run.traced == 1
 
 

@@ -6,6 +6,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
 from mindgrad.common.api import _no_grad, _pynative_executor
+from tests.tolerances import assert_close
 
 X = Tensor(np.array([1.5, 2.0, 0.5], np.float32))
 
@@ -150,14 +151,14 @@ def test_a_block_is_a_constant(function):
 
     tangent = np.array([1.0, -2.0, 0.5], np.float32)
     for f in (total, ms.jit(total)):
-        np.testing.assert_allclose(ms.grad(f)(X).asnumpy(), expected, 1e-5)
+        assert_close(ms.grad(f)(X), expected, kind="program", each=True)
         along = ms.jvp(f, (X,), (Tensor(tangent),))[1]
-        np.testing.assert_allclose(along.asnumpy(), expected @ tangent, 1e-4)
+        assert_close(along, expected @ tangent, kind="program", each=True)
     gradient = ms.grad(total)
     for _ in range(12):  # repeated calls become programs
         result = gradient(X)
-    np.testing.assert_allclose(result.asnumpy(), expected, 1e-5)
-    np.testing.assert_allclose(ms.jit(gradient)(X).asnumpy(), expected, 1e-5)
+    assert_close(result, expected, kind="program", each=True)
+    assert_close(ms.jit(gradient)(X), expected, kind="program", each=True)
     assert _pynative_executor.enable_grad()
 
 
@@ -193,8 +194,8 @@ def test_parameters_are_constants_inside(mode):
     x, following = Tensor([[1.0, 2.0, 3.0]]), Tensor([[2.0, 0.0, 1.0]])
     (weight, bias) = ms.grad(loss, None, loss.trainable_params())(x, following)
     difference = 6 - (1 + 0.9 * 3)
-    np.testing.assert_allclose(weight.asnumpy(), 2 * difference * x.asnumpy(), 1e-5)
-    np.testing.assert_allclose(bias.asnumpy(), [2 * difference], 1e-5)
+    assert_close(weight, 2 * difference * x.asnumpy(), kind="program", each=True)
+    assert_close(bias, [2 * difference], kind="program", each=True)
     np.testing.assert_allclose(loss.mean.asnumpy(), [[0.5, 0.5, 0.5]])
 
 
@@ -210,4 +211,4 @@ def test_value_read_in_a_block_has_derivatives_taken_inside():
     expected = 12 * x**3 * (12 * x**3).sum()
     gradient = ms.grad(lambda x: value_read_inside(x).sum())
     for _ in range(4):
-        np.testing.assert_allclose(gradient(X).asnumpy(), expected, 1e-5)
+        assert_close(gradient(X), expected, kind="program", each=True)

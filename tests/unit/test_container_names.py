@@ -1,10 +1,10 @@
 """Two names of one list or dict: what is changed by one is seen through the other, in graph mode too."""
 
-import numpy as np
 import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
+from tests.tolerances import assert_close
 
 SHARED, UNCERTAIN = [], []
 
@@ -171,13 +171,13 @@ def changed_and_replaced_in_a_loop(x):
 def test_two_names_of_a_container(function):
     program, gradient = ms.jit(function), ms.jit(ms.grad(function))
     for x in (Tensor([0.3, 0.5, 0.1]), Tensor([-0.3, -0.5, -0.1])):
-        np.testing.assert_allclose(program(x).asnumpy(), function(x).asnumpy(), rtol=1e-6)
-        np.testing.assert_allclose(gradient(x).asnumpy(), ms.grad(function)(x).asnumpy(), rtol=1e-6)
+        assert_close(program(x), function(x))
+        assert_close(gradient(x), ms.grad(function)(x))
 
 
 @pytest.mark.parametrize("function", UNCERTAIN)
 def test_two_names_of_perhaps_one_container(function):
-    with pytest.raises(ms.CompileError, match="may be, or not, another name of one that is in use"):
+    with pytest.raises(ms.CompileError, match="may be the same object as another"):
         ms.jit(function)(Tensor([0.3, 0.5, 0.1]))
 
 
@@ -202,7 +202,7 @@ def test_another_name_of_a_container_from_outside():
         return items[0] + items[1]
 
     x = Tensor(3.0)
-    with pytest.raises(ms.CompileError, match="a list that was made outside is changed"):
+    with pytest.raises(ms.CompileError, match="A list that was created outside is changed"):
         changed(x)
     assert float(replaced(x).asnumpy()) == 8.0
     assert OUTSIDE == [1.0, 2.0]

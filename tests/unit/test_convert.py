@@ -464,7 +464,7 @@ def test_jumps_out_of_finally_are_refused(jump):
 
 def test_generators_are_refused_only_as_such():
     text = refusal(refuse_unconvertible, Owner(1).generator)
-    assert text.startswith("'generator' is a generator function (it has a yield)")
+    assert text.startswith("'generator' is a generator function (it contains 'yield')")
     assert "in generator\n    def generator(self):\n" in text
     assert "'coroutine' is an async function" in refusal(refuse_unconvertible, Owner(1).coroutine)
     refuse_unconvertible(plain)

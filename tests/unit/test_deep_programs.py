@@ -10,6 +10,7 @@ from mindgrad import Tensor, nn, ops
 from mindgrad._base.trampoline import trampolined
 from mindgrad.execution.compiled import trace
 from mindgrad.optimize.pipeline import before_compilation
+from tests.tolerances import assert_close
 
 LAYERS = 5000
 X = Tensor(np.array([0.6, 0.7]))
@@ -44,9 +45,9 @@ def test_transforms_of_five_thousand_layers():
     total = lambda x: deep(x).sum()
     slope = derivatives_of_tanh_steps()
     gradient = ms.grad(total)(X).asnumpy()
-    np.testing.assert_allclose(gradient[0], slope, rtol=1e-9)
-    np.testing.assert_allclose(ms.jvp(deep, X, ops.ones_like(X))[1].asnumpy(), gradient, rtol=1e-9)
-    np.testing.assert_allclose(ms.vmap(deep)(ops.stack([X, X]))[1].asnumpy(), deep(X).asnumpy(), rtol=1e-12)
+    assert_close(gradient[0], slope, kind="ill-conditioned")
+    assert_close(ms.jvp(deep, X, ops.ones_like(X))[1], gradient, kind="ill-conditioned")
+    assert_close(ms.vmap(deep)(ops.stack([X, X]))[1], deep(X), kind="program")
     assert sys.getrecursionlimit() == limit
 
 
@@ -66,11 +67,9 @@ def test_second_derivatives_of_deep_programs_agree(step):
     deep = unrolled(step, 1100)
     total = lambda x: deep(x).sum()
     hessian = ms.hessian(total)(X).asnumpy()
-    np.testing.assert_allclose(
-        ms.laplacian(total)(X).asnumpy().sum(), np.trace(hessian), rtol=1e-8, atol=1e-12
-    )
+    assert_close(ms.laplacian(total)(X).asnumpy().sum(), np.trace(hessian), kind="ill-conditioned")
     along = ms.derivative(lambda t: total(X + t), Tensor(np.array(0.0)), 2)[1].item()
-    np.testing.assert_allclose(along, hessian.sum(), rtol=1e-8, atol=1e-12)
+    assert_close(along, hessian.sum(), kind="ill-conditioned")
 
 
 def test_rewrites_of_deep_matrix_products():
@@ -156,9 +155,9 @@ def test_taylor_mode_of_implicit_functions_equals_nested_gradients(function, run
     wanted = [ms.grad(function)(x).item(), ms.grad(ms.grad(function))(x).item()]
     for order, want in enumerate(wanted, 1):
         found = run(lambda t, order=order: ms.derivative(function, t, order)[1])(x)
-        np.testing.assert_allclose(found.item(), want, rtol=1e-7)
+        assert_close(found, want, kind="ill-conditioned")
     found = run(lambda t: ms.jet(function, t, Tensor(np.array([1.0, 0.0])))[1])(x)
-    np.testing.assert_allclose(found.asnumpy(), wanted, rtol=1e-7)
+    assert_close(found, wanted, kind="ill-conditioned")
 
 
 def test_trampolined_returns_results_of_deep_generators():

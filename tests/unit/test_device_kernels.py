@@ -10,6 +10,7 @@ from mindgrad.backend.device import run_on_device
 from mindgrad.ir.cost_model import HOST
 from mindgrad.ir.kernels import set_kernel_runner
 from tests.tiers import eager, is_hot
+from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.xla
 
@@ -37,7 +38,7 @@ def compiled_kernels(monkeypatch):
 
 def test_device_operators_run_on_the_host_at_first(compiled_kernels):
     x = Tensor(np.linspace(0, 1, 10, dtype=np.float32))
-    np.testing.assert_allclose((ops.sin(x) * x).asnumpy(), np.sin(x.asnumpy()) * x.asnumpy(), rtol=1e-6)
+    assert_close(ops.sin(x) * x, np.sin(x.asnumpy()) * x.asnumpy())
     assert compiled_kernels == []
 
 
@@ -46,7 +47,7 @@ def test_device_operators_are_compiled_after_the_first_calls(compiled_kernels, m
     x = Tensor(np.linspace(0, 1, 10, dtype=np.float32))
     first, second = ops.sin(x), ops.sin(x)
     assert compiled_kernels == ["sin"]
-    np.testing.assert_allclose(first.asnumpy(), second.asnumpy(), rtol=1e-6)
+    assert_close(first, second)
 
 
 def test_device_operators_of_large_operands_are_compiled_immediately(compiled_kernels, monkeypatch):
@@ -86,7 +87,7 @@ def test_device_training_agrees_with_the_host(calls, monkeypatch):
     with eager(switch):
         expected = losses()
     for values in results.values():
-        np.testing.assert_allclose(values, expected, rtol=1e-4)
+        assert_close(values, expected, kind="long program", dtype=np.float32)
 
 
 def test_device_loops_of_equal_graphs_share_a_kernel(monkeypatch):
@@ -106,7 +107,7 @@ def test_device_loops_of_equal_graphs_share_a_kernel(monkeypatch):
         results = [cell(x)[0].asnumpy() for cell in cells]
         set_kernel_runner(None)
         expected = [cell(x)[0].asnumpy() for cell in cells]
-    np.testing.assert_allclose(results, expected, rtol=1e-4, atol=1e-6)
+    assert_close(results, expected, kind="long program", each=True)
     assert len(kernels) == 2
     assert len(set(kernels)) == 1
 

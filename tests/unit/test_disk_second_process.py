@@ -21,6 +21,7 @@ from mindgrad.ir.primitive import REGISTRY
 from mindgrad.ir.types import tensor_type
 from mindgrad.rows.kinds import elementwise
 from mindgrad.rows.samples import reals
+from tests.tolerances import assert_close
 from tests.unit.test_disk import place, stored  # noqa: F401
 
 pytestmark = pytest.mark.xla
@@ -180,7 +181,7 @@ def test_custom_calls_are_prepared_once(place, compiled, monkeypatch):  # noqa: 
         custom_calls, "_targets_of_equation", lambda x: lowered.append(x.primitive.name) or of_equation(x)
     )
     for _ in range(2):
-        np.testing.assert_allclose(run(graph), np.sqrt(2) * np.eye(3), rtol=1e-6)
+        assert_close(run(graph), np.sqrt(2) * np.eye(3))
     assert len(compiled) == 1
     assert lowered == ["cholesky"]
     assert custom_calls._prepared == {("cpu", "lapack_spotrf_ffi")}
@@ -190,7 +191,7 @@ def test_program_is_compiled_if_its_target_is_not_lowered(place, compiled, monke
     graph = graph_of("cholesky")
     run(graph)
     monkeypatch.setattr(custom_calls, "_targets_of_equation", lambda equation: {"of a later jax"})
-    np.testing.assert_allclose(run(graph), np.sqrt(2) * np.eye(3), rtol=1e-6)
+    assert_close(run(graph), np.sqrt(2) * np.eye(3))
     assert len(compiled) == 2
 
 

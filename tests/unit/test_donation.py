@@ -13,6 +13,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad.execution.compiled import Compiled
+from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.xla
 
@@ -22,7 +23,7 @@ def wide(*numbers):
 
 
 def equals(tensor, expected):
-    np.testing.assert_allclose(tensor.asnumpy(), expected, rtol=1e-12, atol=1e-12)
+    assert_close(tensor, expected, "program", scale=1)
 
 
 def place(parameter):

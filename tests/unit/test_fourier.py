@@ -5,6 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
+from tests.tolerances import assert_close
 
 RANDOM = np.random.default_rng(3)
 REAL = RANDOM.normal(size=(3, 4, 5))
@@ -26,7 +27,7 @@ def test_transforms_are_numpys(kind, norm):
     ]
     for found, expected in cases:
         assert found.shape == expected.shape
-        np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-10, atol=1e-12)
+        assert_close(found, expected, kind="program")
 
 
 def test_types_and_frequencies():
@@ -34,8 +35,8 @@ def test_types_and_frequencies():
     assert ops.ifft(Tensor(REAL)).dtype is ms.complex128
     assert ops.irfft(Tensor([1 + 0j, 2 + 0j], ms.complex64)).dtype is ms.float32
     for n in (4, 5):
-        np.testing.assert_allclose(ops.fftfreq(n, 0.5).asnumpy(), np.fft.fftfreq(n, 0.5), rtol=1e-6)
-        np.testing.assert_allclose(ops.rfftfreq(n, 0.5).asnumpy(), np.fft.rfftfreq(n, 0.5), rtol=1e-6)
+        assert_close(ops.fftfreq(n, 0.5), np.fft.fftfreq(n, 0.5))
+        assert_close(ops.rfftfreq(n, 0.5), np.fft.rfftfreq(n, 0.5))
     for dim in (None, 1, (0, 2)):
         np.testing.assert_array_equal(ops.fftshift(Tensor(REAL), dim).asnumpy(), np.fft.fftshift(REAL, dim))
         np.testing.assert_array_equal(ops.ifftshift(Tensor(REAL), dim).asnumpy(), np.fft.ifftshift(REAL, dim))
@@ -83,7 +84,7 @@ def test_derivatives_eager_and_compiled():
                 moved = REAL[0].copy()
                 moved[k] += step
                 ends.append(f(Tensor(moved)).item())
-            np.testing.assert_allclose(actual.asnumpy()[k], (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-6)
+            assert_close(actual.asnumpy()[k], (ends[0] - ends[1]) / 2e-6, kind="difference")
     compiled = ms.jit(lambda u: (spectral(u), ops.grad(spectral)(u), ops.grad(bent)(u)))(u)
     for actual, expected in zip(compiled, (value, gradient, second), strict=True):
-        np.testing.assert_allclose(actual.asnumpy(), expected.asnumpy(), rtol=1e-9, atol=1e-9)
+        assert_close(actual, expected, kind="program")

@@ -15,6 +15,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
 from mindgrad.execution.compiled import Compiled
+from tests.tolerances import assert_close
 
 pytestmark = pytest.mark.usefixtures("mode")
 
@@ -62,7 +63,7 @@ def same(found, wanted):
     """Compare structure exactly and numbers closely; ``wanted`` has lists of numbers as tensors."""
     if isinstance(found, Tensor):
         array = found.asnumpy()
-        np.testing.assert_allclose(array, np.asarray(wanted, array.dtype), rtol=1e-5, atol=1e-6)
+        assert_close(array, np.asarray(wanted, array.dtype), "contraction", each=True, scale=0.1)
     elif isinstance(found, dict):
         assert type(wanted) is dict
         assert list(found) == list(wanted)

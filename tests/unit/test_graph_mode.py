@@ -12,6 +12,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad.execution.compiled import trace
+from tests.tolerances import assert_close
 
 
 def counts(function, *args):
@@ -90,8 +91,8 @@ def test_the_last_item_of_a_growing_list_is_carried():
 
     assert counts(f, X)["scan"] == 1
     compiled = ms.jit(f)
-    np.testing.assert_allclose(compiled(X).asnumpy(), f(X).asnumpy(), rtol=1e-5)
-    np.testing.assert_allclose(ms.grad(compiled)(X).asnumpy(), ms.grad(f)(X).asnumpy(), rtol=1e-4)
+    assert_close(compiled(X), f(X), kind="program")
+    assert_close(ms.grad(compiled)(X), ms.grad(f)(X), kind="program")
 
 
 def test_a_list_that_is_read_where_it_grows_unrolls_the_loop():
@@ -102,7 +103,7 @@ def test_a_list_that_is_read_where_it_grows_unrolls_the_loop():
         return sum(kept)
 
     assert "scan" not in counts(f, X)
-    np.testing.assert_allclose(ms.jit(f)(X).asnumpy(), f(X).asnumpy(), rtol=1e-5)
+    assert_close(ms.jit(f)(X), f(X), kind="program")
 
 
 def test_a_long_loop_over_python_numbers_is_one_while():
@@ -125,7 +126,7 @@ def test_a_long_loop_that_a_tensor_leaves_is_one_while():
         return x
 
     assert counts(f, X)["while"] == 1
-    np.testing.assert_allclose(ms.jit(f)(X).asnumpy(), f(X).asnumpy(), rtol=1e-4)
+    assert_close(ms.jit(f)(X), f(X), kind="program")
 
 
 def test_value_and_gradient_of_a_loop_share_it():
@@ -143,8 +144,8 @@ def test_tail_calls_are_a_loop():
             return halved(x / 2, trips + 1)
         return x * trips
 
-    np.testing.assert_allclose(ms.jit(halved)(Tensor(20.0), Tensor(0.0)).asnumpy(), 0.625 * 5)
-    np.testing.assert_allclose(ms.grad(ms.jit(halved))(Tensor(20.0), Tensor(0.0)).asnumpy(), 5 / 32)
+    assert_close(ms.jit(halved)(Tensor(20.0), Tensor(0.0)), 0.625 * 5)
+    assert_close(ms.grad(ms.jit(halved))(Tensor(20.0), Tensor(0.0)), 5 / 32)
 
 
 def test_recursion_through_known_data_is_not_a_loop():
@@ -159,7 +160,7 @@ def test_recursion_through_known_data_is_not_a_loop():
 
     for value in (0.05, 0.3, 0.9):
         want = leaf(tree, Tensor(value)).asnumpy()
-        np.testing.assert_allclose(ms.jit(lambda x: leaf(tree, x))(Tensor(value)).asnumpy(), want)
+        assert_close(ms.jit(lambda x: leaf(tree, x))(Tensor(value)), want)
 
 
 def by_break_or_else(x, n):
@@ -194,8 +195,8 @@ def test_names_that_only_the_exits_of_a_loop_define(function):
         for n in (0, 4):
             given = Tensor(x), Tensor(n)
             want, want_slope = function(given[0], n), ms.grad(function)(given[0], n)
-            np.testing.assert_allclose(compiled(*given).asnumpy(), want.asnumpy(), rtol=1e-6)
-            np.testing.assert_allclose(slope(*given).asnumpy(), want_slope.asnumpy(), rtol=1e-5)
+            assert_close(compiled(*given), want)
+            assert_close(slope(*given), want_slope, kind="program")
 
 
 # -- comprehensions ----------------------------------------------------------------------------------
@@ -212,8 +213,8 @@ def test_sums_and_truths_of_filtered_comprehensions():
     compiled, slope = ms.jit(filtered), ms.grad(ms.jit(filtered))
     for numbers in ([0.5, -1.0, 2.0, 3.0], [-1.0, -0.2, 2.0, 3.0]):
         v = Tensor(numbers)
-        np.testing.assert_allclose(compiled(v).asnumpy(), filtered(v).asnumpy(), rtol=1e-6)
-        np.testing.assert_allclose(slope(v).asnumpy(), ms.grad(filtered)(v).asnumpy(), rtol=1e-6)
+        assert_close(compiled(v), filtered(v))
+        assert_close(slope(v), ms.grad(filtered)(v))
 
 
 def test_a_long_sum_is_one_scan():
@@ -348,7 +349,7 @@ def test_the_slots_of_reverse_mode_change_no_result(slots):
     for _ in range(100):
         slope *= 1 + 0.03 * np.cos(3 * y)
         y += 0.01 * np.sin(3 * y)
-    np.testing.assert_allclose(actual, slope, rtol=1e-4)
+    assert_close(actual, slope, kind="program")
 
 
 @pytest.mark.parametrize("slots", [1, 0, True, 2.5])

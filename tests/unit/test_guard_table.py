@@ -8,6 +8,7 @@ import array
 import collections
 import contextlib
 import contextvars
+import copy
 import dataclasses
 import enum
 import functools
@@ -18,6 +19,7 @@ import os
 import subprocess
 import sys
 import types
+import weakref
 
 import numpy as np
 import pytest
@@ -1490,6 +1492,192 @@ def dict_of_a_cell_replaced():
 
     net = A()
     return net, lambda: setattr(net, "__dict__", {**vars(net), "k": 3.0})
+
+
+class _Single:
+    """A class with one instance."""
+
+    only = None
+
+    def __new__(cls):
+        if cls.only is None:
+            cls.only = object.__new__(cls)
+            cls.only.k = 2.0
+        return cls.only
+
+
+class _Kept(type):
+    """Classes that keep their instances."""
+
+    def __call__(cls, *args):
+        kept = cls.__dict__.get("kept")
+        if kept is None:
+            cls.kept = kept = super().__call__(*args)
+        return kept
+
+
+class _KeptByClass(metaclass=_Kept):
+    def __init__(self):
+        self.k = 2.0
+
+
+class _KeptWeakly:
+    instances = weakref.WeakValueDictionary()
+
+    def __new__(cls):
+        instance = cls.instances.get(0)
+        if instance is None:
+            cls.instances[0] = instance = object.__new__(cls)
+        return instance
+
+
+class _KeptByCache:
+    def __new__(cls):
+        return _cached_instance(cls)
+
+
+@functools.lru_cache(maxsize=4)
+def _cached_instance(kind):
+    return object.__new__(kind)
+
+
+class _Member(enum.Enum):
+    A = 1
+
+
+def _of_instance(make):
+    instance = make()
+    instance.k = 2.0
+    return lambda x: x * make().k, lambda: setattr(instance, "k", 3.0)
+
+
+@case
+def attribute_of_the_only_instance():
+    return _of_instance(_Single)
+
+
+@case
+def attribute_of_an_instance_that_a_metaclass_keeps():
+    return _of_instance(_KeptByClass)
+
+
+@case
+def attribute_of_an_instance_that_is_kept_weakly():
+    return _of_instance(_KeptWeakly)
+
+
+@case
+def attribute_of_an_instance_in_a_cache():
+    return _of_instance(_KeptByCache)
+
+
+@case
+def attribute_of_a_member_of_an_enum():
+    return _of_instance(lambda: _Member(1))
+
+
+def _of_object_in_an_object(read):
+    outer, inner = _Plain(), _Plain()
+    outer.held, inner.k = [inner], 2.0
+    return lambda x: x * read(outer), lambda: setattr(inner, "k", 3.0)
+
+
+class _Plain:
+    first = property(lambda self: self.held[0])
+
+
+@case
+def object_in_an_object_that_deepcopy_copies():
+    return _of_object_in_an_object(lambda owner: copy.deepcopy(owner).held[0].k)
+
+
+@case
+def object_in_an_object_that_attrgetter_reads():
+    return _of_object_in_an_object(operator.attrgetter("first.k"))
+
+
+@case
+def attribute_of_a_dict_that_its_special_method_reads():
+    class Missing(dict):
+        def __missing__(self, key):
+            return self.default
+
+    held = Missing()
+    held.default = 2.0
+    return lambda x: x * held["k"], lambda: setattr(held, "default", 3.0)
+
+
+class _Lazy:
+    """A plain object with a property that is computed once."""
+
+    k = 2.0
+
+    @functools.cached_property
+    def x(self):
+        return self.k
+
+
+def _generate_lazy(owner):
+    yield owner.x
+
+
+def _recomputed(owner):
+    owner.k = 3.0
+    del owner.x
+
+
+@case
+def cached_property_overwritten():
+    owner = _Lazy()
+    return lambda x: x * owner.x, lambda: setattr(owner, "x", 3.0)
+
+
+@case
+def cached_property_overwritten_in_dict():
+    owner = _Lazy()
+    return lambda x: x * owner.x, lambda: operator.setitem(vars(owner), "x", 3.0)
+
+
+@case
+def cached_property_deleted():
+    owner = _Lazy()
+    return lambda x: x * owner.x, lambda: _recomputed(owner)
+
+
+@case
+def cached_property_that_was_filled_before():
+    owner = _Lazy()
+    assert owner.x == 2.0
+    return lambda x: x * owner.x, lambda: _recomputed(owner)
+
+
+@case
+def cached_property_read_by_operator():
+    owner = _Lazy()
+    return lambda x: x * operator.attrgetter("x")(owner), lambda: setattr(owner, "x", 3.0)
+
+
+@case
+def cached_property_read_by_a_generator():
+    owner = _Lazy()
+    return lambda x: x * sum(_generate_lazy(owner)), lambda: setattr(owner, "x", 3.0)
+
+
+class _LazyScale(_Lazy, nn.Cell):
+    def construct(self, x):
+        return x * self.x
+
+
+@case
+def cached_property_of_a_cell_overwritten():
+    net = _LazyScale()
+    return net, lambda: operator.setitem(vars(net), "x", 3.0)
+
+
+@case
+def cached_property_of_a_cell_deleted():
+    net = _LazyScale()
+    return net, lambda: _recomputed(net)
 
 
 # -- constants --------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
+from tests.tolerances import assert_close
 
 MODES = {"graph": ms.GRAPH_MODE, "pynative": ms.PYNATIVE_MODE}
 
@@ -31,8 +32,8 @@ def t(*values):
     return Tensor(np.array(values), ms.float64)
 
 
-def close(found, wanted, rtol=1e-9):
-    np.testing.assert_allclose(found.asnumpy(), wanted, rtol=rtol, atol=1e-10)
+def close(found, wanted, kind="program"):
+    assert_close(found, wanted, kind)
 
 
 X, Y = np.array([0.3, -0.7, 1.1]), np.array([[0.5, -0.2, 0.4], [1.5, 0.1, -0.6]])
@@ -278,7 +279,7 @@ def test_pairs(outer):
         found, wanted = start, oracle
         for name in (inner, outer):
             found, wanted = STEPS[name][0](found), STEPS[name][1](wanted)
-        close(found(t(*X)), of_jax(wanted, X), rtol=1e-8)
+        close(found(t(*X)), of_jax(wanted, X))
 
 
 def test_a_pair_inside_one_program():

@@ -26,6 +26,7 @@ from mindgrad.parallel import get_algo_parameters, reset_algo_parameters, set_al
 from mindgrad.parallel._auto_parallel_context import auto_parallel_context
 from mindgrad.parallel.auto_parallel import AutoParallel
 from mindgrad.profiler import Profiler, ProfilerLevel
+from tests.tolerances import assert_close
 
 
 def run(program: str) -> str:
@@ -298,9 +299,9 @@ def test_lars_scales_gradients_by_layer(mode):
         size, slope, decay = 5.0, 2.0, 0.5
         factor = 0.1 * size / (slope + decay * size)
         expected = [3.0 - 0.5 * factor * 1.5, 4.0 - 0.5 * factor * (2.0 + 2.0)]
-        assert w.asnumpy().tolist() == pytest.approx(expected, rel=1e-6)
+        assert_close(w, expected)
         decay = 0.5 if optimizer.decay_flag[1] else 0.0
-        assert b.asnumpy().tolist() == pytest.approx([1.0 - 0.5 * (2.0 + decay)])
+        assert_close(b, [1.0 - 0.5 * (2.0 + decay)], kind="program")
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
 
@@ -312,11 +313,9 @@ def test_lars_scales_gradients_by_layer(mode):
 def test_eigh_reads_one_triangle(run):
     matrix = Tensor([[2.0, 7.0], [1.0, 2.0]])
     values, vectors = run(ops.Eigh())(matrix)
-    assert values.asnumpy().tolist() == pytest.approx([1.0, 3.0], rel=1e-6)
-    assert abs(vectors.asnumpy()).ravel().tolist() == pytest.approx([0.5**0.5] * 4, rel=1e-6)
-    assert run(ops.Eigh(False, lower=False))(matrix).asnumpy().tolist() == pytest.approx(
-        [-5.0, 9.0], rel=1e-6
-    )
+    assert_close(values, [1.0, 3.0], kind="program")
+    assert_close(abs(vectors.asnumpy()).ravel(), [0.5**0.5] * 4)
+    assert_close(run(ops.Eigh(False, lower=False))(matrix), [-5.0, 9.0], kind="program")
 
 
 @pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "compiled"])
@@ -366,10 +365,10 @@ def test_operators_of_reinforcement_learning(run):
         expected.insert(0, returns)
     function = run(_rl_inner_ops.DiscountedReturn(0.9))
     result = function(Tensor(rewards), Tensor(done), Tensor(last))
-    np.testing.assert_allclose(result.asnumpy(), expected, rtol=1e-5)
+    assert_close(result, expected, kind="program", each=True)
     gradient = ms.grad(lambda last: function(Tensor(rewards), Tensor(done), last).sum())(Tensor(last))
     factors = np.cumprod(0.9 * (1 - done[::-1].astype(np.float64)), 0).sum(0)
-    np.testing.assert_allclose(gradient.asnumpy(), factors, rtol=1e-5)
+    assert_close(gradient, factors, kind="program")
     for refused in (_rl_inner_ops.PriorityReplayBufferCreate, _tensor_array.TensorArrayWrite):
         with pytest.raises(NotImplementedError, match="own runtime"):
             refused()

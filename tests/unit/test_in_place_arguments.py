@@ -5,6 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, mint, ops
+from tests.tolerances import assert_close
 
 F = mint.nn.functional
 DATA = [-3.0, -0.5, 0.25, 7.0]
@@ -33,8 +34,8 @@ def test_the_input_stands_for_the_result(name, mode):
     plain = lambda x: (function(x * 1.0, *arguments) ** 2).sum()
     value, gradient = ms.value_and_grad(in_place)(Tensor(DATA))
     expected, its_gradient = ms.value_and_grad(plain)(Tensor(DATA))
-    np.testing.assert_allclose(value.asnumpy(), expected.asnumpy(), rtol=1e-6)
-    np.testing.assert_allclose(gradient.asnumpy(), its_gradient.asnumpy(), rtol=1e-6)
+    assert_close(value, expected)
+    assert_close(gradient, its_gradient)
 
 
 def test_the_same_object_comes_back_and_without_inplace_another():
@@ -48,7 +49,7 @@ def test_the_same_object_comes_back_and_without_inplace_another():
 def test_layers_take_inplace_too():
     x = Tensor(DATA)
     assert mint.nn.ELU(1.0, True)(x) is x
-    np.testing.assert_allclose(x.asnumpy(), np.where(np.array(DATA) > 0, DATA, np.expm1(DATA)), rtol=1e-6)
+    assert_close(x, np.where(np.array(DATA) > 0, DATA, np.expm1(DATA)))
     y = Tensor(DATA)
     layer = mint.nn.Dropout(0.5, inplace=True)
     layer.set_train(False)

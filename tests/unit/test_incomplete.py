@@ -8,6 +8,7 @@ from scipy import special
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
+from tests.tolerances import assert_close
 
 both_modes = pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "compiled"])
 
@@ -55,12 +56,14 @@ def test_derivatives_for_the_shapes(run):
     a = Tensor(2.5, ms.float64)
     first = ms.grad(lambda a: ops.igamma(a, Tensor(9.0, ms.float64)))
     second = ms.grad(first)
-    assert float(run(first)(a)) == pytest.approx(-0.004741679548193885, rel=1e-12)
-    assert float(run(second)(a)) == pytest.approx(-0.006217598371257099, rel=1e-12)
-    assert float(run(ms.grad(second))(a)) == pytest.approx(-0.006158161590717485, rel=1e-12)
+    assert_close(run(first)(a), -0.004741679548193885, kind="program")
+    assert_close(run(second)(a), -0.006217598371257099, kind="program")
+    assert_close(run(ms.grad(second))(a), -0.006158161590717485, kind="program")
     mixed = ms.grad(ms.grad(lambda a, b: ops.betainc(a, b, Tensor(0.4, ms.float64)), 0), 1)
-    assert float(run(mixed)(Tensor(2.0, ms.float64), Tensor(3.0, ms.float64))) == pytest.approx(
-        0.00892340767003433, rel=1e-12
+    assert_close(
+        run(mixed)(Tensor(2.0, ms.float64), Tensor(3.0, ms.float64)),
+        0.00892340767003433,
+        kind="ill-conditioned",
     )
 
 

@@ -10,6 +10,7 @@ import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
 from mindgrad.execution.compiled import Compiled
 from mindgrad.ops.operations._inner_ops import TensorCopySlices
+from tests.tolerances import assert_close
 from tests.unit.moving_elements import GRADIENT, check_moves, sample
 
 A = np.arange(12, dtype=np.float32).reshape(3, 4)
@@ -255,7 +256,7 @@ def test_updates_of_one_place_are_combined_one_after_another(ours, at):
     expected = A.copy()
     at(expected, index[:, 0], v)
     for f in (ours, Compiled(lambda x, i, v: ours(x, Tensor(index), v))):
-        np.testing.assert_allclose(f(Tensor(A), Tensor(index), Tensor(v)).asnumpy(), expected, rtol=1e-6)
+        assert_close(f(Tensor(A), Tensor(index), Tensor(v)), expected)
     np.testing.assert_array_equal(
         ours(Tensor(A), Tensor(np.zeros((0, 1), np.int32)), ops.zeros((0, 4))).asnumpy(), A
     )
@@ -272,7 +273,7 @@ def test_updates_of_one_place_are_combined_one_after_another(ours, at):
         for each in values:
             at(each, index[:, 0], v.astype(np.float64))
         slope = (values[0].sum() - values[1].sum()) / step
-        np.testing.assert_allclose(dx[place].item(), slope, rtol=1e-3, atol=1e-6)
+        assert_close(dx[place], slope, kind="difference", scale=1e-3)
     assert np.isfinite(dv.asnumpy()).all()
 
 

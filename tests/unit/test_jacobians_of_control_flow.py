@@ -13,6 +13,7 @@ from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad._base.tree import flatten
 from mindgrad.execution.compiled import trace
 from mindgrad.ir.evaluate import evaluate
+from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled
 
 W = np.array([[0.3, -0.2, 0.5], [0.1, 0.7, -0.4], [0.2, 0.2, 0.1]])
@@ -126,7 +127,7 @@ def arrays(result):
 def agree(ours, theirs):
     assert [x.shape for x in ours] == [x.shape for x in theirs]
     for mine, other in zip(ours, theirs, strict=True):
-        np.testing.assert_allclose(mine, other, rtol=1e-9, atol=1e-11)
+        assert_close(mine, other, kind="program")
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -11,6 +11,7 @@ from scipy.special import erf, expit
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
+from tests.tolerances import assert_close
 from tests.unit.derivative_checks import as_parameters, check
 
 RNG = np.random.default_rng(11)
@@ -174,10 +175,10 @@ def test_padding_stride_dilation_and_groups():
         cell = nn.Conv2d(4, 2, 3, **arguments)
         function, (w,) = as_parameters(cell)
         expected = convolved(x, w, stride, pads, dilation)
-        np.testing.assert_allclose(function(Tensor(x), Tensor(w)).asnumpy(), expected, rtol=1e-9, atol=1e-12)
+        assert_close(function(Tensor(x), Tensor(w)), expected, kind="program")
     function, (w,) = as_parameters(nn.Conv2d(4, 4, 3, pad_mode="valid", group=2))
     parts = [convolved(x[:, k : k + 2], w[k : k + 2]) for k in (0, 2)]
-    np.testing.assert_allclose(function(Tensor(x), Tensor(w)).asnumpy(), np.concatenate(parts, 1), atol=1e-12)
+    assert_close(function(Tensor(x), Tensor(w)), np.concatenate(parts, 1), kind="program")
 
 
 @pytest.mark.parametrize(
@@ -202,7 +203,7 @@ def test_transposed_convolutions(layer, sizes, arguments, made):
     ]
     arguments = {key: value for key, value in arguments.items() if key != "output_padding"}
     there = forward(3, 2, **arguments, weight_init=Tensor(w), dtype=ms.float64)(Tensor(y))
-    np.testing.assert_allclose((there.asnumpy() * x).sum(), (back.asnumpy() * y).sum(), rtol=1e-9)
+    assert_close((there.asnumpy() * x).sum(), (back.asnumpy() * y).sum(), kind="program")
     check(function, None, x, w)
 
 
@@ -248,7 +249,7 @@ def test_pooling(trial):
         np.testing.assert_array_equal(actual.asnumpy(), expected)
     cell = nn.AvgPool2d(kernel, stride, "pad", padding, ceil, counts)
     expected = pooled(x, kernel, stride, padding, 1, ceil, "avg", counts)[0]
-    np.testing.assert_allclose(cell(Tensor(x)).asnumpy(), expected, rtol=1e-12, atol=1e-12)
+    assert_close(cell(Tensor(x)), expected, kind="program")
 
 
 def test_pooling_of_one_and_three_axes_and_same():
@@ -264,8 +265,8 @@ def test_pooling_of_one_and_three_axes_and_same():
     check(nn.AvgPool3d(2, 2), lambda z: z.reshape(blocks.shape).mean((3, 5, 7)), z)
     y = RNG.normal(size=(1, 1, 5, 5))
     same = nn.AvgPool2d(3, 2, "same")(Tensor(y)).asnumpy()
-    np.testing.assert_allclose(same[0, 0, 0, 0], y[0, 0, :2, :2].mean())  # padding does not count
-    np.testing.assert_allclose(same[0, 0, 1, 1], y[0, 0, 1:4, 1:4].mean())
+    assert_close(same[0, 0, 0, 0], y[0, 0, :2, :2].mean(), kind="program")  # padding does not count
+    assert_close(same[0, 0, 1, 1], y[0, 0, 1:4, 1:4].mean(), kind="program")
     check(nn.MaxPool2d(3, 2, "SAME"), None, y)
     check(nn.AvgPool2d(3, 1, divisor_override=4), lambda y: convolved(y, np.ones((1, 1, 3, 3))) / 4, y)
 
@@ -301,7 +302,7 @@ def test_adaptive_pooling():
     )
     line = RNG.normal(size=(2, 7))
     expected = [line[:, 0:3].mean(1), line[:, 2:5].mean(1), line[:, 4:7].mean(1)]
-    np.testing.assert_allclose(nn.AdaptiveAvgPool1d(3)(Tensor(line)).asnumpy(), np.stack(expected, 1))
+    assert_close(nn.AdaptiveAvgPool1d(3)(Tensor(line)), np.stack(expected, 1), kind="program")
     assert nn.AdaptiveAvgPool3d((1, 2, 3))(ops.ones((1, 2, 3, 4, 5))).shape == (1, 2, 1, 2, 3)
     assert nn.AdaptiveMaxPool1d(2)(ops.ones((1, 2, 5))).shape == (1, 2, 2)
     assert nn.AdaptiveMaxPool3d(2)(ops.ones((1, 2, 3, 4, 5))).shape == (1, 2, 2, 2, 2)
@@ -315,10 +316,10 @@ def test_embedding():
     ids = Tensor([[0, 4], [4, 2]])
     for use_one_hot in (False, True):
         cell = nn.Embedding(5, 3, use_one_hot, Tensor(table.astype(np.float32)))
-        np.testing.assert_allclose(cell(ids).asnumpy(), table.astype(np.float32)[ids.asnumpy()])
+        assert_close(cell(ids), table.astype(np.float32)[ids.asnumpy()])
         gradient = ms.grad(lambda: (cell(ids) ** 2).sum(), None, cell.trainable_params())()[0]  # noqa: B023
         counts = np.array([1, 0, 1, 0, 2])[:, None]
-        np.testing.assert_allclose(gradient.asnumpy(), 2 * counts * table, rtol=1e-5)
+        assert_close(gradient, 2 * counts * table, kind="program", each=True)
     padded = nn.Embedding(5, 3, padding_idx=2)
     assert (padded.embedding_table.asnumpy()[2] == 0).all()
     assert (padded.embedding_table.asnumpy()[1] != 0).any()
@@ -381,9 +382,9 @@ def test_a_compiled_net_of_many_layers():
     value, (dx, weights) = both(x)
     ms.set_context(mode=ms.GRAPH_MODE)
     compiled, (cdx, cweights) = both(x)
-    np.testing.assert_allclose(compiled.asnumpy(), value.asnumpy(), rtol=1e-5)
+    assert_close(compiled, value, kind="program")
     for a, b in zip([cdx, *cweights], [dx, *weights], strict=True):
-        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-3, atol=1e-5)
+        assert_close(a, b, kind="ill-conditioned", each=True)
 
 
 def test_layers_compute_in_the_type_of_to_float():
@@ -451,15 +452,15 @@ def test_operators_of_older_programs():
     w, b = Tensor(RNG.normal(size=4)), Tensor(RNG.normal(size=4))
     y, mean, variance = ops.LayerNorm(3, 3, 1e-5)(x, w, b)
     same.append((y, ops.layer_norm(x, (4,), w, b)))
-    np.testing.assert_allclose(mean.asnumpy()[..., 0], x.asnumpy().mean(-1))
-    np.testing.assert_allclose(variance.asnumpy()[..., 0], x.asnumpy().var(-1))
+    assert_close(mean.asnumpy()[..., 0], x.asnumpy().mean(-1), kind="program")
+    assert_close(variance.asnumpy()[..., 0], x.asnumpy().var(-1), kind="program")
     channels = [Tensor(RNG.uniform(0.5, 1, 3)) for _ in range(4)]
     scale, shift, moving_mean, moving_variance = channels
     same.append(
         (ops.BatchNorm()(x, *channels)[0], ops.batch_norm(x, moving_mean, moving_variance, scale, shift))
     )
     found = ops.BatchNorm(True)(x, *channels)
-    np.testing.assert_allclose(found[1].asnumpy(), x.asnumpy().mean((0, 2, 3)))
+    assert_close(found[1], x.asnumpy().mean((0, 2, 3)), kind="program")
     for a, b in same:
         np.testing.assert_array_equal(a.asnumpy(), b.asnumpy())
     with pytest.raises(ValueError, match="'data_format' must be 'NCHW', but got 'NHWC'"):
@@ -524,10 +525,10 @@ def test_layers_put_together(mode):
     w = inner.dense.weight.asnumpy()
     assert np.abs(w).max() < 0.1  # Normal(0.01)
     y = x.asnumpy() @ w.T / np.sqrt(1 + 1e-5)
-    np.testing.assert_allclose(over(x).asnumpy(), np.where(y > 0, y, 0.3 * y), rtol=1e-4, atol=1e-6)
+    assert_close(over(x), np.where(y > 0, y, 0.3 * y), kind="long program")
     gradient = ms.grad(lambda x: over(x).sum())(x)
     slopes = (np.where(y > 0, 1, 0.3) @ w) / np.sqrt(1 + 1e-5)
-    np.testing.assert_allclose(gradient.asnumpy(), slopes, rtol=1e-4, atol=1e-6)
+    assert_close(gradient, slopes, kind="long program")
     image = Tensor(RNG.normal(size=(2, 3, 5, 5)).astype(np.float32))
     block = nn.Conv2dBnAct(3, 2, 3, has_bn=True, activation=nn.ReLU()).set_train()
     actual = block(image).asnumpy()
@@ -535,5 +536,5 @@ def test_layers_put_together(mode):
     expected = (plain - plain.mean((0, 2, 3), keepdims=True)) / np.sqrt(
         plain.var((0, 2, 3), keepdims=True) + 1e-5
     )
-    np.testing.assert_allclose(actual, np.maximum(expected, 0), rtol=1e-3, atol=1e-4)
+    assert_close(actual, np.maximum(expected, 0), kind="long program")
     assert [p.name for p in block.trainable_params()] == ["conv.weight", "batchnorm.gamma", "batchnorm.beta"]

@@ -14,6 +14,7 @@ from mindgrad.scipy.optimize import minimize
 from mindgrad.train import LambdaCallback, RunContext, amp
 from mindgrad.train.callback import summary
 from mindgrad.train.callback._callback import _CallbackManager, _handle_loss
+from tests.tolerances import assert_close
 
 
 @pytest.mark.parametrize("rel", ["()", "[)", "(]", "[]"])
@@ -125,12 +126,12 @@ def test_the_minimum_of_a_valley_is_found(method):
     start = Tensor(np.full(5, -1.0))
     actual = minimize(valley, start, method=method, options={"gtol": 1e-8})
     assert (actual.success, actual.status) == (True, 0)
-    np.testing.assert_allclose(actual.x.asnumpy(), 1.0, rtol=1e-7)
+    assert_close(actual.x, 1.0, kind="iteration")
     assert np.abs(actual.jac.asnumpy()).max() < 1e-8
     assert actual.nit < 120
     if method == "BFGS":
         inverse = actual.hess_inv.asnumpy()
-        np.testing.assert_allclose(inverse, inverse.T, rtol=1e-9)
+        assert_close(inverse, inverse.T, kind="program")
         assert (np.linalg.eigvalsh(inverse) > 0).all()
 
 
@@ -153,7 +154,7 @@ def test_weights_of_a_net_are_fitted_with_its_own_gradient():
     seen = []
     actual = minimize(at(loss), Tensor([0.0, 0.0]), method="lbfgs", jac=at(gradient), callback=seen.append)
     assert actual.success
-    np.testing.assert_allclose(actual.x.asnumpy(), [0.5, 0.5], atol=1e-5)
+    assert_close(actual.x, [0.5, 0.5], kind="program")
     assert len(seen) == actual.nit
 
 
@@ -262,7 +263,7 @@ def test_cell_phase_assigned_by_a_program_is_a_parameter_of_it():
     net = Wave()
     assert [p.name for p in net.trainable_params()] == ["phase"]
     gradient = ms.grad(net, None, net.phase)(Tensor([1.0]))
-    np.testing.assert_allclose(gradient.asnumpy(), np.cos([1.5]), rtol=1e-6)
+    assert_close(gradient, np.cos([1.5]))
 
 
 def test_tensor_index_selects_by_a_tensor_for_each_axis():

@@ -20,6 +20,7 @@ from mindgrad.rows.reduction import reduce_sum
 from mindgrad.transforms.batch import batch
 from mindgrad.transforms.forward import forward
 from mindgrad.transforms.reverse import reverse
+from tests.tolerances import assert_close
 
 generator = np.random.default_rng(7)
 LOWER = dict(left=True, lower=True, transpose=False, unit_diagonal=False)
@@ -36,7 +37,7 @@ def run(graph, *arrays):
     """The outputs, after a check that both executors agree on them."""
     found = evaluate(graph, arrays)
     for a, b in zip(found, compile_graph(graph)(arrays), strict=True):
-        np.testing.assert_allclose(np.asarray(b), a, rtol=1e-9, atol=1e-9)
+        assert_close(np.asarray(b), a, kind="ill-conditioned")
     return found
 
 
@@ -95,7 +96,7 @@ def test_gradient_of_the_gradient_of_a_log_density_is_jaxs():
         twice = gradient(squares, a, b)
         found = run(graph_of(lambda a, b: [*once(a, b), *twice(a, b)], a, b), a, b)  # noqa: B023
         for x, y in zip(found, (*first, *second), strict=True):
-            np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-9)
+            assert_close(x, y, kind="ill-conditioned")
 
 
 # --- the determinant ---------------------------------------------------------------------------------
@@ -150,11 +151,11 @@ def test_the_gradient_of_a_determinant_is_the_cofactor_matrix():
         minors[:, i, j] = (-1) ** (i + j) * np.linalg.det(minor)
     graph = reverse(graph_of(det, a), [0])
     _, actual = run(graph, a, np.ones(3))
-    np.testing.assert_allclose(actual, minors, rtol=1e-12, atol=1e-14)
+    assert_close(actual, minors, kind="contraction")
     single = a.astype(np.float32)
     graph = reverse(graph_of(det, single), [0])
     _, actual = evaluate(graph, [single, np.ones(3, np.float32)])
-    np.testing.assert_allclose(actual, minors, rtol=1e-4, atol=1e-5)
+    assert_close(actual, minors, kind="program")
 
 
 def test_the_determinant_of_an_empty_matrix_is_one():
@@ -230,11 +231,11 @@ def test_the_other_vectors_and_all_values_have_theirs():
     pulled = run(reverse(graph, [0]), a, pick, weight, np.array(1.0))[1]
     h = 1e-5
     (up,), (down,) = (evaluate(graph, [a + s * h * t, pick, weight]) for s in (1, -1))
-    np.testing.assert_allclose(np.sum(pulled * t), (up - down) / (2 * h), atol=1e-8)
+    assert_close(np.sum(pulled * t), (up - down) / (2 * h), kind="iteration")
     for function in (eigvalsh, lambda a: eigh(a)[0]):
         once = gradient(lambda a, f=function: reduce_sum(f(a), axes=(0,)), np.eye(3))
         (found,) = run(graph_of(once, np.eye(3)), np.eye(3))
-        np.testing.assert_allclose(found, np.eye(3), atol=1e-14)
+        assert_close(found, np.eye(3), kind="ill-conditioned")
 
 
 def test_vectors_of_equal_singular_values_have_no_derivative_and_say_so():
@@ -255,7 +256,7 @@ def test_the_nuclear_norm_has_the_smallest_subgradient():
     for function in (svdvals, lambda a: svd(a)[1]):
         once = gradient(lambda a, f=function: reduce_sum(f(a), axes=(0, 1)), a)
         (found,) = run(graph_of(once, a), a)
-        np.testing.assert_allclose(found, [u @ v.T, np.zeros((4, 3))], atol=1e-12)
+        assert_close(found, [u @ v.T, np.zeros((4, 3))], kind="ill-conditioned")
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
@@ -267,14 +268,14 @@ def test_of_all_eigenvectors_one_is_chosen(dtype):
     values, v = eigh.numpy(a)
     u, s, vh = svd.numpy(a)
     hermitian = (a + np.conj(np.swapaxes(a, -1, -2))) / 2
-    np.testing.assert_allclose(hermitian @ v, v * values[:, None, :], atol=1e-12)
-    np.testing.assert_allclose((u * s[:, None, :]) @ vh, a, atol=1e-12)
+    assert_close(hermitian @ v, v * values[:, None, :], kind="ill-conditioned")
+    assert_close((u * s[:, None, :]) @ vh, a, kind="ill-conditioned")
     for vectors in (v, u):
         size = np.abs(vectors)
         first = np.argmax(size >= 0.37 * size.max(-2, keepdims=True), axis=-2)[:, None, :]
         pivot = np.take_along_axis(vectors, first, -2)
         assert (pivot.real > 0).all()
-        np.testing.assert_allclose(pivot.imag, 0, atol=1e-15)
+        assert_close(pivot.imag, 0, kind="contraction", scale=1)
 
 
 # --- structure ---------------------------------------------------------------------------------------
@@ -291,7 +292,7 @@ def test_one_matrix_with_a_batch_of_right_hand_sides_is_factored_once():
         assert [e.inputs[0].shape for e in many.equations if "solve" in e.primitive.name] == [(3, 3)]
         sides = generator.normal(size=(5, *side.shape))
         (found,) = evaluate(many, [a, sides])
-        np.testing.assert_allclose(found, [evaluate(graph, [a, s])[0] for s in sides], atol=1e-12)
+        assert_close(found, [evaluate(graph, [a, s])[0] for s in sides], kind="ill-conditioned")
 
 
 def test_the_gradient_of_a_system_solves_one_more():

@@ -5,6 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
+from tests.tolerances import assert_close
 
 #: operators that gradient-heavy MindSpore programs use, by how many do: functions, classes, methods of Tensor
 FUNCTIONS = [
@@ -676,7 +677,7 @@ def test_functions_agree_with_numpy(case):
     for mine, theirs in zip(found if several else [found], expected if several else [expected], strict=True):
         values = mine.asnumpy() if isinstance(mine, Tensor) else mine
         assert np.shape(values) == np.shape(theirs)
-        np.testing.assert_allclose(values, theirs, rtol=1e-6, atol=1e-12)
+        assert_close(values, theirs, kind="contraction", each=True, scale=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -740,9 +741,8 @@ def test_derivatives_and_one_program():
                 moved = [A.copy(), B.copy()]
                 moved[place][k] += step
                 ends.append(program(*map(Tensor, moved), ids).item())
-            np.testing.assert_allclose(
-                gradient.asnumpy()[k], (ends[0] - ends[1]) / 2e-6, rtol=1e-5, atol=1e-6
-            )
+            difference = (ends[0] - ends[1]) / 2e-6
+            assert_close(gradient[k], difference, kind="difference", order=1, scale=0.1)
 
     def slope(x, y, ids):
         return (ops.grad(program)(x, y, ids) * y).sum()
@@ -751,10 +751,10 @@ def test_derivatives_and_one_program():
         lambda x, y, ids: (program(x, y, ids), ops.grad(program, (0, 1))(x, y, ids), slope(x, y, ids))
     )
     results = compiled(x, y, ids)
-    np.testing.assert_allclose(results[0].asnumpy(), value.asnumpy(), rtol=1e-10)
+    assert_close(results[0], value, kind="program")
     for found, expected in zip(results[1], gradients, strict=True):
-        np.testing.assert_allclose(found.asnumpy(), expected.asnumpy(), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(results[2].asnumpy(), slope(x, y, ids).asnumpy(), rtol=1e-9)
+        assert_close(found, expected, kind="program")
+    assert_close(results[2], slope(x, y, ids), kind="program")
 
 
 # --- parts of Parameters -----------------------------------------------------------------------------
@@ -784,6 +784,6 @@ def test_parts_of_parameters_are_assigned(mode):
             2 * (-4 - 5) * -1 + 2 * 70 * 35 * 70 * 7 + 2 * 5,
             2 * (-3 - 7) * -1 + 2 * 70 * 35 * 70 * 5,
         ]
-        np.testing.assert_allclose(dx.asnumpy(), expected)
+        assert_close(dx, expected)
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)

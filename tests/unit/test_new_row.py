@@ -25,6 +25,7 @@ from tests.laws.test_planted import BY_LAW
 from tests.laws.test_sparsity import test_gradients as gradients_have_patterns
 from tests.laws.test_sparsity import test_rows as patterns_hold
 from tests.laws.test_taylor import test_taylor_is_nested_forward as taylor_is_nested_forward
+from tests.tolerances import assert_close
 from tests.unit.test_rewrite_tiles import ROWS, WEIGHTS, T, X, both, in_weights, small  # noqa: F401
 from tests.unit.test_source import agree, evaluated
 
@@ -134,9 +135,7 @@ def test_every_transform_in_both_modes(function):
         ms.set_context(mode=mode)
         for what, (derivative, expected) in results.items():
             found = derivative(x).asnumpy()
-            np.testing.assert_allclose(
-                found.reshape(np.shape(expected)), expected, rtol=1e-9, atol=1e-11, err_msg=f"{what}, {mode}"
-            )
+            assert_close(found.reshape(np.shape(expected)), expected, kind="program", what=f"{what}, {mode}")
 
 
 def test_rows_stay_apart(function):
@@ -162,4 +161,4 @@ def test_the_program_is_written_with_the_kernels(rows):
     """Emission needs no form of the row: a row without one is written by its kernel."""
     for row in rows:
         for call in calls(row.name, float64):
-            agree(list(evaluated(call, NumpyTarget())), kernel(call), 1e-12, row.name)
+            agree(list(evaluated(call, NumpyTarget())), kernel(call), "program", row.name)

@@ -5,6 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, nn, ops
+from tests.tolerances import assert_close
 from tests.unit.derivative_checks import as_parameters, check
 
 RNG = np.random.default_rng(3)
@@ -46,12 +47,12 @@ def test_moving_statistics_follow_the_batches():
         x = RNG.normal(size=(7, 3)).astype(np.float32) * 3 + 2
         cell(Tensor(x))
         mean, variance = 0.8 * mean + 0.2 * x.mean(0), 0.8 * variance + 0.2 * x.var(0, ddof=1)
-    np.testing.assert_allclose(cell.moving_mean.asnumpy(), mean, rtol=1e-5)
-    np.testing.assert_allclose(cell.moving_variance.asnumpy(), variance, rtol=1e-5)
+    assert_close(cell.moving_mean, mean, kind="program")
+    assert_close(cell.moving_variance, variance, kind="program")
     cell.set_train(False)
     expected = (x - mean) / np.sqrt(variance + 1e-5)
-    np.testing.assert_allclose(cell(Tensor(x)).asnumpy(), expected, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(cell.moving_mean.asnumpy(), mean, rtol=1e-5)  # stays
+    assert_close(cell(Tensor(x)), expected, kind="program")
+    assert_close(cell.moving_mean, mean, kind="program")  # stays
 
 
 def test_a_batch_of_one_element_leaves_finite_statistics():
@@ -74,10 +75,10 @@ def test_batch_norm_elsewhere_is_affine():
 def test_use_batch_statistics_decides_alone():
     x = Tensor(RNG.normal(size=(4, 3)).astype(np.float32))
     always = nn.BatchNorm1d(3, use_batch_statistics=True)
-    np.testing.assert_allclose(always(x).asnumpy(), normalised(x.asnumpy(), (0,), 1e-5), atol=1e-5)
+    assert_close(always(x), normalised(x.asnumpy(), (0,), 1e-5), kind="contraction")
     assert (always.moving_mean.asnumpy() != 0).all()
     never = nn.BatchNorm1d(3, use_batch_statistics=False).set_train()
-    np.testing.assert_allclose(never(x).asnumpy(), x.asnumpy() / np.sqrt(1 + 1e-5), rtol=1e-6)
+    assert_close(never(x), x.asnumpy() / np.sqrt(1 + 1e-5))
     assert (never.moving_mean.asnumpy() == 0).all()
 
 
@@ -114,10 +115,10 @@ def test_statistics_under_gradients_are_the_same_compiled():
     batches = [rng.normal(size=(6, 3)).astype(np.float32) for _ in range(3)]
     for x in [*batches, batches[-1]]:  # once for each call, never more
         mean = 0.9 * mean + 0.1 * (x @ weight.T).mean(0)
-    np.testing.assert_allclose(eager[-2], mean, rtol=1e-4, atol=1e-6)
+    assert_close(eager[-2], mean, kind="program")
     ms.set_context(mode=ms.GRAPH_MODE)
     for a, b in zip(trained(3), eager, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+        assert_close(a, b, kind="program", scale=1)
 
 
 def test_training_and_evaluation_are_two_programs():
@@ -126,8 +127,8 @@ def test_training_and_evaluation_are_two_programs():
     x = Tensor(RNG.normal(size=(2, 2, 3, 3)).astype(np.float32))
     outside = cell(x).asnumpy()
     inside = cell.set_train()(x).asnumpy()
-    np.testing.assert_allclose(inside, normalised(x.asnumpy(), (0, 2, 3), 1e-5), atol=1e-5)
-    np.testing.assert_allclose(outside, x.asnumpy() / np.sqrt(1 + 1e-5), rtol=1e-6)
+    assert_close(inside, normalised(x.asnumpy(), (0, 2, 3), 1e-5), kind="contraction")
+    assert_close(outside, x.asnumpy() / np.sqrt(1 + 1e-5))
     assert (cell.set_train(False)(x).asnumpy() != outside).any()  # the statistics have moved
 
 
@@ -137,7 +138,7 @@ def test_half_precision_keeps_the_statistics():
     y = cell(x)
     assert y.dtype == ms.float16
     assert cell.moving_mean.dtype == ms.float32
-    np.testing.assert_allclose(cell.moving_mean.asnumpy(), 30, rtol=1e-3)
+    np.testing.assert_allclose(cell.moving_mean.asnumpy(), 30, rtol=1e-3)  # the mean of random numbers
 
 
 # --- the others --------------------------------------------------------------------------------------
@@ -202,7 +203,7 @@ def test_batch_norm_as_a_function():
     )  # fmt: skip
     found = ops.batch_norm(*map(Tensor, (x, mean, variance, w, b)), training=True)
     expected = normalised(x, (0, 2), 1e-5) * of_channels(w, x) + of_channels(b, x)
-    np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-9, atol=1e-11)
+    assert_close(found, expected, kind="program")
 
 
 @pytest.mark.parametrize(

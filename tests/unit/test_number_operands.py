@@ -5,6 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
+from tests.tolerances import assert_close
 
 X = np.array([1.0, 2.0, 3.0], np.float32)
 
@@ -21,7 +22,7 @@ def _check(f, most, values=range(2, 9)):
     for value, result in zip(values, results, strict=True):
         right = f(value, Tensor(X))
         assert result.dtype == right.dtype
-        np.testing.assert_allclose(result.asnumpy(), right.asnumpy(), rtol=1e-6)
+        assert_close(result, right)
     assert misses == most
 
 
@@ -84,7 +85,7 @@ def test_float_of_numpy_keeps_its_precision_as_a_constant():
     f = lambda t, x: ops.sin(t) * x
     results, misses = _run(f, [np.float64(t) for t in FLOATS], x)
     for t, result in zip(FLOATS, results, strict=True):
-        np.testing.assert_allclose(result.asnumpy(), np.sin(t) * X, rtol=1e-12)
+        assert_close(result, np.sin(t) * X, kind="program")
     assert misses == len(FLOATS)
 
 
@@ -171,7 +172,7 @@ def test_index_out_of_range_raises_as_in_eager_mode():
 def test_large_int_stays_a_constant():
     f = ms.jit(lambda i, x: x + i)
     for value in (1, 2, 2**40, 2**62, 5):
-        np.testing.assert_allclose(f(value, Tensor(X)).asnumpy(), (X + np.float32(value)), rtol=1e-6)
+        assert_close(f(value, Tensor(X)), X + np.float32(value))
 
 
 def test_bool_stays_a_constant():
@@ -192,7 +193,7 @@ def test_number_that_is_returned_is_an_int():
 def test_keyword_and_one_of_two_ints_become_inputs():
     f = ms.jit(lambda x, n, step=0: x * step / n)
     for step in range(6):
-        np.testing.assert_allclose(f(Tensor(X), 10, step=step).asnumpy(), X * step / 10, rtol=1e-6)
+        assert_close(f(Tensor(X), 10, step=step), X * step / 10)
     assert f.cache_info().misses == 2
 
 

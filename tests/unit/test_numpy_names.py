@@ -8,6 +8,7 @@ import pytest
 import mindgrad as ms
 import mindgrad.numpy as mnp
 from mindgrad import Tensor, ops
+from tests.tolerances import assert_close
 
 MINDSPORE = [
     "arange",
@@ -494,7 +495,7 @@ def agree(found, expected, name):
         assert mine.shape == theirs.shape
         kinds = {"i": "iuf", "f": "f", "b": "b", "u": "iu"}[theirs.dtype.kind]
         assert mine.asnumpy().dtype.kind in kinds
-        np.testing.assert_allclose(mine.asnumpy(), theirs, rtol=2e-5, atol=2e-6)
+        assert_close(mine, theirs, kind="program", each=True)
 
 
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
@@ -621,21 +622,19 @@ def test_one_program_of_many_functions():
         return program(x, y), ops.grad(program, (0, 1))(x, y), slope(x, y)
 
     compiled = ms.jit(both)(*wide)
-    np.testing.assert_allclose(compiled[0].asnumpy(), eager.asnumpy(), rtol=1e-10)
+    assert_close(compiled[0], eager, kind="program")
     for place in (0, 1):
-        np.testing.assert_allclose(compiled[1][place].asnumpy(), gradients[place].asnumpy(), rtol=1e-9)
+        assert_close(compiled[1][place], gradients[place], kind="program")
         for k in range(3):
             ends = []
             for step in (1e-6, -1e-6):
                 moved = [t.asnumpy() for t in wide]
                 moved[place][k] += step
                 ends.append(program(*map(Tensor, moved)).item())
-            np.testing.assert_allclose(
-                gradients[place].asnumpy()[k], operator.sub(*ends) / 2e-6, rtol=1e-5, atol=1e-5
-            )
+            assert_close(gradients[place].asnumpy()[k], operator.sub(*ends) / 2e-6, kind="difference")
     ends = []
     for step in (1e-6, -1e-6):
         moved = wide[0].asnumpy()
         moved[1] += step
         ends.append((ops.grad(program)(Tensor(moved), wide[1]) * wide[1]).sum().item())
-    np.testing.assert_allclose(compiled[2].asnumpy()[1], operator.sub(*ends) / 2e-6, rtol=1e-5, atol=1e-5)
+    assert_close(compiled[2].asnumpy()[1], operator.sub(*ends) / 2e-6, kind="difference")

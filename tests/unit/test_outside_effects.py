@@ -4,6 +4,7 @@ import array
 import bisect
 import collections
 import contextvars
+import copy
 import heapq
 import operator
 import os
@@ -182,7 +183,7 @@ def test_attribute_set_by_object_setattr_that_is_not_read_raises():
         object.__setattr__(owner, "held", 2.0)
         return x
 
-    with pytest.raises(CompileError, match=r"the attribute 'held' of _Held is changed by object.__setattr__"):
+    with pytest.raises(CompileError, match=r"The attribute 'held' of _Held is changed by object.__setattr__"):
         ms.jit(f)(X)
     assert owner.held == 1.0
 
@@ -272,6 +273,51 @@ def test_message_of_an_effect_names_object_and_line():
     assert "the variable 'held'" in str(error.value)
     assert "heapq.heappush(held, 0.0)" in str(error.value)
     assert "it has been restored" in str(error.value)
+
+
+class _Single:
+    only = None
+
+    def __new__(cls):
+        if cls.only is None:
+            cls.only = object.__new__(cls)
+            cls.only.count, cls.only.seen = 0.0, []
+        return cls.only
+
+
+def test_attribute_of_the_only_instance_is_assigned_in_each_call():
+    @ms.jit
+    def f(x):
+        single = _Single()
+        single.count = 5.0
+        return x * single.count
+
+    for _ in range(3):
+        _Single().count = 1.0
+        assert f(Tensor(2.0)).item() == 10.0
+        assert _Single().count == 5.0
+
+
+def test_effect_on_a_list_of_the_only_instance_raises():
+    _Single()
+    with pytest.raises(CompileError, match="changed"):
+        ms.jit(lambda x: _Single().seen.append(1) or x)(X)
+    assert _Single().seen == []
+
+
+def test_attributes_of_a_copy_made_inside_are_assigned():
+    """The trace ends, though each trace makes a copy whose tensor it reads and assigns."""
+    held = _Held(Tensor([2.0, 3.0]))
+
+    @ms.jit
+    def f(x):
+        inside = copy.copy(held)
+        inside.held = inside.held + 1
+        return x * inside.held
+
+    for _ in range(3):
+        np.testing.assert_allclose(f(X).asnumpy(), [3.0, 8.0])
+    np.testing.assert_allclose(held.held.asnumpy(), [2.0, 3.0])
 
 
 def test_attribute_that_python_computes_is_no_effect():

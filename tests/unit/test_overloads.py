@@ -7,6 +7,7 @@ import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.ops import overloads
 from mindgrad.ops.methods import METHODS
+from tests.tolerances import assert_close
 
 MODES = pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["graph", "pynative"])
 A = np.array([[1.0, 5.0, 3.0], [4.0, 2.0, 6.0]], np.float32)
@@ -74,7 +75,7 @@ def test_calls_by_every_name(mode, call, value):
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
     assert result.shape == np.shape(value)
-    assert np.allclose(result.asnumpy(), value, atol=1e-6)
+    assert_close(result, value, kind="program", each=True)
 
 
 def test_methods_of_two_signatures_are_differentiated():

@@ -7,6 +7,7 @@ import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad.backend.xla import lower_ahead
 from mindgrad.execution.compiled import trace
+from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, numbers
 
 WIDTH, LAYERS = 64, 8
@@ -62,11 +63,11 @@ def test_cells_give_the_same_with_half_the_memory():
     with compiled():
         expected, found = numbers(gradient(plain)(x)), numbers(gradient(again)(x))
         for ours, theirs in zip(found, expected, strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-4)
+            assert_close(ours, theirs, kind="long program", each=True)
         assert temporary(gradient(again), x) < 0.6 * temporary(gradient(plain), x)
     # and eagerly
     for ours, theirs in zip(numbers(gradient(again)(x)), expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-4)
+        assert_close(ours, theirs, kind="long program", each=True)
 
 
 def block(x, scale):
@@ -112,7 +113,7 @@ def test_derivatives_of_any_kind_are_the_same(mode):
         ms.set_context(mode=ms.PYNATIVE_MODE)
     assert len(actual) == len(expected) == 10
     for ours, theirs in zip(actual, expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-12)
+        assert_close(ours, theirs, kind="program")
 
 
 class Counting(nn.Cell):
@@ -150,7 +151,7 @@ def test_what_is_seen_happens_once(mode, capfd):
         assert capfd.readouterr().out.count("called") == 1
     # the second run drops what the first one dropped
     for ours, theirs in zip(found[1], found[0], strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+        assert_close(ours, theirs)
 
 
 def test_inner_values_are_not_kept_eagerly():
@@ -196,9 +197,9 @@ def test_linearized_once_and_used_twice(function):
         actual = [push(2 * x).asnumpy(), 2 * push(x).asnumpy()]
         value, pull = ms.vjp(function, x)
         (pulled,) = pull(ops.ones_like(value))
-    np.testing.assert_allclose(out.asnumpy(), function(x).asnumpy())
-    np.testing.assert_allclose(actual, [expected.asnumpy()] * 2)
-    np.testing.assert_allclose(pulled.asnumpy(), ms.grad(lambda x: function(x).sum())(x).asnumpy())
+    assert_close(out, function(x), kind="program")
+    assert_close(actual, [expected.asnumpy()] * 2, kind="program")
+    assert_close(pulled, ms.grad(lambda x: function(x).sum())(x), kind="program")
 
 
 def shifted(v):
@@ -219,4 +220,4 @@ def test_elements_assigned_in_a_run_inside_of_a_branch(function):
         return x
 
     for x in (Tensor([0.3, 0.5, 0.1]), Tensor([-0.3, -0.5, 0.1]), Tensor([-3.0, -0.5, 0.1])):
-        np.testing.assert_allclose(ms.jit(chosen)(x).asnumpy(), chosen(x).asnumpy(), rtol=1e-6)
+        assert_close(ms.jit(chosen)(x), chosen(x))

@@ -18,6 +18,7 @@ from mindgrad.ir.scope import open_scopes
 from mindgrad.ir.types import type_of
 from mindgrad.ops import GradOperation, grad, jvp, stop_gradient
 from mindgrad.rows.samples import draw
+from tests.tolerances import assert_close
 
 #: how a function of tensors is run: as it is, or as one compiled program
 WAYS = pytest.mark.parametrize("way", [lambda f: f, Compiled], ids=["eager", "compiled"])
@@ -29,7 +30,7 @@ def wide(*numbers):
 
 
 def equals(tensor, expected):
-    np.testing.assert_allclose(tensor.asnumpy(), expected, rtol=1e-12, atol=1e-12)
+    assert_close(tensor, expected, kind="program")
 
 
 @pytest.fixture
@@ -556,7 +557,7 @@ def test_a_tensor_captured_before_and_after_it_is_assigned_to(way):
 
     x, h = np.array([0.7, 1.3]), 1e-6
     expected = [(plain(x + h * e) - plain(x - h * e)) / (2 * h) for e in np.eye(2)]
-    np.testing.assert_allclose(way(grad(outer))(Tensor(x)).asnumpy(), expected, rtol=1e-7)
+    assert_close(way(grad(outer))(Tensor(x)), expected, kind="iteration")
 
 
 # -- failures ------------------------------------------------------------------------------------
@@ -654,8 +655,8 @@ def test_a_thousand_operators_in_a_row(way):
         return x * x
 
     factor = 1.001**1000
-    np.testing.assert_allclose(way(grad(f))(wide(3.0)).item(), 2 * 3 * factor**2, rtol=1e-9)
-    np.testing.assert_allclose(way(grad(grad(f)))(wide(3.0)).item(), 2 * factor**2, rtol=1e-9)
+    assert_close(way(grad(f))(wide(3.0)), 2 * 3 * factor**2, kind="program")
+    assert_close(way(grad(grad(f)))(wide(3.0)), 2 * factor**2, kind="program")
 
 
 def test_thousands_of_operators_at_three_levels():
@@ -674,7 +675,7 @@ def test_thousands_of_operators_at_three_levels():
             a, b, c, d = s + 1e-3, k * b, k * c - s * b * b, k * d - 3 * s * b * c - k * b**3
         return d
 
-    np.testing.assert_allclose(third, series(0.5), rtol=1e-9)
+    assert_close(third, series(0.5), kind="program")
 
 
 def test_levels_of_nesting():
@@ -719,7 +720,7 @@ def test_threads_share_a_gradient_function(way, monkeypatch):
         for step in range(20):
             x = number + step / 20
             equals(first(wide(x)), np.sin(2 * x) + 2 * x * np.cos(2 * x))
-            np.testing.assert_allclose(second(wide(x)).item(), np.exp(2 * x) * (2 + 4 * x), rtol=1e-12)
+            assert_close(second(wide(x)), np.exp(2 * x) * (2 + 4 * x), kind="program")
 
     in_threads(work)
 
@@ -732,7 +733,7 @@ def test_threads_that_derive_more_plans_than_are_kept(monkeypatch):
         for count in range(2, 40):
             found = grad(lambda x, n=count: _power(x, n % 7 + number + 1))(wide(0.5)).item()
             n = count % 7 + number + 1
-            assert found == pytest.approx(n * 0.5 ** (n - 1))
+            assert_close(found, n * 0.5 ** (n - 1), kind="program")
 
     in_threads(work)
 

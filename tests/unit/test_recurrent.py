@@ -8,6 +8,7 @@ import mindgrad as ms
 from mindgrad import Tensor, nn, ops
 from mindgrad.nn.layer import rnn_cells
 from mindgrad.tools.profile import measure
+from tests.tolerances import assert_close
 from tests.unit.derivative_checks import as_parameters, check
 
 RNG = np.random.default_rng(5)
@@ -155,10 +156,10 @@ def test_layers_directions_and_lengths(kind, lengths):
             found.append(backwards(ys) if direction else ys)
             ends.append(end)
         expected = np.concatenate(found, -1)
-    np.testing.assert_allclose(out.asnumpy(), expected.swapaxes(0, 1), rtol=1e-9, atol=1e-12)
+    assert_close(out, expected.swapaxes(0, 1), kind="program")
     for k, each in enumerate(last if pair else (last,)):
         wanted = np.array([[row[k] if pair else row for row in end] for end in ends])
-        np.testing.assert_allclose(each.asnumpy(), wanted, rtol=1e-9, atol=1e-12)
+        assert_close(each, wanted, kind="program")
 
 
 def test_names_and_shapes_are_those_of_checkpoints():
@@ -221,7 +222,7 @@ def test_compiled_it_is_the_same():
     eager = trained(net, x, Tensor([12, 5]))
     ms.set_context(mode=ms.GRAPH_MODE)
     for a, b in zip(trained(net, x, Tensor([12, 5])), eager, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+        assert_close(a, b, kind="long program", each=True)
 
 
 def test_a_long_sequence_is_one_scan():

@@ -46,10 +46,10 @@ def refusal(function):
 def test_each_refusal_says_why():
     limit = sys.getrecursionlimit()
     text = refusal(endless)
-    assert text.startswith("the function calls itself without end, or more deeply than the")
+    assert text.startswith("The function calls itself without end, or more than")
     assert "tensor" not in text.splitlines()[0]
     assert "return endless(x + 1.0) * 2.0" in text
-    assert "what ends the recursion is a tensor" in refusal(ended_by_a_tensor)
+    assert "The condition that ends the recursion is a tensor" in refusal(ended_by_a_tensor)
     assert sys.getrecursionlimit() == limit
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.ir.memo import forget
+from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, everything, numbers, with_costs
 
 NUMBERS, STEPS = 24, 12
@@ -76,4 +77,4 @@ def test_derivatives_do_not_depend_on_what_is_saved(monkeypatch):
             results.append([numbers(ms.jit(everything(function))(x)) for function in (runge_kutta, waves)])
     for saved, again in zip(*results, strict=True):
         for a, b in zip(saved, again, strict=True):
-            np.testing.assert_allclose(b, a, rtol=1e-12, atol=1e-15)
+            assert_close(b, a, kind="program", each=True)

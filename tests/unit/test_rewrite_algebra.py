@@ -10,6 +10,7 @@ from mindgrad.ir.evaluate import evaluate
 from mindgrad.ir.rewriting import watching
 from mindgrad.optimize import distribution
 from mindgrad.optimize.distribution import distributed
+from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, on_and_off, with_costs
 
 POINTS, CENTRES, WIDTH = 60, 8, 10
@@ -106,7 +107,7 @@ def test_an_offset_of_the_data_costs_no_digits():
         near = gradient(Tensor(x), Tensor(mu), Tensor(q))
         far = gradient(Tensor(x + offset), Tensor(mu + offset), Tensor(q))
     # what x + 1e6 itself has lost is 1e-10
-    np.testing.assert_allclose(far[0].asnumpy(), near[0].asnumpy(), rtol=1e-8)
+    assert_close(far[0], near[0], kind="iteration")
     for ours, theirs in zip(far[1], near[1], strict=True):
         np.testing.assert_allclose(ours.asnumpy(), theirs.asnumpy(), rtol=1e-6, atol=1e-6)
 
@@ -232,7 +233,7 @@ def test_repeated_products_of_any_axes(k, seed, monkeypatch):
         with compiled(False):
             graph = distributed(trace(function, *map(Tensor, xs)))
         (found,) = evaluate(graph, xs)
-        np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-10)
+        assert_close(found, expected, kind="program")
 
 
 def test_gradients_of_parts_side_by_side_are_joined():
@@ -256,8 +257,8 @@ def test_gradients_of_parts_side_by_side_are_joined():
         program = trace(ms.grad(function), x)
         assert sum(equation.primitive.name == "pad" for equation in program.equations) == pads
         for result in (evaluate(program, [wide])[0], ms.grad(function)(x).asnumpy()):
-            np.testing.assert_allclose(result, value, rtol=1e-5)
+            assert_close(result, value, kind="program", each=True)
     second = ms.grad(lambda x: ops.square(ms.grad(parts)(x)).sum())(x).asnumpy()
     slopes = [-np.sin(2 * wide), 2 * np.exp(2 * wide)]
     expected = np.select([column < 2, column < 5], slopes, np.sin(2 * wide))
-    np.testing.assert_allclose(second, expected, rtol=1e-4, atol=1e-5)
+    assert_close(second, expected, kind="program", each=True)

@@ -9,6 +9,7 @@ from mindgrad.execution.compiled import trace
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.optimize import matmul_order
 from mindgrad.optimize.matmul_order import products_ordered
+from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, on_and_off, with_costs
 
 
@@ -156,4 +157,4 @@ def test_any_tree_of_products(seed, monkeypatch):
     better = products_ordered(plain)
     (found,), (expected,) = evaluate(better, xs), evaluate(plain, xs)
     assert found.shape == expected.shape
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    assert_close(found, expected, kind="program")

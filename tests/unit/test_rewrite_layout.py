@@ -9,6 +9,7 @@ from mindgrad.execution.compiled import trace
 from mindgrad.ir.evaluate import evaluate
 from mindgrad.optimize import layout
 from mindgrad.optimize.layout import narrow_products_turned, transposes_carried
+from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import compiled, on_and_off, with_and_without, with_costs
 
 
@@ -154,7 +155,7 @@ def test_any_program_of_moves(seed, monkeypatch):
     turned = layout._carried_along(plain, {e for e in plain.equations if e.primitive.name == "dot"})
     for graph in (better, turned):
         for found, expected in zip(evaluate(graph, [x]), evaluate(plain, [x]), strict=True):
-            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+            assert_close(found, expected, kind="program")
 
 
 def test_parts_and_paddings_of_what_is_transposed():

@@ -6,6 +6,7 @@ import pytest
 import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.execution.compiled import trace
+from tests.tolerances import assert_close
 
 #: function, first and second derivative at 0; of vectors, the curvature in every direction
 NUMBERS = {
@@ -118,12 +119,12 @@ PAIRS = {
 def test_a_function_of_its_inverse_has_slope_one_and_keeps_its_domain(name, wrap):
     function, points = PAIRS[name]
     x = Tensor(np.array(points))
-    np.testing.assert_allclose(wrap(function)(x).asnumpy(), [*points[:2], np.nan], rtol=1e-12)
+    assert_close(wrap(function)(x), [*points[:2], np.nan], kind="ill-conditioned")
     slope = wrap(ms.grad(lambda x: function(x).sum()))(x).asnumpy()
-    np.testing.assert_allclose(slope[:2], 1.0, rtol=1e-12)
+    assert_close(slope[:2], 1.0, kind="ill-conditioned")
     assert np.isnan(slope[2])
     masked = wrap(ms.grad(lambda x: ops.where(Tensor([True, True, False]), function(x), 0).sum()))(x)
-    np.testing.assert_allclose(masked.asnumpy(), [1.0, 1.0, 0.0], rtol=1e-12)
+    assert_close(masked, [1.0, 1.0, 0.0], kind="ill-conditioned")
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, ms.jit], ids=["eager", "compiled"])

@@ -10,6 +10,7 @@ import mindgrad as ms
 from mindgrad import Tensor, ops
 from mindgrad.backend.jax_import import jax_module
 from mindgrad.execution.compiled import trace
+from tests.tolerances import assert_close
 from tests.unit.rewrite_checks import with_and_without, with_costs
 
 ROWS = 12
@@ -92,7 +93,7 @@ def test_second_derivatives_are_a_series(function):
         wanted = jax.vmap(lambda x, *rest: jax.hessian(row)(x, *rest)[0])(*operands)
     for mode in (ms.PYNATIVE_MODE, ms.GRAPH_MODE):
         ms.set_context(mode=mode)
-        np.testing.assert_allclose(curvature(Tensor(POINTS)).asnumpy(), wanted, rtol=1e-9, atol=1e-11)
+        assert_close(curvature(Tensor(POINTS)), wanted, kind="program")
 
 
 def test_a_convolution_over_rows_mixes_them():
@@ -127,7 +128,7 @@ def test_the_directions_of_a_laplacian_are_samples_of_a_convolution(monkeypatch)
     traces = [
         np.trace(h) for h in ms.vmap(mindgrad.hessian(lambda x: network_of_one(x, kernels)))(x).asnumpy()
     ]
-    np.testing.assert_allclose(found, traces, rtol=1e-9)
+    assert_close(found, traces, kind="program")
 
 
 def network_of_one(x, kernels):

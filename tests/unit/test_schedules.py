@@ -7,6 +7,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import nn
+from tests.tolerances import assert_close
 
 EPOCHS = range(7)  # of two steps each
 
@@ -49,7 +50,7 @@ def test_a_list_has_the_rate_of_each_step(case):
     function, arguments, rate = LISTS[case]
     found = function(*arguments)
     assert all(isinstance(each, float) for each in found)
-    assert found == pytest.approx([rate(epoch) for epoch in EPOCHS for _ in range(2)])
+    assert_close(found, [rate(epoch) for epoch in EPOCHS for _ in range(2)], kind="program")
 
 
 @pytest.mark.parametrize("case", CELLS)
@@ -58,8 +59,12 @@ def test_a_cell_computes_the_rate_of_a_step(case):
     steps = [0, 1, 2, 3, 4, 5, 9]
     actual = [cell(ms.Tensor(step, ms.int32)) for step in steps]
     assert all(each.shape == () and each.dtype is ms.float32 for each in actual)
-    np.testing.assert_allclose(
-        [float(each) for each in actual], [rate(s) for s in steps], rtol=1e-5, atol=1e-6
+    assert_close(
+        [float(each) for each in actual],
+        [rate(s) for s in steps],
+        kind="program",
+        each=True,
+        dtype=np.float32,
     )
     # the global_step of optimisers has one axis
     assert cell(ms.Tensor([3], ms.int32)).shape == (1,)
@@ -72,7 +77,7 @@ def test_all_cells_in_one_compiled_program():
 
     found = rates(ms.Tensor(5, ms.int32))
     wanted = [rate(5) for _, rate in CELLS.values()]
-    np.testing.assert_allclose([float(each) for each in found], wanted, rtol=1e-5, atol=1e-6)
+    assert_close([float(each) for each in found], wanted, kind="program", each=True, dtype=np.float32)
 
 
 ENDS = {

@@ -6,6 +6,7 @@ from scipy import sparse
 
 import mindgrad as ms
 from mindgrad import COOTensor, CSRTensor, RowTensor, Tensor
+from tests.tolerances import assert_close
 
 both_modes = pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "compiled"])
 MATRIX = np.array([[0.0, 1.0, 0.0, 2.0], [0.0, 0.0, 0.0, 0.0], [3.0, 0.0, 4.0, 0.0]], np.float32)
@@ -23,7 +24,7 @@ def csr(values=VALUES):
 
 
 def same(ours, expected):
-    np.testing.assert_allclose(ours.asnumpy(), expected, rtol=1e-6)
+    assert_close(ours, expected)
 
 
 @both_modes
@@ -89,15 +90,13 @@ def test_derivatives_flow_through_values(run):
 
     gradient = run(ms.grad(energy))(VALUES).asnumpy()
     dense = 2 * (MATRIX @ x.asnumpy()) @ x.asnumpy().T
-    np.testing.assert_allclose(gradient, dense[MATRIX != 0], rtol=1e-6)
+    assert_close(gradient, dense[MATRIX != 0])
     hessian = run(ms.hessian(energy))(VALUES).asnumpy()
     rows = np.argwhere(MATRIX)
     products = x.asnumpy() @ x.asnumpy().T
     expected = [[2 * products[b, d] * (a == c) for c, d in rows] for a, b in rows]
-    np.testing.assert_allclose(hessian, expected, rtol=1e-6)
-    np.testing.assert_allclose(
-        run(ms.grad(lambda v: (coo(v).to_dense() ** 3).sum()))(VALUES).asnumpy(), 3 * VALUES.asnumpy() ** 2
-    )
+    assert_close(hessian, expected)
+    assert_close(run(ms.grad(lambda v: (coo(v).to_dense() ** 3).sum()))(VALUES), 3 * VALUES.asnumpy() ** 2)
 
 
 def test_scipy_agrees():

@@ -5,6 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
+from tests.tolerances import assert_close
 
 both_modes = pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "compiled"])
 INDICES = Tensor([[2, 1], [0, 1], [0, 3]])
@@ -16,7 +17,7 @@ ROWS = np.arange(12, dtype=np.float32).reshape(4, 3)
 
 
 def equal(ours, expected):
-    np.testing.assert_allclose(ours.asnumpy(), expected, rtol=1e-6)
+    assert_close(ours, expected)
 
 
 @both_modes

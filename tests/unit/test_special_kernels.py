@@ -11,6 +11,7 @@ import mindgrad.rows.special as special
 from mindgrad.ir.types import type_of
 from mindgrad.rows import special_kernels as kernels
 from mindgrad.rows.special import polygamma
+from tests.tolerances import assert_close
 
 EXTREMES = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan]
 POSITIVE = [0.0, 1.0, 2.0, math.inf, math.nan]
@@ -89,7 +90,7 @@ def test_lgamma_keeps_every_digit_next_to_its_roots():
     z = 2.0**-26
     value = -0.5772156649015329 * z + math.pi**2 / 12 * z * z
     found = kernels.lgamma_kernel(np.array([1 + z, 2 + z]))
-    np.testing.assert_allclose(found, [value, math.log1p(z) + value], rtol=1e-15)
+    assert_close(found, [value, math.log1p(z) + value], kind="contraction")
 
 
 def test_values_at_poles():

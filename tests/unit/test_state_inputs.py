@@ -5,6 +5,7 @@ import numpy as np
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, nn, ops
 from mindgrad.execution import cache
+from tests.tolerances import assert_close
 from tests.unit.test_assigned import INPUTS, Constant, FromANumber, Last, Net, Running, close
 
 # -- which programs, and how many ----------------------------------------------------------------------
@@ -71,7 +72,7 @@ def test_program_that_reads_what_another_assigns_compiles_twice():
     for x in INPUTS:
         want = np.sin(np.float32(x)) * 1.5
         train(Tensor(x))
-        np.testing.assert_allclose(predict(Tensor(1.0)).asnumpy(), want, rtol=1e-6)
+        assert_close(predict(Tensor(1.0)), want)
     assert predict.cache_info().misses == 2
 
 
@@ -113,10 +114,10 @@ def test_a_compiled_function_in_another():
         return y + net.last
 
     want = np.sin(np.float32(0.5)) * 1.5
-    np.testing.assert_allclose(outer(Tensor(0.5)).asnumpy(), want * want + 2 * want, rtol=1e-6)
-    np.testing.assert_allclose(net.last.asnumpy(), 2 * want, rtol=1e-6)
+    assert_close(outer(Tensor(0.5)), want * want + 2 * want)
+    assert_close(net.last, 2 * want)
     inner(Tensor(0.5))
-    np.testing.assert_allclose(net.last.asnumpy(), want, rtol=1e-6)
+    assert_close(net.last, want)
 
 
 def test_an_object_of_a_class_with_special_methods():
@@ -173,7 +174,7 @@ def test_floats_that_lambdas_capture_become_inputs():
     for k in range(6):
         found = step(k / 10)
         assert found.dtype is ms.float32
-        np.testing.assert_allclose(found.asnumpy(), np.float32(k / 10 * (k / 10)), rtol=1e-6)
+        assert_close(found, np.float32(k / 10 * (k / 10)))
     assert ms.cache_info().misses == 2
 
 

@@ -14,6 +14,7 @@ import mindgrad as ms
 from mindgrad import Parameter, ParameterTuple, Tensor, nn, ops
 from mindgrad._base.tree import differences, flatten, map_leaves, paths, unflatten
 from mindgrad.execution.compiled import Compiled
+from tests.tolerances import assert_close
 
 Pair = namedtuple("Pair", "x y", defaults=[None])
 
@@ -90,7 +91,7 @@ def alike(a, b):
     assert type(a) is type(b)
     if isinstance(a, Tensor):
         assert a.dtype == b.dtype
-        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-12)
+        assert_close(a, b, kind="program")
     elif dataclasses.is_dataclass(a):
         names = [f.name for f in dataclasses.fields(a)]
         assert [hasattr(a, n) for n in names] == [hasattr(b, n) for n in names]

@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as hnp
 import mindgrad as ms
 from mindgrad import CompileError, Parameter, ParameterTuple, Tensor, nn, ops
 from mindgrad.execution.compiled import Compiled, trace
+from tests.tolerances import assert_close
 from tests.unit.moving_elements import GRADIENT, as_arrays, check_moves, sample
 
 # --- indices ---------------------------------------------------------------------------------------------
@@ -539,9 +540,9 @@ def test_an_outer_tensor_written_under_an_inner_derivative_keeps_both():
     x = Tensor([3.0, 5.0])
     assert f(x).item() == plainly(x).item()
     expected = ops.grad(plainly)(x).asnumpy()
-    np.testing.assert_allclose(ops.grad(f)(x).asnumpy(), expected, rtol=1e-6)
-    np.testing.assert_allclose(Compiled(ops.grad(f))(x).asnumpy(), expected, rtol=1e-6)
-    np.testing.assert_allclose(ops.jvp(f, x, Tensor([1.0, 0.0]))[1].asnumpy(), expected[0], rtol=1e-6)
+    assert_close(ops.grad(f)(x), expected)
+    assert_close(Compiled(ops.grad(f))(x), expected)
+    assert_close(ops.jvp(f, x, Tensor([1.0, 0.0]))[1], expected[0])
 
 
 def test_what_was_computed_before_a_write_is_not_changed_by_it():

@@ -214,7 +214,7 @@ def test_what_graph_mode_refuses():
 
     with pytest.raises(RuntimeError, match="one function that does the work of both"):
         ms.grad(twice)(Tensor([1.0]))
-    with pytest.raises(ms.CompileError, match="taken off while its program is compiled"):
+    with pytest.raises(ms.CompileError, match="hook is removed inside a compiled function"):
         ms.grad(removed)(Tensor([1.0]))
 
 

@@ -9,6 +9,7 @@ import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
 from mindgrad.execution.compiled import Compiled
 from mindgrad.ops.methods import METHODS, OPERATORS, PROPERTIES
+from tests.tolerances import assert_close
 
 DTYPES = [getattr(ms, name) for name in ms.dtype.__all__ if name != "DType"]
 
@@ -55,14 +56,14 @@ def test_operators_are_numpys(function, a, b):
     right = Tensor(b) if isinstance(b, np.ndarray) else b
     actual = function(left, right)
     assert actual.asnumpy().dtype == expected.dtype
-    np.testing.assert_allclose(actual.asnumpy(), expected, rtol=1e-6)
+    assert_close(actual, expected)
     tensors = [x for x in (left, right) if isinstance(x, Tensor)]
 
     def f(*given):
         given = iter(given)
         return function(*[next(given) if isinstance(x, Tensor) else x for x in (left, right)])
 
-    np.testing.assert_allclose(Compiled(f)(*tensors).asnumpy(), actual.asnumpy(), rtol=1e-6)
+    assert_close(Compiled(f)(*tensors), actual)
 
 
 @pytest.mark.parametrize("function", BITS)
@@ -272,7 +273,7 @@ def test_numpys_functions_take_the_values_of_tensors():
     total = np.ones(2, np.float32)
     total += x
     np.testing.assert_array_equal(total, [2, 5])
-    np.testing.assert_allclose(x, [1, 4])
+    assert_close(x, [1, 4])
 
 
 @pytest.mark.parametrize(
@@ -313,7 +314,7 @@ def test_numpys_questions_about_shape_and_type_need_no_values():
 def test_numpys_functions_never_cut_off_a_parameter():
     w = Parameter(Tensor([1.0, 2.0]), name="w")
     np.testing.assert_array_equal(np.asarray(w), [1, 2])
-    np.testing.assert_allclose(np.sin(w), np.sin([1, 2]), rtol=1e-6)
+    assert_close(np.sin(w), np.sin([1, 2]))
     op = ops.GradOperation(get_by_list=True)
     for f in (np.sin, np.asarray, np.sum):
         with pytest.raises(TypeError, match="derivative would be lost"):
@@ -407,7 +408,7 @@ def test_methods_are_numpys(ours, numpys):
     for f in (ours, Compiled(ours)):
         found = f(Tensor(M))
         assert (found.asnumpy().dtype, found.shape) == (expected.dtype, expected.shape)
-        np.testing.assert_allclose(found.asnumpy(), expected, rtol=1e-6)
+        assert_close(found, expected)
 
 
 def test_methods_that_find_places():
@@ -479,11 +480,11 @@ def test_methods_in_place(name, args, expected):
     x = Tensor(F)
     other = x.copy()
     assert getattr(x, name)(*args) is x
-    np.testing.assert_allclose(x.asnumpy(), expected, rtol=1e-6)
+    assert_close(x, expected)
     same(other, F)  # nothing else follows
     parameter = Parameter(Tensor(F), name="p")
     assert getattr(parameter, name)(*args) is parameter
-    np.testing.assert_allclose(parameter.asnumpy(), expected, rtol=1e-6)
+    assert_close(parameter, expected)
 
 
 def test_methods_in_place_keep_shape_and_type():
@@ -521,16 +522,16 @@ def test_methods_in_place_are_differentiated():
     a = x.asnumpy()
     inner = np.where(np.arange(3) == 0, 2.0, ((a + 1) ** 2 - a) * doubled)
     slope = np.where(np.arange(3) == 0, 0.0, (2 * (a + 1) - 1) * doubled)
-    np.testing.assert_allclose(value.asnumpy(), np.exp(inner) * a)
-    np.testing.assert_allclose(first.asnumpy(), np.exp(inner) * (1 + a * slope))
+    assert_close(value, np.exp(inner) * a, kind="program", each=True)
+    assert_close(first, np.exp(inner) * (1 + a * slope), kind="program", each=True)
     curve = np.where(np.arange(3) == 0, 0.0, 2 * doubled)
-    np.testing.assert_allclose(
-        second.asnumpy(), np.exp(inner) * (slope * (1 + a * slope) + slope + a * curve)
+    assert_close(
+        second, np.exp(inner) * (slope * (1 + a * slope) + slope + a * curve), kind="program", each=True
     )
 
     compiled = ms.jit(lambda x: (in_place_program(x), ops.grad(in_place_program)(x)))(x)
-    np.testing.assert_allclose(compiled[0].asnumpy(), value.asnumpy())
-    np.testing.assert_allclose(compiled[1].asnumpy(), first.asnumpy())
+    assert_close(compiled[0], value, kind="program", each=True)
+    assert_close(compiled[1], first, kind="program", each=True)
     same(x, np.array([1.0, 2.0, 0.5]))
 
 

@@ -30,6 +30,7 @@ from mindgrad.ir import settings
 from mindgrad.ir.cost_model import HOST
 from tests.tiers import arrays as values
 from tests.tiers import eager, is_hot
+from tests.tolerances import assert_close
 
 SOURCE = Path(ms.__file__).parents[1]
 
@@ -71,7 +72,7 @@ def results_of(make, calls, switch):
         return [values(made(*arguments)) for arguments in calls], made
 
 
-def same_in_all_tiers(make, calls, rtol=2e-5):
+def same_in_all_tiers(make, calls):
     """Compiled calls of ``make()`` return what calls operator by operator return; returns the function."""
     cold, _ = results_of(make, calls, "numpy")
     ms.clear_cache()
@@ -83,7 +84,7 @@ def same_in_all_tiers(make, calls, rtol=2e-5):
                 assert x == y
                 continue
             assert (x.shape, x.dtype) == (y.shape, y.dtype)
-            np.testing.assert_allclose(x, y, rtol=rtol, atol=1e-6, err_msg=f"call {number}")
+            assert_close(x, y, "program", each=True, scale=0.1, what=f"call {number}")
     return made
 
 
@@ -116,7 +117,7 @@ def test_values_are_asked_for_in_a_plain_cell(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines == [str(2.0 * k) for k in range(6)] * 2
     assert seen[:12:2] == seen[12::2]
-    assert np.allclose(seen[1:12:2], seen[13::2], rtol=1e-6, atol=1e-6)
+    assert_close(seen[1:12:2], seen[13::2], dtype=np.float32)
 
 
 def doubled_until_large(x, k):
@@ -169,7 +170,7 @@ def test_values_are_asked_for_in_a_differentiated_function(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 12
     assert lines[:6] == lines[6:]
-    assert np.allclose(seen[1:12:2], seen[13::2], rtol=1e-6)
+    assert_close(seen[1:12:2], seen[13::2], dtype=np.float32)
     assert seen[:12:2] == seen[12::2]
 
 
@@ -187,7 +188,7 @@ def test_a_value_that_is_asked_for_in_some_calls_only():
     calls = [(vector(1 + 0.1 * k), [k % 5]) for k in range(12)]
     assert is_hot(same_in_all_tiers(lambda: Cell(f), calls))
     half = len(seen) // 2
-    np.testing.assert_allclose(seen[:half], seen[half:], rtol=1e-4, atol=1e-6)
+    assert_close(seen[:half], seen[half:], kind="program", each=True)
 
 
 def test_a_refused_numpy_function_is_refused_in_hot_calls_too():
@@ -241,7 +242,7 @@ def test_both_branches_become_hot(derive):
     for sign in (1, -1, 1):
         made(vector(sign))
     for ours, theirs in zip(values(made(vector(0.7))), expected, strict=True):
-        np.testing.assert_allclose(ours, theirs, rtol=1e-5)
+        assert_close(ours, theirs, kind="program", each=True)
 
 
 def test_eager_call_that_leaves_a_compiled_branch_computes_the_other_one():
@@ -282,7 +283,7 @@ def test_numbers_that_vary_are_inputs():
             hot, _ = results_of(lambda f=f: Cell(f), [(tensor(0, 1, 3), [n]) for n in numbers], "compiled")
             for (x,), (y,) in zip(hot, cold, strict=True):
                 assert x.dtype == y.dtype
-                np.testing.assert_allclose(x, y, rtol=1e-6)
+                assert_close(x, y)
                 assert (np.signbit(x) == np.signbit(y))[~np.isnan(y)].all()
     scaled = Cell(lambda x, factor: x * factor[0])
     for k in range(20):
@@ -457,12 +458,12 @@ def test_tensors_from_before_an_exception_can_be_read(reads):
             cell(vector(3))
         sine = np.sin(vector(3).asnumpy())
         if where == 2:
-            np.testing.assert_allclose((left[1] + 0).asnumpy(), sine**2, rtol=1e-5)
-        np.testing.assert_allclose(left[0].asnumpy(), sine, rtol=1e-5)
+            assert_close(left[1] + 0, sine**2, kind="program", each=True)
+        assert_close(left[0], sine, kind="program", each=True)
         gradient = ms.grad(lambda a: (a * left[0]).sum())(vector(1))
-        np.testing.assert_allclose(gradient.asnumpy(), sine, rtol=1e-5)
+        assert_close(gradient, sine, kind="program", each=True)
         raises[0] = 0
-        np.testing.assert_allclose(cell(vector(2)).asnumpy(), np.sin(vector(2).asnumpy()) ** 2 + 1, rtol=1e-5)
+        assert_close(cell(vector(2)), np.sin(vector(2).asnumpy()) ** 2 + 1, kind="program")
     assert is_hot(cell)
 
 
@@ -487,10 +488,10 @@ def test_a_differentiated_function_raises():
     # inside of another gradient first, where it is a constant, then as it is
     outer = ms.grad(lambda a: (a * left[0]).sum())
     for _ in range(4):
-        np.testing.assert_allclose(outer(vector(1)).asnumpy(), square, rtol=1e-6)
-    np.testing.assert_allclose(left[0].asnumpy(), square, rtol=1e-6)
+        assert_close(outer(vector(1)), square)
+    assert_close(left[0], square)
     raises[0] = False
-    np.testing.assert_allclose(gradient(vector(2)).asnumpy(), 3 * vector(2).asnumpy() ** 2, rtol=1e-5)
+    assert_close(gradient(vector(2)), 3 * vector(2).asnumpy() ** 2, kind="program", each=True)
 
 
 # -- item assignment -----------------------------------------------------------------------------------
@@ -607,8 +608,8 @@ def test_hooks_are_called_at_every_call(kind):
         seen.clear()
         ours.append((results_of(make, calls(), switch)[0], list(seen)))
     assert len(ours[0][1]) == (6 if kind in ("InsertGradientOf", "forward_pre") else 12)
-    np.testing.assert_allclose(ours[0][1], ours[1][1], rtol=1e-6)
-    np.testing.assert_allclose(ours[0][0], ours[1][0], rtol=1e-6)
+    assert_close(ours[0][1], ours[1][1], kind="program")
+    assert_close(ours[0][0], ours[1][0])
 
 
 def test_hooks_and_functions_of_the_user_are_called_by_layers_that_were_hot():
@@ -699,7 +700,7 @@ def test_closures_that_are_given_back():
     keeps[0] = True  # in a hot call
     assert np.isclose(cell(vector(2)).item(), 2 * (vector(2).asnumpy() ** 3).sum())
     gradient = values(kept[0](Tensor(2.0)))[0]
-    np.testing.assert_allclose(gradient, 6 * vector(2).asnumpy() ** 2, rtol=1e-5)
+    assert_close(gradient, 6 * vector(2).asnumpy() ** 2, kind="program", each=True)
     assert np.isclose(cell(vector(3)).item(), 2 * (vector(3).asnumpy() ** 3).sum())
 
 
@@ -729,10 +730,10 @@ def test_tensors_left_behind_can_be_read_later():
     assert len(results) == 3
     for k, (double, record) in zip((3, 4, 5), zip(log[::2], log[1::2], strict=True), strict=True):
         sine = np.sin(vector(k).asnumpy())
-        np.testing.assert_allclose(double.asnumpy(), 2 * sine, rtol=1e-5, atol=1e-6)
-        np.testing.assert_allclose((record["a"][0] - 1).asnumpy(), sine, rtol=1e-4, atol=1e-6)
-    np.testing.assert_allclose(copy.deepcopy(cell.last).asnumpy(), np.sin(vector(5).asnumpy()), rtol=1e-5)
-    np.testing.assert_allclose(pickle.loads(pickle.dumps(cell.last)).asnumpy(), cell.last.asnumpy())
+        assert_close(double, 2 * sine, kind="program", each=True)
+        assert_close(record["a"][0] - 1, sine, kind="program")
+    assert_close(copy.deepcopy(cell.last), np.sin(vector(5).asnumpy()), kind="program", each=True)
+    assert_close(pickle.loads(pickle.dumps(cell.last)), cell.last)
 
 
 def test_tensors_left_behind_by_a_differentiated_function():
@@ -745,11 +746,11 @@ def test_tensors_left_behind_by_a_differentiated_function():
 
     gradient = ms.grad(f)
     for k in range(6):
-        np.testing.assert_allclose(gradient(vector(k)).asnumpy(), 3 * vector(k).asnumpy() ** 2, rtol=1e-5)
+        assert_close(gradient(vector(k)), 3 * vector(k).asnumpy() ** 2, kind="program", each=True)
     for k, y in enumerate(left):
-        np.testing.assert_allclose(y.asnumpy(), vector(k).asnumpy() ** 2, rtol=1e-6)
+        assert_close(y, vector(k).asnumpy() ** 2)
         slope = ms.grad(lambda a, y=y: (a * y).sum())(vector(1))
-        np.testing.assert_allclose(slope.asnumpy(), vector(k).asnumpy() ** 2, rtol=1e-6)
+        assert_close(slope, vector(k).asnumpy() ** 2)
 
 
 def test_old_values_of_parameters_that_somebody_holds():
@@ -765,7 +766,7 @@ def test_old_values_of_parameters_that_somebody_holds():
         optimizer((vector(2),))
         assert (old.asnumpy() == expected).all()
         assert (view == expected).all()
-        np.testing.assert_allclose(w.asnumpy(), expected - 1.5 * vector(1).asnumpy(), rtol=1e-5, atol=1e-6)
+        assert_close(w, expected - 1.5 * vector(1).asnumpy(), kind="program", each=True)
 
     class Swap(nn.Cell):
         def __init__(self):
@@ -810,7 +811,7 @@ def test_parameters_that_share_an_array():
 
         return call
 
-    same_in_all_tiers(make, [(vector(0.1 * k),) for k in range(7)], rtol=1e-4)
+    same_in_all_tiers(make, [(vector(0.1 * k),) for k in range(7)])
 
 
 def test_hot_cells_are_copied_and_pickled():
@@ -823,15 +824,15 @@ def test_hot_cells_are_copied_and_pickled():
     assert is_hot(outer)
     for copied in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
         for _ in range(4):
-            np.testing.assert_allclose(copied(x).asnumpy(), expected, rtol=1e-6)
+            assert_close(copied(x), expected)
         copied[0].weight.set_data(copied[0].weight * 0)
         assert not np.allclose(copied(x).asnumpy(), expected)
-        np.testing.assert_allclose(net(x).asnumpy(), expected, rtol=1e-6)
+        assert_close(net(x), expected)
     copied = copy.deepcopy(outer)
-    np.testing.assert_allclose(copied(x).asnumpy(), nested, rtol=1e-6)
+    assert_close(copied(x), nested)
     copied[1].factor = 5.0
-    np.testing.assert_allclose(copied(x).asnumpy(), nested / 3 * 5, rtol=1e-6)
-    np.testing.assert_allclose(outer(x).asnumpy(), nested, rtol=1e-6)
+    assert_close(copied(x), nested / 3 * 5)
+    assert_close(outer(x), nested)
 
 
 class Scaled(nn.Cell):
@@ -1117,8 +1118,8 @@ def test_threads_with_equal_and_different_nets(switch, monkeypatch):
             x = tensor(1, k * (-1) ** k)
             expected = x.asnumpy() * [1, 2]
             expected = (expected * 2 if expected.sum() > 0 else expected) + 1
-            np.testing.assert_allclose(net(x).asnumpy(), expected)
-            np.testing.assert_allclose(gradient(x).asnumpy(), 3 * x.asnumpy() ** 2, rtol=1e-6)
+            assert_close(net(x), expected)
+            assert_close(gradient(x), 3 * x.asnumpy() ** 2)
 
     with eager(switch):
         run_threads(*[lambda own=own: work(own) for own in [None] * 4 + [Net() for _ in range(4)]])
@@ -1154,7 +1155,7 @@ def test_another_thread_keeps_more_while_a_program_is_compiled():
     for k in (4, 5):
         left.clear()
         run_threads(lambda k=k: cell(vector(k)))
-        np.testing.assert_allclose(left[0].asnumpy(), 2 * vector(k).asnumpy(), rtol=1e-6)
+        assert_close(left[0], 2 * vector(k).asnumpy())
 
 
 def test_a_thread_reads_a_parameter_during_a_hot_call():
@@ -1178,10 +1179,10 @@ def test_a_thread_reads_a_parameter_during_a_hot_call():
     for k in range(6):
         x = vector(k)
         result = cell(x, between)
-        np.testing.assert_allclose(seen[-1], expected + x.asnumpy(), rtol=1e-5)
+        assert_close(seen[-1], expected + x.asnumpy(), kind="program", each=True)
         expected = 2 * (expected + x.asnumpy())
-        np.testing.assert_allclose(result.asnumpy(), expected, rtol=1e-5)
-        np.testing.assert_allclose(cell.p.asnumpy(), expected, rtol=1e-5)
+        assert_close(result, expected, kind="program", each=True)
+        assert_close(cell.p, expected, kind="program", each=True)
 
 
 # -- memory ----------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import boost, nn, ops, train
+from tests.tolerances import assert_close
 
 X = np.random.default_rng(0).normal(size=(8, 3)).astype(np.float32)
 SLOPES = np.float32([[1.0], [-2.0], [0.5]])
@@ -59,9 +60,9 @@ def test_a_training_step_descends(mode):
     step.set_train()
     losses = [float(step(*map(ms.Tensor, BATCHES[k % 2]))) for k in range(4)]
     wanted, w, b = descended(4)
-    np.testing.assert_allclose(losses, wanted, rtol=1e-5)
-    np.testing.assert_allclose(net.weight.asnumpy(), w, rtol=1e-4)
-    np.testing.assert_allclose(net.bias.asnumpy(), b, rtol=1e-4, atol=1e-6)
+    assert_close(losses, wanted, kind="program", each=True, dtype=np.float32)
+    assert_close(net.weight, w, kind="long program")
+    assert_close(net.bias, b, kind="long program")
     if mode == "graph":
         assert step._compiled.cache_info().misses == 1
 
@@ -78,9 +79,7 @@ def test_sens_scales_gradients_but_not_the_loss():
     )(*batch)
     assert float(loss) == float(loss_of_plain)
     assert list(gradients) == ["_backbone.weight", "_backbone.bias"] or list(gradients) == ["weight", "bias"]
-    np.testing.assert_allclose(
-        next(iter(gradients.values())).asnumpy(), 8 * by_weights[0].asnumpy(), rtol=1e-5
-    )
+    assert_close(next(iter(gradients.values())), 8 * by_weights[0].asnumpy(), kind="program")
 
 
 def test_a_derived_training_step_uses_the_attributes_of_mindspore(mode):
@@ -99,20 +98,20 @@ def test_a_derived_training_step_uses_the_attributes_of_mindspore(mode):
     step = Clipped(nn.WithLossCell(net, squared), nn.SGD(net.trainable_params(), 1.0), 1.0)
     step(*map(ms.Tensor, BATCHES[0]))
     moved = np.sqrt(np.sum(net.weight.asnumpy() ** 2) + np.sum(net.bias.asnumpy() ** 2))
-    assert moved == pytest.approx(0.5, rel=1e-5)
+    assert_close(moved, 0.5, kind="program")
 
 
 def test_gradients_and_evaluation_of_a_net():
     net = Linear()
     batch = tuple(map(ms.Tensor, BATCHES[0]))
     gradients = nn.WithGradCell(net, squared)(*batch)
-    np.testing.assert_allclose(gradients[0].asnumpy(), -2 * X[:4].T @ Y[:4] / 4, rtol=1e-5)
+    assert_close(gradients[0], -2 * X[:4].T @ Y[:4] / 4, kind="program")
     half = nn.WithGradCell(net, squared, sens=0.5)(*batch)
-    np.testing.assert_allclose(half[0].asnumpy() * 2, gradients[0].asnumpy(), rtol=1e-6)
+    assert_close(half[0].asnumpy() * 2, gradients[0])
     loss, output, label = nn.WithEvalCell(net, squared)(*batch)
     assert output.shape == (4, 1)
     assert label is batch[1] or np.array_equal(label.asnumpy(), Y[:4])
-    assert float(loss) == pytest.approx(np.mean(Y[:4] ** 2))
+    assert_close(loss, np.mean(Y[:4] ** 2))
 
 
 # --- a run and its gradient ----------------------------------------------------------------------------
@@ -144,7 +143,7 @@ def test_a_run_and_the_gradient_of_it_are_one_run(mode):
     drawn_before = None
     for k in range(1, 4):
         loss, gradient = step(ones)
-        assert float(loss) == pytest.approx(2 * gradient.asnumpy().item(), rel=1e-6)
+        assert_close(loss, 2 * gradient.asnumpy().item())
         assert float(loss) != drawn_before
         drawn_before = float(loss)
         assert net.count.asnumpy().tolist() == [k]
@@ -228,8 +227,8 @@ def test_a_scaled_step_is_the_plain_one():
     )
     for batch in BATCHES:
         loss = one(*map(ms.Tensor, batch))
-        assert float(two(*map(ms.Tensor, batch))[0]) == pytest.approx(float(loss), rel=1e-5)
-    np.testing.assert_allclose(scaled.weight.asnumpy(), plain.weight.asnumpy(), rtol=1e-5)
+        assert_close(two(*map(ms.Tensor, batch))[0], loss, kind="program")
+    assert_close(scaled.weight, plain.weight, kind="program")
     two.set_sense_scale(ms.Tensor(16.0))
     assert float(two(*map(ms.Tensor, BATCHES[0]))[2]) == 16.0
 
@@ -263,7 +262,7 @@ def test_a_derived_scaled_step_with_a_branch_of_its_own(mode):
     step(ms.Tensor(X[4:] * np.float32(np.inf)), ms.Tensor(Y[4:]))
     step(*map(ms.Tensor, BATCHES[1]))
     _, w, _ = descended(2)
-    np.testing.assert_allclose(net.weight.asnumpy(), w, rtol=1e-4)
+    assert_close(net.weight, w, kind="long program")
     assert float(step.scale_sense.value()) == 32.0
 
 
@@ -284,8 +283,8 @@ def test_training_over_a_list_prints_losses(mode, capsys):
         f"epoch: {e} step: {s}" for e in (1, 2) for s in (1, 2)
     ]
     found = [float(line.partition(", loss is ")[2]) for line in lines]
-    np.testing.assert_allclose(found, losses, rtol=1e-5)
-    np.testing.assert_allclose(net.weight.asnumpy(), w, rtol=1e-4)
+    assert_close(found, losses, kind="program", each=True, dtype=np.float32)
+    assert_close(net.weight, w, kind="long program")
 
 
 @pytest.mark.parametrize("form", ["tuples", "dicts", "tensors", "generator", "class", "dataset"])
@@ -306,7 +305,7 @@ def test_datasets_of_all_kinds(form):
         given["dataset"] = dataset.NumpySlicesDataset((X, Y), ["data", "label"], shuffle=False).batch(4)
     trained, net = model()
     trained.train(1, given[form])
-    np.testing.assert_allclose(net.weight.asnumpy(), descended(2)[1], rtol=1e-4)
+    assert_close(net.weight, descended(2)[1], kind="long program")
 
 
 def test_a_net_that_returns_its_loss_takes_batches_as_they_are():
@@ -360,8 +359,8 @@ def test_evaluation_leaves_everything_as_it_was():
     trained.train_network.set_train(True)
     before = net.weight.asnumpy()
     found = trained.eval(BATCHES)
-    assert found["loss"] == pytest.approx(np.mean(Y**2), rel=1e-5)
-    assert found["mse"] == pytest.approx(np.mean(Y**2), rel=1e-5)
+    assert_close(found["loss"], np.mean(Y**2), kind="program")
+    assert_close(found["mse"], np.mean(Y**2), kind="program")
     assert np.array_equal(net.weight.asnumpy(), before)
     assert net.training
     assert trained.predict(ms.Tensor(X)).shape == (8, 1)
@@ -392,7 +391,7 @@ def test_sink_size_is_the_length_of_an_epoch():
     trained, net = model()
     trained.train(2, BATCHES, callback, dataset_sink_mode=True, sink_size=3)
     assert steps == [(1, 1), (1, 2), (1, 3), (2, 4), (2, 5), (2, 6)]
-    np.testing.assert_allclose(net.weight.asnumpy(), descended(6)[1], rtol=1e-4)
+    assert_close(net.weight, descended(6)[1], kind="long program")
 
 
 @pytest.mark.parametrize("compiled", [False, True])
@@ -407,8 +406,8 @@ def test_a_data_sink_takes_its_batches_itself(compiled):
 
     sink = ms.data_sink(step, BATCHES, sink_size=3, jit_config=object() if compiled else None)
     losses, w, _ = descended(6)
-    assert [float(sink()), float(sink())] == pytest.approx([losses[2], losses[5]], rel=1e-5)
-    np.testing.assert_allclose(net.weight.asnumpy(), w, rtol=1e-4)
+    assert_close([float(sink()), float(sink())], [losses[2], losses[5]], kind="program", dtype=np.float32)
+    assert_close(net.weight, w, kind="long program")
     with pytest.raises(ValueError, match="gives its batches once"):
         ms.data_sink(step, iter(BATCHES))
 
@@ -421,17 +420,17 @@ def test_early_stopping_restores_the_best():
     trained.fit(10, BATCHES, BATCHES, callbacks=[stopping, history])
     assert stopping.stopped_epoch == 3
     assert history.epoch["epoch"] == [1, 2, 3]
-    assert trained.eval(BATCHES)["loss"] == pytest.approx(history.history["eval_loss"][0], rel=1e-5)
+    assert_close(trained.eval(BATCHES)["loss"], history.history["eval_loss"][0], kind="program")
 
 
 def test_learning_rates_that_callbacks_change():
     trained, _ = model(lr=0.1)
     rate = trained.train_network.optimizer.learning_rate
     trained.train(1, BATCHES, train.LearningRateScheduler(lambda lr, step: lr / (1 + step)))
-    assert float(rate.value()) == pytest.approx(0.1 / 2 / 3)
+    assert_close(rate.value(), 0.1 / 2 / 3)
     trained, _ = model(lr=2.0, metrics={"loss"})
     trained.fit(3, BATCHES, BATCHES, callbacks=train.ReduceLROnPlateau(patience=1, factor=0.25, cooldown=5))
-    assert float(trained.train_network.optimizer.learning_rate.value()) == pytest.approx(0.5)
+    assert_close(trained.train_network.optimizer.learning_rate.value(), 0.5, kind="program")
 
 
 def test_checkpoints_are_written_and_the_oldest_removed(tmp_path):
@@ -529,7 +528,7 @@ def test_metrics_of_classification_over_batches():
             "F1": 2 * precision * recall / (precision + recall),
             "Fbeta": 5 * precision * recall / (4 * precision + recall),
         }[type(metric).__name__]  # fmt: skip
-        np.testing.assert_allclose(metric.eval(), expected)
+        assert_close(metric.eval(), expected, kind="program")
     top = nn.TopKCategoricalAccuracy(2)
     assert top(scores, labels) == np.mean([labels[k] in np.argsort(-scores[k])[:2] for k in range(30)])
 
@@ -538,8 +537,8 @@ def test_multilabel_metrics():
     predicted = np.array([[1, 0, 1], [0, 1, 1]])
     true = np.array([[1, 0, 1], [0, 1, 0]])
     assert nn.Accuracy("multilabel")(predicted, true) == 0.5
-    np.testing.assert_allclose(nn.Precision("multilabel")(predicted, true), [1, 1, 0.5])
-    np.testing.assert_allclose(nn.Recall("multilabel")(predicted, true), [1, 1, 1])
+    assert_close(nn.Precision("multilabel")(predicted, true), [1, 1, 0.5], kind="program")
+    assert_close(nn.Recall("multilabel")(predicted, true), [1, 1, 1], kind="program")
 
 
 # --- errors --------------------------------------------------------------------------------------------

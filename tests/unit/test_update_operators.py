@@ -9,6 +9,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Parameter, Tensor, ops
+from tests.tolerances import assert_close
 
 V, G, M, S = [1.0, 2.0], [0.5, -1.0], [0.1, 0.2], [0.3, 0.4]
 V2, M2, S2 = [[1.0, 2.0], [3.0, 4.0]], [[0.1, 0.2], [0.3, 0.4]], [[0.5, 0.6], [0.7, 0.8]]
@@ -92,7 +93,7 @@ def test_values_are_those_of_mindspore(name, mode):
     inputs = [Tensor(value, ms.float32) if isinstance(value, list) else value for value in others]
     (ms.jit(step) if mode == "compiled" else step)(*inputs)
     for parameter, value in zip(held, expected, strict=True):
-        np.testing.assert_allclose(parameter.asnumpy(), value, rtol=2e-6, atol=1e-6)
+        assert_close(parameter, value)
 
 
 @pytest.mark.parametrize(
@@ -106,31 +107,31 @@ def test_values_are_those_of_mindspore(name, mode):
 def test_sgd(attributes, stat, expected):
     w, accum, first = parameters(V, M, stat)
     ops.SGD(*attributes)(w, Tensor(G), Tensor(0.1), accum, Tensor(0.9), first)
-    np.testing.assert_allclose(w.asnumpy(), expected[0], rtol=1e-6)
-    np.testing.assert_allclose(accum.asnumpy(), expected[1], rtol=1e-6)
+    assert_close(w, expected[0])
+    assert_close(accum, expected[1])
     assert first.asnumpy().tolist() == [0.0, 0.0]
 
 
 def test_the_scale_of_a_layer():
     change = ops.LARSUpdate(1e-5, 0.01)(Tensor(V), Tensor(G), Tensor(5.0), Tensor(1.25), 0.1, 0.5)
     factor = 0.01 * 5**0.5 / (1.25**0.5 + 0.1 * 5**0.5 + 1e-5)
-    np.testing.assert_allclose(change.asnumpy(), factor * np.array([0.6, -0.8]), rtol=1e-6)
+    assert_close(change, factor * np.array([0.6, -0.8]))
     clipped = ops.LARSUpdate(1e-5, 10.0, True)(Tensor(V), Tensor(G), Tensor(5.0), Tensor(1.25), 0.1, 0.5)
-    np.testing.assert_allclose(clipped.asnumpy(), [0.6, -0.8], rtol=1e-6)
+    assert_close(clipped, [0.6, -0.8])
 
 
 def test_fused_momentum_scales_and_decays():
     w, accum = parameters(V, M)
     ops.FusedWeightScaleApplyMomentum()(0.1, 0.5, w, accum, 0.1, Tensor(G), 0.9)
-    np.testing.assert_allclose(accum.asnumpy(), [0.09 + 0.25 + 0.1, 0.18 - 0.5 + 0.2], rtol=1e-6)
+    assert_close(accum, [0.09 + 0.25 + 0.1, 0.18 - 0.5 + 0.2])
 
 
 def test_tensors_are_updated_in_place_as_parameters_are():
     tensor = Tensor(V)
     expected = np.array(V, np.float32) - np.float32(0.1) * np.array(G, np.float32)
     result = ops.ApplyGradientDescent()(tensor, 0.1, Tensor(G))
-    np.testing.assert_allclose(result.asnumpy(), expected, rtol=1e-6)
-    np.testing.assert_allclose(tensor.asnumpy(), expected, rtol=1e-6)
+    assert_close(result, expected)
+    assert_close(tensor, expected)
     with pytest.raises(TypeError, match="Parameter"):
         ops.ApplyGradientDescent()(V, 0.1, Tensor(G))
 
@@ -143,7 +144,7 @@ def test_derivatives_flow_through_an_update():
 
     found = ms.grad(loss)(Tensor(G)).asnumpy()
     moved = np.array(V) - 0.1 * (np.array(M) * 0.9 + np.array(G))
-    np.testing.assert_allclose(found, -0.1 * 2 * moved, rtol=1e-6)
+    assert_close(found, -0.1 * 2 * moved)
 
 
 @pytest.mark.parametrize("run", [lambda f: f, ms.jit], ids=["eager", "compiled"])

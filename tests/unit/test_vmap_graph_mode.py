@@ -5,6 +5,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
+from tests.tolerances import assert_close
 
 RNG = np.random.default_rng(0)
 BATCH = Tensor(RNG.normal(size=(4, 3)))
@@ -65,7 +66,7 @@ def test_vmap_in_graph_mode_equals_a_loop(name, run):
     if (name, run) == ("loop", "hessian"):
         function = ms.grad(lambda x: ms.jvp(looped, x, x)[1])
     each = np.stack([function(x).asnumpy() for x in BATCH])
-    np.testing.assert_allclose(ms.vmap(function)(BATCH).asnumpy(), each, rtol=1e-9, atol=1e-12)
+    assert_close(ms.vmap(function)(BATCH), each, kind="program")
 
 
 @pytest.mark.parametrize("batch", [COMPLEX, HALF], ids=["complex", "half"])
@@ -79,7 +80,7 @@ def test_vmap_in_graph_mode_of_other_types_equals_a_loop(batch):
 def test_vmap_of_vmap_and_of_a_gradient_around_it_in_graph_mode():
     outer = lambda xs: ms.vmap(FUNCTIONS["softmax"])(xs).sum()
     each = np.stack([ms.grad(FUNCTIONS["softmax"])(x).asnumpy() for x in BATCH])
-    np.testing.assert_allclose(ms.grad(outer)(BATCH).asnumpy(), each, rtol=1e-10)
+    assert_close(ms.grad(outer)(BATCH), each, kind="program")
     twice = ms.vmap(ms.vmap(FUNCTIONS["elementwise"]))(ops.stack([BATCH, 2 * BATCH]))
     single = ms.vmap(FUNCTIONS["elementwise"])(2 * BATCH)
-    np.testing.assert_allclose(twice[1].asnumpy(), single.asnumpy(), rtol=1e-12)
+    assert_close(twice[1], single, kind="program")

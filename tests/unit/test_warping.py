@@ -7,6 +7,7 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, ops
+from tests.tolerances import assert_close
 from tests.unit.derivative_checks import check
 
 RNG = np.random.default_rng(8)
@@ -31,7 +32,7 @@ def test_values_of_mindspore(case):
     grid = (np.random.RandomState(1).rand(1, 2, 3, 2) * 2.6 - 1.3).astype(np.float32)
     mode, padding, aligned = case
     found = ops.grid_sample(Tensor(x), Tensor(grid), mode, padding, aligned)
-    np.testing.assert_allclose(found.asnumpy().ravel(), MINDSPORE[case], rtol=1e-5, atol=1e-6)
+    assert_close(found.asnumpy().ravel(), MINDSPORE[case], kind="program", each=True)
 
 
 def sampled(x, grid, aligned):
@@ -76,13 +77,11 @@ def test_affine_maps():
     x = RNG.normal(size=(1, 2, 3, 4))
     for aligned in (False, True):
         grid = ops.affine_grid(one, x.shape, aligned)
-        np.testing.assert_allclose(
-            ops.grid_sample(Tensor(x), grid, align_corners=aligned).asnumpy(), x, atol=1e-12
-        )
+        assert_close(ops.grid_sample(Tensor(x), grid, align_corners=aligned), x, kind="program")
     actual = ops.affine_grid(Tensor([[[1.0, 0.0, 0.5], [0.0, 2.0, 0.0]]]), (1, 1, 2, 3)).asnumpy()
     row = [[-1 / 6, 1.0], [0.5, 1.0], [7 / 6, 1.0]]
-    np.testing.assert_allclose(actual[0, 1], row, rtol=1e-6)
-    np.testing.assert_allclose(actual[0, 0], np.array(row) * [1, -1], rtol=1e-6)
+    assert_close(actual[0, 1], row)
+    assert_close(actual[0, 0], np.array(row) * [1, -1])
 
 
 def test_registration_compiled():
@@ -97,7 +96,7 @@ def test_registration_compiled():
     theta = Tensor(np.array([[[0.9, 0.1, 0.05], [-0.1, 1.1, 0.02]]]))
     second = lambda t: (ms.grad(mismatch)(t) ** 2).sum()
     eager, compiled = ms.grad(second)(theta), ms.jit(ms.grad(second))(theta)
-    np.testing.assert_allclose(eager.asnumpy(), compiled.asnumpy(), rtol=1e-9)
+    assert_close(eager, compiled, kind="program")
 
 
 @pytest.mark.parametrize(

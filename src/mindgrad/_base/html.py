@@ -28,7 +28,7 @@ _ENTITIES = (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'"
 
 
 def escape(text: str) -> str:
-    """``text`` without characters that HTML reads as its own. (Python's module comes with all entities.)"""
+    """Escape the characters of ``text`` that HTML reserves, without Python's table of entities."""
     for character, entity in _ENTITIES:
         text = text.replace(character, entity)
     return text

@@ -112,8 +112,10 @@ _thread = _Thread()
 
 
 class Located:
-    """A region of this thread in which operators are for the line ``source``: of a call before, or of which
-    they compute a derivative. ``None`` is a line that is not known.
+    """Attribute the operators that this thread applies to the line ``source``.
+
+    It is the line of an earlier call, or of the operator whose derivative is computed. ``None`` is an
+    unknown line.
 
     >>> from mindgrad._base.location import Located, user_location
     >>> with Located(("net.py", 12)):

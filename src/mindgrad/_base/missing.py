@@ -24,7 +24,7 @@ _DIVIDED = 3
 
 
 def is_own(module: object) -> bool:
-    """Whether it is a module of this package. (Where an import is forbidden, sys.modules holds None.)"""
+    """Whether it is a module of this package; ``sys.modules`` holds ``None`` for a forbidden import."""
     return isinstance(module, ModuleType) and module.__name__.partition(".")[0] == PACKAGE
 
 

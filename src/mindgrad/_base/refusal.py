@@ -93,29 +93,39 @@ def refuse_selections(values: Iterable[Any]) -> None:
 
 
 def refuse(
-    reason: str, instead: str = "", *, frame: Any = None, at: SourceLocation | tuple[Any, ...] | None = None
+    reason: str,
+    instead: str = "",
+    *,
+    frame: Any = None,
+    at: SourceLocation | tuple[Any, ...] | None = None,
+    is_final: bool = False,
 ) -> NoReturn:
     """Raise a :class:`CompileError` that says where, why, and what to write instead.
 
     Args:
-        reason: what cannot be compiled and why, without a full stop.
+        reason: what cannot be compiled and why: sentences, the last one without a full stop.
         instead: what to do about it, a sentence; empty if there is nothing to do.
         frame: the frame whose current expression is meant; the innermost one outside this package
             if neither this nor ``at`` is given.
         at: the location, ``(file, line, column, end column, function)`` as in :class:`SourceLocation`.
+        is_final: as in :class:`CompileError`.
 
     >>> from mindgrad._base.refusal import refuse
-    >>> refuse("a set cannot be compiled", "Use a tuple.", at=("net.py", 3, None, None, "construct"))
+    >>> refuse("A set cannot be compiled", "Use a tuple.", at=("net.py", 3, None, None, "construct"))
     Traceback (most recent call last):
         ...
-    mindgrad.CompileError: a set cannot be compiled
+    mindgrad.CompileError: A set cannot be compiled
       File "net.py", line 3, in construct
       Instead: Use a tuple.
     """
+    if reason.startswith(("the ", "a ", "an ")):  # the name of a place, at the start of a sentence
+        reason = reason[0].upper() + reason[1:]
     location = (
         SourceLocation(*at) if at is not None else location_of(frame if frame is not None else user_frame())
     )
-    raise CompileError(located_text(reason, instead, location)) from None
+    error = CompileError(located_text(reason, instead, location))
+    error.is_final = is_final
+    raise error from None
 
 
 def located_text(reason: str, instead: str, location: SourceLocation) -> str:

@@ -1,10 +1,14 @@
-"""Shared documentation: what several docstrings have in common is written once.
+"""Composition of public docstrings: shared sections, defaults of arguments, and "See Also".
 
-A docstring names what it shares in a line of its own: ``{as amax}`` stands for the sections of another
-function or class of its module, or of a text there, ``{Raises as softmax}`` for one of them, and
-``{errors of one x}`` for one of the ``BLOCKS``, here about the argument ``x``. It describes what is its own,
-and gets each section that it leaves out and, in the order of the signature, each of its arguments. The
-parameters of another function are renamed by their positions, unless it has parameters of these names.
+A docstring names a text that it shares in a line of its own: ``{as amax}`` inserts the sections of another
+function, class or text of its module, ``{Raises as softmax}`` inserts one of these sections, and
+``{errors of one x}`` inserts one of the ``BLOCKS``, here for the argument ``x``. The docstring keeps its own
+sections and entries and gets all others, with the arguments in the order of the signature. Parameters of
+another function are renamed by position, unless the function has parameters of the same names.
+
+Entries of arguments have the form ``name (type): text``. The composition adds to them what the signature
+contains: ``optional`` after the type, and the default after the text, unless the text already states it.
+It adds a section "See Also" with the related names (``_base/related_names.py``).
 """
 
 from __future__ import annotations
@@ -12,15 +16,21 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from mindgrad._base.later import Later
+from mindgrad._base.related_names import home_of, references, related
 
-__all__ = ["BLOCKS", "SharedSections", "with_sections"]
+__all__ = [
+    "BLOCKS", "Described", "SharedSections", "argument_line", "defaults_of", "divided", "document",
+    "document_all", "entries_of", "renamed", "with_sections",
+]  # fmt: skip
 
 T = TypeVar("T")
 
 _HEADERS = ("Args", "Inputs", "Outputs", "Returns", "Attributes", "Raises")
+_LAST = "See Also"
 _SHAPE = "Returns:\n    Tensor of the shape of ``{0}``.\n\n"
 _PAIR = "Returns:\n    Tensor of the broadcast shape and of the promoted element type.\n\n"
 _ONE = "Raises:\n    TypeError: ``{0}`` is neither a tensor nor a number."
@@ -76,26 +86,26 @@ class SharedSections:
     >>> from mindgrad._base.shared_docs import SharedSections
     >>> described = SharedSections('''
     ...     Args:
-    ...         x: a Tensor.
+    ...         x (Tensor): any tensor.
     ...
     ...     Returns:
     ...         A Tensor.
     ... ''')
     >>> @described
-    ... def scaled(x, factor):
-    ...     '''x times a factor.
+    ... def scaled(x, factor=2):
+    ...     '''Multiply a tensor by a factor.
     ...
     ...     Args:
-    ...         factor: a number.
+    ...         factor (int): the factor.
     ...
     ...     {errors of one factor}
     ...     '''
     >>> print(scaled.__doc__.replace("    ", "  "))
-    x times a factor.
+    Multiply a tensor by a factor.
     <BLANKLINE>
       Args:
-        x: a Tensor.
-        factor: a number.
+        x (Tensor): any tensor.
+        factor (int, optional): the factor. Default: ``2``.
     <BLANKLINE>
       Returns:
         A Tensor.
@@ -112,31 +122,174 @@ class SharedSections:
         if text is None:  # with -OO
             return item
         if isinstance(item, type):
-            item.__doc__ = Later(_composed, self.text, text, item)  # type: ignore[assignment]
+            item.__doc__ = Later(_of_class, self.text, text, item)  # type: ignore[assignment]
         else:
-            item.__doc__ = (
-                _composed(self.text, text, item).replace("\n", "\n    ").replace("\n    \n", "\n\n")
-            )
+            document(item, shared=self.text)
         return item
 
 
-#: the decorator of what names all that it shares
+#: the decorator for docstrings without sections that a whole module shares
 with_sections = SharedSections()
+
+
+def document(function: Any, names: Iterable[str] = (), *, shared: str = "") -> None:
+    """Complete the docstring of a function.
+
+    Args:
+        function: a function with a docstring.
+        names: paths of names of the same operator, for "See Also".
+        shared: sections that the docstring lacks.
+    """
+    text = function.__doc__
+    if shared or "\n    {" in text:
+        text = _composed(shared, text, function)
+        text = text.replace("\n", "\n    ").replace("\n    \n", "\n\n")
+    defaults = defaults_of(function)
+    if defaults:
+        text = _with_defaults(text, defaults)
+    if "    See Also:\n" not in text:
+        see_also = references([*names, *related(home_of(function))], "\n        ")
+        if see_also:
+            text = f"{text.rstrip()}\n\n    See Also:\n        {see_also}"
+    function.__doc__ = text
+
+
+def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
+    """Complete the docstrings of the functions and classes that a public module exports.
+
+    Args:
+        namespace: the globals of the module, with ``__all__``. It must define the objects itself.
+        counterparts: public modules whose objects of the same names are in "See Also".
+    """
+    for name in namespace["__all__"]:
+        item = namespace.get(name)
+        is_class = isinstance(item, type)
+        if not (is_class or inspect.isfunction(item)) or item.__module__ != namespace["__name__"]:
+            continue
+        text = vars(item).get("__doc__") if is_class else item.__doc__
+        if isinstance(text, str):  # neither composed nor absent
+            names = [f"{module}.{name}" for module in counterparts if hasattr(sys.modules[module], name)]
+            if is_class:
+                item.__doc__ = Later(_of_class, "", text, item, names)
+            else:
+                document(item, names)
+
+
+def _of_class(shared: str, text: str, item: type, names: Iterable[str] = ()) -> str:
+    """The completed docstring of a class."""
+    doc = _composed(shared, text, item)
+    parameters = inspect.signature(item).parameters.values()
+    defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
+    doc = _with_defaults(doc, defaults)
+    has_own = "\nSee Also:\n" in doc
+    see_also = "" if has_own else references([*names, *related(home_of(item))], "\n    ")
+    return f"{doc}\n\nSee Also:\n    {see_also}" if see_also else doc
+
+
+# --- arguments and their defaults --------------------------------------------------------------------
+
+
+class Described(NamedTuple):
+    """One entry of a section: the names that it describes, their type ("" for none), and the text."""
+
+    names: list[str]
+    type: str
+    text: str
+
+
+#: an entry with a type: indentation, names, type, text with its further lines
+_TYPED = re.compile(r"^( +)(\**\w+(?:, \**\w+)*) \((.*?)\):(.*(?:\n\1 +\S.*)*)", re.M)
+_ENTRY = re.compile(r"([^:(]+?)(?: \((.*?)\))?:(.*)", re.S)
+_ADDED = re.compile(r"\s+Default: ``[^`]*``\.$")
+_WIDTH = 110
+
+
+def defaults_of(function: Any) -> dict[str, Any]:
+    """The defaults of the parameters of a function, by name."""
+    if "__signature__" in vars(function):
+        parameters = inspect.signature(function).parameters.values()
+        return {each.name: each.default for each in parameters if each.default is not each.empty}
+    function = inspect.unwrap(function)
+    code, values = function.__code__, function.__defaults__ or ()
+    last = code.co_argcount
+    return dict(zip(code.co_varnames[last - len(values) : last], values, strict=True)) | (
+        function.__kwdefaults__ or {}
+    )
+
+
+def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
+    """A docstring whose entries of arguments say which are optional, and their defaults."""
+    start = text.find("Args:\n")
+    if start < 0 or not defaults:
+        return text
+    end = text.find("\n\n", start)
+    end = len(text) if end < 0 else end
+
+    def completed(entry: re.Match[str]) -> str:
+        indentation, names, kind, words = entry.groups()
+        first = names.partition(",")[0]
+        if first not in defaults:
+            return entry[0]
+        return argument_line(names, kind, words, defaults[first], indentation)
+
+    return text[:start] + _TYPED.sub(completed, text[start:end]) + text[end:]
+
+
+def argument_line(names: str, kind: str, text: str, default: Any, indentation: str = "    ") -> str:
+    """The entry of an argument with a default, which it names unless its text does.
+
+    >>> from mindgrad._base.shared_docs import argument_line
+    >>> print(argument_line("axis", "int", " the axis.", 0))
+        axis (int, optional): the axis. Default: ``0``.
+    """
+    if getattr(default, "is_missing", False):
+        return f"{indentation}{names} ({kind}):{text}"
+    if not kind.endswith("optional"):
+        kind += ", optional"
+    shown = "" if "default" in text.lower() else _shown(default)
+    line = f"{indentation}{names} ({kind}):{text.rstrip()}"
+    if not shown:
+        return line
+    line += "" if line.endswith((".", ":")) else "."
+    last = len(line) - line.rfind("\n") - 1
+    gap = " " if last + len(shown) + 14 <= _WIDTH else f"\n{indentation}    "
+    return f"{line}{gap}Default: ``{shown}``."
+
+
+def _shown(value: Any) -> str:
+    """A default as a program writes it; "" if it has no short form."""
+    if isinstance(value, str):
+        return f'"{value}"'
+    if value is None or isinstance(value, (bool, int, float, complex, tuple, list)):
+        return repr(value)
+    return str(getattr(value, "__name__", "")) or (
+        str(value).lower() if type(value).__name__ == "DType" else ""
+    )
+
+
+# --- sections ----------------------------------------------------------------------------------------
+
+
+def divided(doc: str) -> tuple[list[str], dict[str, str], list[str]]:
+    """The paragraphs of a docstring before its sections, the sections by header, and what follows them."""
+    return _divided(_dedented(doc))[:3]
 
 
 def _composed(shared: str, own: str, item: Any) -> str:
     """The docstring ``own`` of ``item`` with what it lacks of the sections it names, and of ``shared``."""
-    before, sections, after, references = _divided(_dedented(own))
-    sources = [_source(reference, item) for reference in references]
+    before, sections, after, named = _divided(_dedented(own))
+    sources = [_source(reference, item) for reference in named]
     if shared:
         sources.append(_divided(_dedented(shared))[1])
     for source in sources:
         described = source.pop("Args", "")
         if described:
             sections["Args"] = _arguments(described, sections.get("Args", ""), _parameters(item))
+        source.pop(_LAST, None)
         sections = source | sections
     ordered = [f"{header}:\n{sections[header]}" for header in _HEADERS if sections.get(header)]
-    return "\n\n".join([*before, *ordered, *after])
+    last = [f"{_LAST}:\n{sections[_LAST]}"] if _LAST in sections else []
+    return "\n\n".join([*before, *ordered, *after, *last])
 
 
 def _dedented(text: str) -> str:
@@ -154,8 +307,8 @@ def _divided(text: str) -> tuple[list[str], dict[str, str], list[str], list[str]
     references: list[str] = []
     for paragraph in text.split("\n\n"):
         header, _, section = paragraph.partition(":\n")
-        if header in _HEADERS:
-            sections[header] = section
+        if header in _HEADERS or header == _LAST:
+            sections[header] = section.rstrip()
         elif paragraph[:1] == "{" and paragraph[-1] == "}":
             references.append(paragraph[1:-1])
         else:
@@ -182,9 +335,16 @@ def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict
     for old, new in zip(parameters, _parameters(item), strict=False):
         if new not in parameters:
             for header, text in sections.items():
-                text = f"\n{text}".replace(f"\n    {old}: ", f"\n    {new}: ")[1:]
-                sections[header] = text.replace(f"``{old}``", f"``{new}``")
+                sections[header] = renamed(text, {old: new})
     return sections
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """Paragraphs or sections with other names of parameters, in entries and in the text."""
+    for old, new in names.items():
+        text = re.sub(rf"^    {re.escape(old)}(?=:| \()", f"    {new}", text, flags=re.M)
+    quoted = {f"``{old}``": f"``{new}``" for old, new in names.items()}
+    return re.sub(r"``\w+``", lambda name: quoted.get(name[0], name[0]), text) if quoted else text
 
 
 def _parameters(item: Any) -> list[str]:
@@ -202,18 +362,28 @@ def _variadic(flags: int) -> int:
 def _arguments(shared: str, own: str, parameters: list[str]) -> str:
     """The section of the arguments called ``parameters``, in this order."""
     order = {name: position for position, name in enumerate(parameters)}
-    entries = _entries(own)
-    described = {name.lstrip("*") for names, _ in entries for name in names}
-    for names, text in _entries(shared):
-        missing = [name for name in names if name.lstrip("*") in order and name.lstrip("*") not in described]
+    entries = entries_of(own)
+    described = {name.lstrip("*") for entry in entries for name in entry.names}
+    for entry in entries_of(shared):
+        missing = [name for name in entry.names if name.lstrip("*") in order.keys() - described]
         if missing:
-            entries.append((missing, text))
-    entries.sort(key=lambda entry: order.get(entry[0][0].lstrip("*"), len(order)))
-    return "\n".join(f"    {', '.join(names)}:{text}" for names, text in entries)
+            entries.append(entry._replace(names=missing))
+    entries.sort(key=lambda entry: order.get(entry.names[0].lstrip("*"), len(order)))
+    return "\n".join(
+        f"    {', '.join(names)}{f' ({kind})' if kind else ''}:{text}" for names, kind, text in entries
+    )
 
 
-def _entries(section: str) -> list[tuple[list[str], str]]:
-    """The names of the arguments that each entry of a section describes, and its text."""
-    entries = re.split(r"\n(?=    \S)", section)
-    pairs = [entry.strip().partition(":")[::2] for entry in entries if entry.strip()]
-    return [(names.split(", "), text) for names, text in pairs]
+def entries_of(section: str) -> list[Described]:
+    """The entries of a section, without the defaults that the composition added.
+
+    >>> from mindgrad._base.shared_docs import entries_of
+    >>> entries_of("    x, y (Tensor): two points.\\n    axis (int, optional): the axis. Default: ``0``.")[1]
+    Described(names=['axis'], type='int', text=' the axis.')
+    """
+    found = [_ENTRY.match(entry.strip()) for entry in re.split(r"\n(?=    \S)", section) if entry.strip()]
+    return [
+        Described(entry[1].split(", "), (entry[2] or "").removesuffix(", optional"), _ADDED.sub("", entry[3]))
+        for entry in found
+        if entry
+    ]

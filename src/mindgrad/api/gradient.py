@@ -54,7 +54,6 @@ def gradient_function(
         strict: whether a position beyond the arguments is an error.
         with_result: whether ``assemble`` uses the result of ``fn``; it is ``None`` otherwise.
     """
-
     signature: Arity | None = None
 
     def run(*args: Any, **kwargs: Any) -> Any:

@@ -129,7 +129,6 @@ def jit(
     >>> print(f(ms.Tensor([3.0])))
     [9.]
     """
-
     for name in options:
         if name not in _OPTIONS:
             near = difflib.get_close_matches(name, [*_OPTIONS, *_PARAMETERS], 1)

@@ -66,8 +66,8 @@ def _generator() -> Any:
     """NumPy's global generator."""
     if state.is_compiling():
         refuse(
-            "random initial values are asked for in a function that is being compiled: they would be drawn "
-            "once, while compiling, and be the same in every call",
+            "Random initial values are requested inside a compiled function. They would be drawn once, "
+            "at compile time, and be the same in every call",
             "Make Parameters and Cells in '__init__', or draw with ops.standard_normal or ops.uniform.",
         )
     return np.random

@@ -90,8 +90,8 @@ def state_of(seed: int, operator: str) -> Tensor:
         raise ValueError(f"For '{operator}', the 'seed' must be between 0 and 2**64 - 1, but got {seed}.")
     if is_compiling():
         refuse(
-            "the seed is set in a function that is being compiled: it would be set once, while compiling, "
-            "and not when the program runs",
+            f"{operator}() is called inside a compiled function. The seed would be set once, at compile "
+            "time, and not when the function runs",
             f"Call {operator} before the compiled function.",
         )
     return Tensor(initial_state(seed))

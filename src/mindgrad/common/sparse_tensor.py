@@ -1,5 +1,4 @@
-"""Sparse tensors hold indices and values: COO (coordinates), CSR (compressed rows) and rows of a larger
-tensor.
+"""Sparse tensors: COO (coordinates), CSR (compressed rows) and rows of a larger tensor.
 
 They are structures of ordinary tensors: they can be arguments and results of compiled functions, and
 derivatives flow through ``values``. Products read and add only what is stored; ``to_dense`` makes the whole

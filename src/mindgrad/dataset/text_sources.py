@@ -50,7 +50,7 @@ class _LinesDataset(GeneratorDataset):
 
 @documented_source
 class TextFileDataset(_LinesDataset):
-    """The lines of text files in UTF-8, without empty ones.
+    r"""The lines of text files in UTF-8, without empty ones.
 
     Column: ``text``.
 
@@ -60,7 +60,7 @@ class TextFileDataset(_LinesDataset):
     >>> import pathlib, tempfile
     >>> from mindgrad import dataset as ds
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "a.txt").write_text("one\\ntwo\\n")
+    ...     _ = pathlib.Path(folder, "a.txt").write_text("one\ntwo\n")
     ...     print(*[str(line) for line, in ds.TextFileDataset(f"{folder}/a.txt", shuffle=False)])
     one two
     """
@@ -83,7 +83,7 @@ class TextFileDataset(_LinesDataset):
 
 @documented_source
 class CSVDataset(_LinesDataset):
-    """The rows of CSV files.
+    r"""The rows of CSV files.
 
     Args:
         field_delim: the character between two fields.
@@ -98,7 +98,7 @@ class CSVDataset(_LinesDataset):
     >>> import pathlib, tempfile
     >>> from mindgrad import dataset as ds
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = pathlib.Path(folder, "a.csv").write_text("x,y\\n1,2.5\\n,4\\n")
+    ...     _ = pathlib.Path(folder, "a.csv").write_text("x,y\n1,2.5\n,4\n")
     ...     for x, y in ds.CSVDataset(f"{folder}/a.csv", column_defaults=[7, 0.0], shuffle=False):
     ...         print(x, y)
     1 2.5

@@ -74,8 +74,9 @@ def bytes_of(array: Any) -> bytes | None:
 
 
 class Segment:
-    """The program of a part of a call: from one value that is asked for at level zero to the next, or the
-    end.
+    """The compiled part of a call between two reads of values.
+
+    It ends where Python reads a value at level zero, or at the end of the call.
 
     Attributes:
         end: the number of events before its end.

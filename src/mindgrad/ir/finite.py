@@ -1,5 +1,4 @@
-"""The search for the operator that first makes a NaN of operands without one, or an infinity of finite ones
-(``debug_nans``).
+"""Find the operator that first returns NaN or infinity for finite operands (``debug_nans``).
 
 Kernels that run one by one are looked at one by one; a program whose results are not finite is evaluated
 again, equation by equation (``execution.finite_results``).

@@ -167,11 +167,11 @@ class Tensor(TensorMembers):
         array = self._array
         if array is None:
             refuse(
-                "the value of a tensor is read, which is not known while its program is being compiled: by "
-                "asnumpy(), item(), tolist(), or a library that takes arrays",
-                "Use an operator of mindgrad.ops on the tensor itself, call NumPy code with "
-                "mindgrad.pure_callback, return the tensor and read it outside, or run "
-                "in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
+                "The value of a tensor is read inside a compiled function: by asnumpy(), item(), tolist(), "
+                "or a library that converts it to an array. The value is not known at compile time",
+                "Use operators of mindgrad.ops on the tensor, call NumPy code with "
+                "mindgrad.pure_callback, return the tensor and read it outside, or run in "
+                "PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE).",
             )
         if type(array) is not np.ndarray:
             if type(array) is PendingArray:
@@ -279,11 +279,10 @@ class Tensor(TensorMembers):
     def __bool__(self) -> bool:
         if self._array is None:
             refuse(
-                "the truth value of a tensor, which is not known while its program is being compiled, "
-                "decides in a place that is not traced: the filter of a comprehension, a generator, or code "
-                "of a library",
-                "Keep every item and mask it, ops.where(condition, x, 0): the shapes of a program are fixed. "
-                "Or write a loop with 'if' in the function itself, or run in PYNATIVE_MODE.",
+                "A tensor is the condition in code that is not compiled: the filter of a comprehension, a "
+                "generator, or a library function. Its value is not known at compile time",
+                "Keep every item and mask it, ops.where(condition, x, 0), because a compiled function has "
+                "fixed shapes. Or write a loop with 'if' in the function itself, or run in PYNATIVE_MODE.",
             )
         if self.size != 1:
             raise ValueError(
@@ -344,8 +343,9 @@ class Tensor(TensorMembers):
         code = frame.f_code
         if code.co_flags & CO_GENERATOR and code.co_name != "<genexpr>":
             refuse(
-                "a generator, which runs while compiling, makes a text of a tensor whose value is not known",
-                "Give the tensor itself, and make the text where it is printed.",
+                "A generator formats a tensor as a string. Generators run at compile time, when the "
+                "value of the tensor is not known",
+                "Yield the tensor, and format it where it is printed.",
             )
         number = next(_numbers)
         _marked[number] = (self, how, location_of(frame))
@@ -408,9 +408,9 @@ class Number(Tensor):
     def __hash__(self) -> int:
         if self._array is None:
             refuse(
-                "a number that a tensor decides on is a key of a dict or set: which one is not known while "
-                "compiling",
-                "Look it up in a list, values[k], compare it, k == 2, or use a tensor of the values.",
+                "A number that depends on a tensor is the key of a dict or set. Its value is not known "
+                "at compile time",
+                "Index a list, values[k], compare the number, k == 2, or index a tensor of the values.",
             )
         return hash(self.item())
 
@@ -426,9 +426,9 @@ class Number(Tensor):
     def _refuse_length(other: Any) -> None:
         if isinstance(other, (list, tuple, str, bytes)):
             refuse(
-                f"a {type(other).__name__} is repeated as often as a tensor decides: its length is not known "
-                f"while compiling",
-                "Use a tensor of the greatest length, and a mask: ops.arange(n) < k.",
+                f"A {type(other).__name__} is repeated by a number that depends on a tensor, so its "
+                "length is not known at compile time",
+                "Use a tensor of the maximum length and a mask: ops.arange(n) < k.",
             )
 
 

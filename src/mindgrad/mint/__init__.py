@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.shared_docs import document_all as _document_all
 from mindgrad.ir.tensor import Tensor
 from mindgrad.mint import arranging, conversions, elementwise, linalg, nn, optim, random, reducing, special
 from mindgrad.mint.arranging import *  # noqa: F403
@@ -34,6 +35,8 @@ if _TYPE_CHECKING:
 
 
 _expose("mint", globals(), vars(conversions))
+for _part in (arranging, elementwise, linalg, random, reducing):
+    _document_all(vars(_part), "mindgrad.ops")
 conv2d = nn.functional.conv2d
 isnan = _also_named(tensor="input")(globals()["isnan"])
 vars(special).update({name: globals()[name] for name in special.__all__})

@@ -12,7 +12,8 @@ from typing import Any
 
 from mindgrad._base.later import Later
 from mindgrad.nn.cell import Cell
-from mindgrad.ops.operations.base import Attribute, described, signature
+from mindgrad.ops.form_docs import FunctionDoc, path_of
+from mindgrad.ops.operations.base import Attribute, attribute_lines, signature
 from mindgrad.ops.operations.named_inputs import input_names, optional_inputs
 
 __all__ = ["FunctionCell", "cells_of", "function_cell", "function_cells"]
@@ -174,21 +175,28 @@ def _documentation(
     example: str,
     prints: str,
 ) -> str:
-    text = inspect.getdoc(function) or ""
-    lines = [meaning or text.partition("\n\n")[0]]
-    if hasattr(function, "__name__") and not function.__name__.startswith("_"):
-        lines += ["", f"The Cell of :func:`mindgrad.ops.{function.__name__}`, which says more."]
+    taken = dict.fromkeys(inputs, "") | dict.fromkeys(attributes, "")
+    doc = FunctionDoc.of(function, {key: keywords.get(key, key) for key in taken})
+    lines = [meaning or doc.summary]
+    is_public = hasattr(function, "__name__") and not function.__name__.startswith("_")
+    if is_public:
+        lines += ["", f"Cell of :func:`{path_of(function)}`."]
     if attributes:
-        lines += ["", "Args:"]
-        for key, attribute in attributes.items():
-            default = "" if attribute.default is _REQUIRED else f", by default {attribute.default!r}"
-            said = described(text, keywords.get(key, key))
-            lines.append(f"    {key}: {said or attribute.words}{default}.")
-    lines += ["", "Inputs:", f"    {', '.join(inputs)}."]
-    lines += ["", "Raises:", "    TypeError: an argument or an input is of another type."]
-    lines += ["    ValueError: an argument or an input has a value or shape that does not fit."]
+        lines += ["", "Args:", *attribute_lines(doc, attributes)]
+    optional = optional_inputs(function) if is_public else {}
+    lines += ["", "Inputs:"]
+    lines += [doc.described(each, optional.get(each, _REQUIRED)) for each in inputs]
+    if "Returns" in doc.sections:
+        lines += ["", "Returns:", doc.sections["Returns"]]
+    lines += [
+        "",
+        "Raises:",
+        "    TypeError: If an argument does not have its type, or the number of inputs is wrong.",
+    ]
+    lines += [doc.sections["Raises"]] if doc.sections.get("Raises") else []
     needed = ", ".join(
         word for word in ("Tensor", "nn", "ops") if f"{word}." in example or f"{word}(" in example
     )
     lines += ["", f">>> from mindgrad import {needed}", f">>> print({example})", *prints.split("\n")]
-    return "\n".join(lines)
+    lines += ["", doc.see_also("")] if is_public else []
+    return "\n".join(lines).rstrip()

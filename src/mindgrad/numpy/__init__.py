@@ -7,6 +7,7 @@ integers Int32. All are made of ``mindgrad.ops``, so they are differentiated and
 import math as _math
 
 from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.shared_docs import document_all as _document_all
 from mindgrad.common.dtype import (
     bfloat16,
     bool_,
@@ -93,6 +94,7 @@ for _part in (
     _reducing,
 ):  # fmt: skip
     __all__ += _part.__all__
+    _document_all(vars(_part), "mindgrad.ops")
 
 _expose("numpy", globals(), vars(_coercion), coercion="tensor", plain=_pointwise.elementwise)
 _explain_room(__name__)

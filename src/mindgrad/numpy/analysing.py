@@ -1,6 +1,4 @@
-"""Numerical analysis of NumPy: differences, interpolation, convolution, covariances and phases are functions
-of tensors.
-"""
+"""Numerical analysis as in NumPy: differences, interpolation, convolution, covariances, phases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shape functions of NumPy reshape and reorder tensors: ``np.reshape``, ``np.transpose``, ``np.flip``, …"""
+"""Shape functions as in NumPy: ``np.reshape``, ``np.transpose``, ``np.flip`` and related functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indexing functions of NumPy select elements and map along axes: ``np.where``, ``np.take``, …"""
+"""Selection functions as in NumPy: ``np.where``, ``np.take`` and related functions."""
 
 from __future__ import annotations
 

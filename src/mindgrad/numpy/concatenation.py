@@ -1,4 +1,4 @@
-"""Joining functions of NumPy concatenate, split and repeat: ``np.concatenate``, ``np.split``, …"""
+"""Joining functions as in NumPy: ``np.concatenate``, ``np.split`` and related functions."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Creation functions of NumPy make tensors from shapes, numbers, ranges and data: ``np.array``, ``np.zeros``,
-…
-"""
+"""Creation functions as in NumPy: ``np.array``, ``np.zeros``, ``np.arange`` and related functions."""
 
 from __future__ import annotations
 

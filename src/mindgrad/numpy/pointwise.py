@@ -10,6 +10,8 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.numpy.coercion import converted, floating, tensor
 from mindgrad.ops import arithmetic, rounding
 from mindgrad.ops.define import NOT_GIVEN, also_named
+from mindgrad.ops.form_docs import FunctionDoc
+from mindgrad.ops.forms import moved_example
 from mindgrad.ops.registry import Form, public
 
 __all__ = ["elementwise"]
@@ -35,16 +37,15 @@ _SECOND_NAMES = {
     "positive": {"a": "x"},
 }
 
-_DOC = """{summary} See :func:`mindgrad.ops.{own}`.
-
-    Args:
-        {arguments}
-        dtype: the element type of the result; by default as the function gives it.
-    """
+#: the types and texts of the arguments
+_OPERAND = "Tensor, number, or nested list of numbers"
 _ARGUMENTS = {
-    1: "x: a tensor, number, or nested list of numbers.",
-    2: "x1, x2: tensors, numbers or nested lists, whose shapes broadcast.",
+    1: f"    x ({_OPERAND}): the input, of any shape.",
+    2: f"    x1, x2 ({_OPERAND}): the operands, whose shapes broadcast.",
 }
+_DTYPE = (
+    "    dtype (mindgrad.dtype, optional): data type of the result. The function determines it by default."
+)
 
 
 def _number(x: Any) -> bool:
@@ -73,8 +74,22 @@ def elementwise(form: Form) -> Callable[..., Tensor]:
 
         wrapper = two
     wrapper.__name__ = wrapper.__qualname__ = name
-    summary = (function.__doc__ or "").partition("\n\n")[0]
+    if function.__doc__:  # None with -OO
+        wrapper.__doc__ = _documentation(form, count)
+    return also_named(**_SECOND_NAMES[name])(wrapper) if name in _SECOND_NAMES else wrapper
+
+
+def _documentation(form: Form, count: int) -> str:
+    """The docstring of an elementwise function of ``count`` operands."""
+    names = ("x",) if count == 1 else ("x1", "x2")
+    code = inspect.unwrap(form.function).__code__
+    doc = FunctionDoc.of(form.function, dict(zip(names, code.co_varnames, strict=False)))
+    summary = doc.summary
     if count == 2:
         summary = summary.replace("``x``", "``x1``").replace("``y``", "``x2``")
-    wrapper.__doc__ = _DOC.format(summary=summary, own=function.__name__, arguments=_ARGUMENTS[count])
-    return also_named(**_SECOND_NAMES[name])(wrapper) if name in _SECOND_NAMES else wrapper
+    parts = [summary, *doc.notes, f"Args:\n{_ARGUMENTS[count]}\n{_DTYPE}"]
+    parts += [f"{header}:\n{text}" for header, text in doc.sections.items()]
+    if doc.example:
+        parts.append(moved_example(doc.example, form.function.__name__, "numpy", form.name))
+    parts.append(doc.see_also(f"mindgrad.numpy.{form.name}"))
+    return "\n\n".join(part for part in parts if part).replace("\n", "\n    ").replace("\n    \n", "\n\n")

@@ -1,4 +1,4 @@
-"""Products of vectors and matrices follow NumPy: ``np.matmul``, ``np.dot``, ``np.cross``, ``np.norm``, …"""
+"""Products and norms as in NumPy: ``np.matmul``, ``np.dot``, ``np.cross``, ``np.norm``."""
 
 from __future__ import annotations
 

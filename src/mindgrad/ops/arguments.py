@@ -47,9 +47,9 @@ def refuse_unknown(value: Any, operator: str, name: str) -> None:
     """Refuse a size or other number that a tensor of the program being compiled decides on."""
     if isinstance(value, Tensor) and value._array is None:
         refuse(
-            f"For '{operator}', the '{name}' is a tensor whose value is not known while the program is being "
-            f"compiled, but a size, an axis, or a bound must be known then",
-            "Pass it to the function as a Python int: each value has a compiled program of its own.",
+            f"For '{operator}', '{name}' is a tensor whose value is not known at compile time. Sizes, "
+            "axes, and bounds must be known then",
+            "Pass it to the function as a Python int. Each new value is compiled once.",
         )
 
 

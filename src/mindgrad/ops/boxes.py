@@ -375,7 +375,7 @@ def crop_and_resize(
     method: str = "bilinear",
     extrapolation_value: float = 0.0,
 ) -> Tensor:
-    """Boxes cut out of images and resized.
+    r"""Boxes cut out of images and resized.
 
     Args:
         image: images with the channels last, of shape (n, h, w, c).
@@ -388,7 +388,7 @@ def crop_and_resize(
             pixel does.
 
     Returns:
-        Tensor of Float32 and of shape (m, \\*crop_size, c).
+        Tensor of Float32 and of shape (m, \*crop_size, c).
 
     Raises:
         TypeError: an argument is of another type.

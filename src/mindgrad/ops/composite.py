@@ -1,5 +1,6 @@
-"""Functions of functions and of nested tensors (``HyperMap``, ``Map``, ``MultitypeFuncGraph``) follow
-MindSpore r1.x: ``from mindspore.ops import composite as C``.
+"""``HyperMap``, ``Map`` and ``MultitypeFuncGraph`` of MindSpore r1.x.
+
+Programs write ``from mindspore.ops import composite as C``.
 """
 
 from __future__ import annotations

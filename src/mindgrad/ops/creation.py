@@ -1,4 +1,4 @@
-"""Creation functions make tensors from numbers: zeros, ones, full, arange, linspace, eye, …"""
+"""Creation of tensors: ``zeros``, ``ones``, ``full``, ``arange``, ``linspace``, ``eye`` and others."""
 
 from __future__ import annotations
 

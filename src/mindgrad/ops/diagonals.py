@@ -1,5 +1,4 @@
-"""Diagonals of matrices: matrix_diag builds matrices of them, matrix_diag_part reads them, matrix_set_diag
-replaces them.
+"""Diagonals of matrices: ``matrix_diag``, ``matrix_diag_part`` and ``matrix_set_diag``.
 
 Several diagonals, from ``k[0]`` to ``k[1]``, are the rows of one matrix, the uppermost first, each filled up
 to the length of the longest. Where the filling stands is said by ``align``: ``"RIGHT_LEFT"`` moves diagonals

@@ -19,15 +19,16 @@ import inspect
 import linecache
 import os
 import re
-import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from mindgrad._base.location import PACKAGE
+from mindgrad._base.shared_docs import defaults_of
+from mindgrad.ops.form_docs import FunctionDoc
 from mindgrad.ops.registry import Form, surface
 
 __all__ = [
-    "Argument", "Reading", "defined_in", "definition", "expose", "functions_of", "home_of",
+    "Argument", "Reading", "defined_in", "definition", "described_by", "expose", "functions_of", "ignored_of",
     "own_example", "parameters_of", "read",
 ]  # fmt: skip
 
@@ -239,7 +240,7 @@ def functions_of(
     """
     functions: dict[str, Any] = {}
     texts: list[str] = []
-    defined: list[tuple[Form, dict[str, str]]] = []
+    defined: list[tuple[Form, Reading, dict[str, str]]] = []
     for form in forms:
         if not form.arguments:
             functions[form.name] = form.function
@@ -252,11 +253,11 @@ def functions_of(
         namespace[f"_of_{form.name}"] = form.function
         parameters = parameters_of(form.function, reading)
         texts.append(definition(form.name, form.function, reading, parameters))
-        defined.append((form, _described(parameters, reading)))
+        defined.append((form, reading, described_by(parameters, reading)))
     scope = defined_in(namespace, "".join(texts), path)
-    for form, parameters in defined:
+    for form, reading, parameters in defined:
         function = scope[form.name]
-        _describe(function, form, parameters, path)
+        _describe(function, form, reading, parameters, path)
         functions[form.name] = function
     return functions
 
@@ -273,46 +274,58 @@ def defined_in(namespace: dict[str, Any], text: str, path: str) -> dict[str, Any
     return scope
 
 
-def _described(parameters: dict[str, str], reading: Reading) -> dict[str, str]:
+def described_by(parameters: dict[str, str], reading: Reading) -> dict[str, str]:
     """The parameters by the arguments that stand for them, with those whose values are about one argument."""
+    parameters = dict(parameters)
     for parameter, value in reading.values.items():
         words = _words(value)
-        names = [argument.name for argument in reading.arguments if argument.name in words]
+        all_names = [argument.name for argument in (*reading.attributes, *reading.arguments)]
+        names = [name for name in all_names if name in words]
         if len(names) == 1:
             parameters.setdefault(names[0], parameter)
     return parameters
 
 
-def home_of(function: Callable[..., Any]) -> str:
-    """The path of a function of ``ops``: that of its module, unless ``ops`` has it."""
-    exported = getattr(sys.modules[function.__module__], "__all__", ())
-    return f"{'mindgrad.ops' if function.__name__ in exported else function.__module__}.{function.__name__}"
-
-
-def _describe(function: Callable[..., Any], form: Form, parameters: dict[str, str], path: str) -> None:
+def _describe(
+    function: Callable[..., Any], form: Form, reading: Reading, parameters: dict[str, str], path: str
+) -> None:
     """Give a defined function the annotations and the composed documentation of the one that it calls."""
     own = getattr(form.function, "__annotations__", {})
     function.__annotations__ = {
         name: own[parameter] for name, parameter in parameters.items() if parameter in own
     } | ({"return": own["return"]} if "return" in own else {})
-    text = form.function.__doc__ or ""
-    summary, _, body = text.partition("\n\n")
-    renamed = {name: parameter for name, parameter in parameters.items() if name != parameter}
-    for name, parameter in renamed.items():
-        summary = summary.replace(f"``{parameter}``", f"``{name}``")
-    words = ", ".join(
-        f"``{name}`` is its ``{parameter}``" for name, parameter in renamed.items() if name != "self"
-    )
-    doc = f"{summary}\n\n    See :func:`{home_of(form.function)}`{': ' * bool(words)}{words}."
-    start = body.find(">>> ")
+    if not form.function.__doc__:  # with -OO
+        return
+    doc = FunctionDoc.of(form.function, parameters)
+    defaults = defaults_of(function)
+    ignored = ignored_of(reading)
+    entries = [
+        doc.described(
+            each.name, defaults.get(each.name, inspect.Parameter.empty), is_ignored=each.name in ignored
+        )
+        for each in reading.arguments
+        if each.name != "self"
+    ]
+    parts = [doc.summary, *doc.notes]
+    parts += ["Args:\n" + "\n".join(entries)] if entries else []
+    parts += [f"{header}:\n{text}" for header, text in doc.sections.items() if text]
+    example = doc.example
     if form.example:
-        doc += "\n\n    " + own_example(*form.example.split(" => ")).replace("\n", "\n    ")
-    elif start >= 0:
-        example = moved_example(body[start:], form.function.__name__, path, form.name)
-        for name, parameter in renamed.items():
+        example = own_example(*form.example.split(" => "))
+    elif example:
+        example = moved_example(example, form.function.__name__, path, form.name)
+        for name, parameter in parameters.items():
             example = example.replace(f"({parameter}=", f"({name}=").replace(f" {parameter}=", f" {name}=")
-        doc += f"\n\n    {example}"
-    function.__doc__ = doc
+    parts += [example, doc.see_also(f"mindgrad.{path}.{form.name}")]
+    text = "\n\n".join(part for part in parts if part)
+    function.__doc__ = text.replace("\n", "\n    ").replace("\n    \n", "\n\n")
+
+
+def ignored_of(reading: Reading) -> set[str]:
+    """The names of the arguments that a form accepts and does not use."""
+    words = _words(" ".join([*reading.values.values(), reading.result]))
+    unused = [each for each in (*reading.attributes, *reading.arguments) if not each.is_used]
+    return {each.name for each in unused if each.conversion != "placing" and each.name not in words}
 
 
 def own_example(expression: str, prints: str) -> str:

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms and their inverses run over one axis or several: ``fft``, ``rfft``, …"""
+"""Discrete Fourier transforms over one or several axes: ``fft``, ``rfft`` and their inverses."""
 
 from __future__ import annotations
 

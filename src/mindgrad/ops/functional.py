@@ -1,5 +1,6 @@
-"""The functions of ``mindgrad.ops``, and some names of MindSpore r1.x:
-``from mindspore.ops import functional as F``.
+"""The functions of ``mindgrad.ops``, and some names of MindSpore r1.x.
+
+Programs write ``from mindspore.ops import functional as F``.
 """
 
 from typing import Any as _Any

@@ -1,5 +1,4 @@
-"""Unfold and fold (im2col, col2im) copy windows of images to columns, and add columns up: each is the
-transpose of the other.
+"""Unfold and fold (im2col, col2im): windows of images as columns, and their transpose.
 
 One axis at a time: a window of h × w elements takes h + w slices.
 """

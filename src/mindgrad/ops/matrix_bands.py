@@ -1,6 +1,4 @@
-"""Band matrices and block diagonals: matrix_band_part, block_diag and their like select and join parts of
-matrices.
-"""
+"""Band matrices and block diagonals: ``matrix_band_part``, ``block_diag`` and related functions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Operand conversion reads Parameters, makes tensors of numbers, promotes element types and broadcasts
-shapes. It happens here and nowhere else, before a row is reached. It happens here and nowhere else.
+"""Conversion of operands: read Parameters, convert numbers, promote element types, broadcast shapes.
+
+Public functions call it before they apply an operator, which then receives tensors of one type and shape.
 """
 
 from __future__ import annotations

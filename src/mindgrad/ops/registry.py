@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
-from mindgrad._base.shared_docs import with_sections
+from mindgrad._base.shared_docs import document
 
-__all__ = ["CLASSES", "Form", "public", "surface", "surface_forms"]
+__all__ = ["CLASSES", "Form", "names_of", "public", "surface", "surface_forms"]
 
 #: the path of the class forms
 CLASSES = "ops.operations"
@@ -45,6 +45,7 @@ class Form(NamedTuple):
 
 #: functions and their lines, in the order of their modules; a path reads them when it is asked for
 _DECLARED: list[tuple[Callable[..., Any], tuple[str, ...]]] = []
+_LINES: dict[Callable[..., Any], tuple[str, ...]] = {}
 _FORMS: dict[str, dict[str, Form]] = {}
 _READ: dict[str, int] = {}  # how many of those declared a path has read
 _SURFACES: dict[str, Callable[[list[Form]], None]] = {}
@@ -53,8 +54,8 @@ _SURFACES: dict[str, Callable[[list[Form]], None]] = {}
 def public(*forms: str) -> Callable[[_F], _F]:
     """A decorator that declares the forms of a function and gives the function itself.
 
-    Without forms the function is one of ``ops`` alone. What its docstring shares
-    is completed (``_base/shared_docs.py``).
+    Without forms the function is one of ``ops`` alone. Its docstring is completed
+    (``_base/shared_docs.py``).
 
     Args:
         forms: lines as above. A line without arguments can hold several names, divided by spaces; a path
@@ -70,8 +71,10 @@ def public(*forms: str) -> Callable[[_F], _F]:
     """
 
     def declared(function: _F) -> _F:
-        if "\n    {" in (function.__doc__ or ""):
-            with_sections(function)
+        if forms:
+            _LINES[function] = _LINES.get(function, ()) + forms
+        if function.__doc__:
+            document(function, names_of(function))
         if forms:
             _DECLARED.append((function, forms))
             for path in _SURFACES:
@@ -94,6 +97,36 @@ def _install_further(path: str) -> None:
 
 
 _ALONE = frozenset({"Tensor", "mint", "numpy", "ops", "mint.nn.functional", "mint.linalg"})
+
+
+#: the public modules by the owners of names in forms; other owners repeat names of these
+_OWNERS = {
+    "": "mindgrad.ops",
+    "Tensor": "mindgrad.Tensor",
+    "mint": "mindgrad.mint",
+    "numpy": "mindgrad.numpy",
+    "mint.nn.functional": "mindgrad.mint.nn.functional",
+    "mint.linalg": "mindgrad.mint.linalg",
+}
+
+
+def names_of(function: Callable[..., Any]) -> list[str]:
+    """The paths of the public names of a function besides its own in ``ops``, one for each module.
+
+    >>> from mindgrad import ops
+    >>> from mindgrad.ops.registry import names_of
+    >>> names_of(ops.mean)[:2]
+    ['mindgrad.ops.ReduceMean', 'mindgrad.Tensor.mean']
+    """
+    found: dict[str, str] = {}
+    for line in _LINES.get(function, ()):
+        end = line.find("(")
+        head = line.partition(" >>> ")[0] if end < 0 else line[:end]
+        for words in head.split():
+            owner, _, name = (words, "", function.__name__) if words in _ALONE else words.rpartition(".")
+            if owner in _OWNERS and not name.startswith("_"):
+                found.setdefault(owner, f"{_OWNERS[owner]}.{name}")
+    return list(found.values())
 
 
 def _forms(line: str, function: Callable[..., Any], path: str) -> Iterator[Form]:

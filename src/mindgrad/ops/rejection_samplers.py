@@ -168,8 +168,9 @@ def poisson(shape: Any, mean: Any, seed: int | None = None) -> Tensor:
     "self.seed2)) >>> ops.RandomPoisson(seed=2)((2,), Tensor([0.0])) => [[0]\n [0]]",
 )
 def random_poisson(shape: Any, rate: Any, seed: int | None = None, dtype: Any = float32) -> Tensor:
-    """Poisson distributed numbers, ``shape`` of them for each element of ``rate``; errors as for
-    :func:`poisson`.
+    """Draw Poisson distributed numbers, ``shape`` of them for each element of ``rate``.
+
+    The errors are listed at :func:`poisson`.
 
     Returns:
         Tensor of the shape ``shape`` followed by that of ``rate``, of the element type ``dtype``.

@@ -1,4 +1,4 @@
-"""Segment reductions sum or compare groups of elements that an index names: ``unsorted_segment_sum``, …"""
+"""Segment reductions: ``unsorted_segment_sum``, ``_max``, ``_min`` and ``_prod``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Space and channel shuffles move elements between axes: pixel_shuffle, space_to_batch_nd, …"""
+"""Space and channel shuffles: ``pixel_shuffle``, ``space_to_batch_nd`` and related functions."""
 
 from __future__ import annotations
 

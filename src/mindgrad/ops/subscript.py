@@ -342,9 +342,9 @@ def _take_mask(subscript: Subscript, mask: Any, axis: int, shape: tuple[int, ...
 def unknown_mask_error() -> NoReturn:
     """Refuse what has as many elements as a mask that is not known."""
     refuse(
-        f"For '{OPERATOR}', the shape of what a mask selects depends on its values, which are unknown while "
-        f"the program is being compiled",
-        "Use ops.where(mask, x, 0) or ops.masked_fill, which keep the shape, or run in PYNATIVE_MODE. Of "
-        "x[mask] itself, pointwise operators are compiled, and sum, mean, prod, max, min, norm, std, var, "
-        "any and all.",
+        f"For '{OPERATOR}', the number of elements that a mask selects depends on the values of the "
+        "mask, which are not known at compile time",
+        "Use ops.where(mask, x, 0) or ops.masked_fill, which keep the shape, or run in PYNATIVE_MODE. "
+        "On x[mask] itself, a compiled function can call elementwise operators and sum, mean, prod, "
+        "max, min, norm, std, var, any, and all.",
     )

@@ -1,4 +1,4 @@
-"""Operators of MindSpore on tuples and lists, as functions of Python: ``make_range``, ``tuple_len``, …"""
+"""MindSpore's operators on tuples and lists: ``make_range``, ``tuple_len`` and related functions."""
 
 from __future__ import annotations
 

@@ -129,8 +129,7 @@ class AutoParallel(Cell):
 
 
 def _accept(self: AutoParallel, *args: Any, **kwargs: Any) -> None:
-    """Accepted for compatibility: it changes how fast MindSpore communicates or what it writes; here
-    nothing."""
+    """Accepted for compatibility; it has no effect."""
 
 
 def _refusal(name: str, instead: str) -> Any:

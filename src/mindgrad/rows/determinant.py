@@ -50,8 +50,10 @@ _COMPLEX = {float32: complex64, float64: complex128, complex64: complex64, compl
 
 
 def _regular_shift(a: Any) -> Any:
-    """S = r U Vᴴ, without derivative; r is the smallest singular value that is not zero in this
-    precision over their number, and 1 for a zero matrix.
+    """Compute S = r U Vᴴ, without derivative.
+
+    r is the smallest singular value above the rounding error, divided by the number of singular values. For a
+    zero matrix it is 1.
     """
     u, s, vh = svd(stop_gradient(a))
     axis = len(s.shape) - 1

@@ -287,7 +287,9 @@ def _values_tangent(s: Any, e: Any, level: Any) -> Any:
 
 
 def _svd_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any, Any]:
-    """With E = Uᴴ Ȧ V, D = (E + Eᴴ) / 2 ∘ 1 / (s_j − s_i) and P = (E − Eᴴ) / 2 ∘ 1 / (s_j + s_i):
+    """Compute the tangents of U and V.
+
+    With E = Uᴴ Ȧ V, D = (E + Eᴴ) / 2 ∘ 1 / (s_j − s_i) and P = (E − Eᴴ) / 2 ∘ 1 / (s_j + s_i):
 
     U̇ = U (D + P) + (I − U Uᴴ) Ȧ V / s,   V̇ = V (D − P) + (I − V Vᴴ) Ȧᴴ U / s.
     """

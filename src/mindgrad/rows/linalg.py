@@ -312,8 +312,9 @@ def _qr_type(a: TensorType) -> tuple[TensorType, TensorType]:
 
 
 def _qr_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
-    """With X = Ȧ R⁻¹ and M = Qᴴ X:  Ω = Qᴴ Q̇ has the lower triangle of M and Ωᴴ = −Ω;
-    Q̇ = X − Q (M − Ω) and Ṙ = (M − Ω) R.
+    """Compute Q̇ = X − Q (M − Ω) and Ṙ = (M − Ω) R.
+
+    X = Ȧ R⁻¹ and M = Qᴴ X. Ω = Qᴴ Q̇ has the lower triangle of M, and Ωᴴ = −Ω.
     """
     q, r = y
     x = triangular_solve(r, ts[0], left=False, lower=False, transpose=False, unit_diagonal=False)

@@ -1,4 +1,4 @@
-"""Piecewise elementwise primitives have corners and steps: abs, maximum, clip, relu, floor, mod, …
+"""Piecewise elementwise operators: abs, maximum, clip, relu, floor, mod and related operators.
 
 The value of a derivative at each corner is a convention, stated beside its row and tabulated, with
 the second derivative, in ``docs/conventions.md``.

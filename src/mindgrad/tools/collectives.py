@@ -44,12 +44,12 @@ class Collective(NamedTuple):
 
 
 def collectives_of(text: str) -> list[Collective]:
-    """The collectives of a program, in the order of its text.
+    r"""The collectives of a program, in the order of its text.
 
     Args:
         text: what jax's ``compiled.as_text()`` gives.
 
-    >>> collectives_of("ENTRY %main () -> f32[8] {\\n  %r = f32[8]{0} all-reduce(%x), to_apply=%add\\n}")
+    >>> collectives_of("ENTRY %main () -> f32[8] {\n  %r = f32[8]{0} all-reduce(%x), to_apply=%add\n}")
     [Collective(kind='all-reduce', bytes=32, times=1)]
     """
     computations, entry = _computations(text)
@@ -64,9 +64,9 @@ def collectives_of(text: str) -> list[Collective]:
 
 
 def totals(text: str) -> dict[str, tuple[int, int]]:
-    """For each kind of collective how often it runs in one run of a program, and the bytes of all runs.
+    r"""For each kind of collective how often it runs in one run of a program, and the bytes of all runs.
 
-    >>> totals("ENTRY %main () -> f32[8] {\\n  %r = f32[8]{0} all-reduce(%x), to_apply=%add\\n}")
+    >>> totals("ENTRY %main () -> f32[8] {\n  %r = f32[8]{0} all-reduce(%x), to_apply=%add\n}")
     {'all-reduce': (1, 32)}
     """
     counts: Counter[str] = Counter()

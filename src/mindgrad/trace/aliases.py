@@ -139,9 +139,9 @@ def _are_unknown(a: Tensor, b: Tensor) -> bool:
 
 def _refuse_is() -> NoReturn:
     refuse(
-        "'is' compares two tensors of which a loop, or a branch inside of another, has decided whether they "
-        "are one object",
-        "Keep a number that says which it is, and compare that.",
+        "'is' compares two tensors, and a loop or a nested branch decides whether they are the same "
+        "object. The answer is not known at compile time",
+        "Store a number that says which tensor it is, and compare the number.",
     )
 
 
@@ -162,9 +162,10 @@ class _Stale:
 def refuse_stale() -> NoReturn:
     """Refuse that a stale name is used."""
     refuse(
-        "a tensor is used that may be, or not, another name of one whose elements were assigned since: "
-        "a loop, or a branch inside of another, has decided which object the name stands for",
-        "Copy before elements are assigned, y = z.copy(), so that each name has a tensor of its own.",
+        "This tensor may be the same object as another tensor whose elements were assigned since. A "
+        "loop or a nested branch decides whether it is, so its elements are not known at compile time",
+        "Copy the tensor before assigning elements, y = z.copy(), so that the names refer to different "
+        "tensors.",
     )
 
 

@@ -257,7 +257,9 @@ def _filled(leaves: Sequence[Any], tensors: Iterator[Tensor]) -> list[Any]:
 
 
 class custom_vjp:
-    """A function whose reverse mode its author writes: with ``bprop`` given to :meth:`defbwd`,
+    """A function with a custom reverse mode.
+
+    With ``bprop`` passed to :meth:`defbwd`,
 
         reverse: x̄ = bprop(*inputs, out, ȳ)
 

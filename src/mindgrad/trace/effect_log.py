@@ -301,7 +301,9 @@ def assign(location: Place, value: Any) -> None:
 def note_read(location: Place, own: bool = False) -> None:
     """Note that the program depends on the value of ``location``, unless it has assigned it itself.
 
-    ``own``: on that of the instance, so that no property is computed.
+    Args:
+        location: the place.
+        own: whether to read the instance only, so that no property is computed.
     """
     watch = _local.watch
     if watch is not None and not is_known(location.holder, location.name):

@@ -19,30 +19,89 @@ asked again, those of one kind in one pass that runs no Python code.
 
 from __future__ import annotations
 
-import sys
-import weakref
-from collections.abc import Iterator, Sequence
+import types
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, repeat
+from operator import is_
 from typing import Any
 
 from mindgrad._base.location import FrozenValueWarning, warn_user
 from mindgrad.trace.cell_guards import MISSING
 from mindgrad.trace.changes import Change, Clock, change, clock
+from mindgrad.trace.contents import CHECKSUM, DICT, Kind
 from mindgrad.trace.effect_log import Attribute, Global, Place, Variable, may_assign
-from mindgrad.trace.guard_entries import CONTENTS, is_inventory, is_large, passes, read_entry, stands
-from mindgrad.trace.guard_reads import MAKE_ONCE, OF_FUNCTIONS, Reads, global_names
+from mindgrad.trace.guard_reads import (
+    MAKE_ONCE,
+    OF_FUNCTIONS,
+    Reads,
+    content,
+    is_traced_value,
+    read_entry,
+    stands,
+    static,
+)
 from mindgrad.trace.signature import alike
-from mindgrad.trace.state_equality import checksum, is_traced_value
 
-__all__ = [
-    "CONTENTS", "MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock", "global_names",
-]  # fmt: skip
+__all__ = ["MAKE_ONCE", "MISSING", "Change", "Clock", "Dependencies", "change", "clock"]
+
+#: bytes of an array up to which its elements are looked at again though they are a constant of the program
+_LOOKED_AT = 1 << 24
+
+
+class _Pass:
+    """Entries that ask for names by one function of Python's, in one pass that runs no Python code."""
+
+    __slots__ = ("_entries", "_holders", "_names", "_read", "_values")
+
+    def __init__(
+        self, entries: list[list[Any]], read: Callable[..., Any], holders: list[Any], names: list[str]
+    ) -> None:
+        self._entries, self._read, self._holders, self._names = entries, read, holders, names
+        self._values = [entry[3] for entry in entries]
+
+    def hold(self) -> bool:
+        now = map(self._read, self._holders, self._names, repeat(MISSING))
+        if all(map(is_, now, self._values)):
+            return True
+        if not all(map(stands, self._entries)):
+            return False
+        self._values = [entry[3] for entry in self._entries]  # the next question is quick again
+        return True
+
+
+class _Inventory:
+    """Dictionaries with names as keys, as those of Cells that hold their Parameters, Cells and hooks."""
+
+    __slots__ = ("_dicts", "_empty", "_entries", "_keys", "_values")
+
+    def __init__(self, entries: list[list[Any]]) -> None:
+        self._entries = entries
+        self._empty = [entry[1] for entry in entries if not entry[3]]
+        entries = [entry for entry in entries if entry[3]]
+        self._dicts = [entry[1] for entry in entries]
+        held = [(entry[3], len(entry[3]) // 2) for entry in entries]  # names, then values
+        self._keys = [each[:count] for each, count in held]
+        self._values = [value for each, count in held for value in each[count:]]
+
+    def hold(self) -> bool:
+        if any(self._empty):
+            return False
+        if [*map(tuple, self._dicts)] == self._keys and all(
+            map(is_, chain.from_iterable(map(dict.values, self._dicts)), self._values)
+        ):
+            return True
+        return all(map(stands, self._entries))
+
+
+def _is_inventory(entry: list[Any]) -> bool:
+    return entry[0] is DICT and type(entry[1]) is dict and all(type(key) is str for key in entry[1])
 
 
 class Dependencies(Reads):
     """The reads of a trace; :meth:`close` ends it, :meth:`hold` asks whether they still stand."""
 
     __slots__ = (
-        "_calls", "_cells", "_contents", "_frozen", "_inventory", "_names", "_passes", "_ticks", "_typed",
+        "_calls", "_cells", "_contents", "_frozen", "_names", "_passes", "_ticks", "_typed",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -50,11 +109,10 @@ class Dependencies(Reads):
         self._ticks = -1
         #: (the Parameter, its type)
         self._typed: list[tuple[Any, Any]] = []
-        # the entries of closure cells, of contents, of inventories and of everything else
+        # the entries of closure cells, of contents and of names
         self._names: list[list[Any]] = []
         self._cells: list[list[Any]] = []
         self._contents: list[list[Any]] = []
-        self._inventory: list[list[Any]] = []
         self._passes: list[Any] | None = None
         #: entries of constants of the program, and the number of calls
         self._frozen: list[list[Any]] = []
@@ -63,38 +121,46 @@ class Dependencies(Reads):
     def close(self, parameters: list[Any]) -> None:
         """End the trace; ``parameters`` are those that the program reads or writes.
 
-        Left out: what the traced function changed itself, and objects that nothing else refers to.
+        Left out: what the traced function has changed itself.
         """
         self._typed = [(p, p.type) for p in parameters]
-        entries = [e for e in self._entries.values() if len(e) == 6 and not is_traced_value(e[3])]
-        entries = [e for e in entries if e[0] is checksum or stands(e)]
-        cells = [weakref.ref(reference) for reference in self._owners.values()]
+        for key, entry in self._entries.items():
+            if key[0] == "own":  # the trace has filled a cached property, whose value counts from now on
+                entry[3] = read_entry(entry[0], entry[1], entry[2])
+        entries = [e for e in self._entries.values() if e and not is_traced_value(e[3])]
         self._frozen = list(self._constants.values())
-        self._entries, self._met, self._owners, self._constants, self.roots = {}, {}, {}, {}, []
-        holders: dict[int, list[list[Any]]] = {}
-        group: list[list[Any]] = []
-        while entries:
-            entry = entries.pop()
-            holders.setdefault(id(entry[1]), []).append(entry)
-        for group in holders.values():
-            # an object, list or closure of the traced function alone: no one can change it now.
-            # References: one per entry, and that of the call
-            if sys.getrefcount(group[0][1]) > len(group) + 1:
-                for entry in group:
-                    read = entry[0]
-                    if read is checksum:
-                        closed_list = self._frozen
-                    elif read in CONTENTS:
-                        closed_list = self._inventory if is_inventory(entry) else self._contents
-                    else:
-                        closed_list = self._names
-                    (self._cells if read is None else closed_list).append(entry)
-        del holders, group
-        self._owners = {id(cell): cell for cell in (reference() for reference in cells) if cell is not None}
+        for entry in entries:
+            if entry[0] is CHECKSUM:
+                self._frozen.append(entry)
+            elif stands(entry):
+                kept = self._cells if entry[0] is content else self._names
+                (self._contents if type(entry[0]) is Kind else kept).append(entry)
+        self._entries, self._met, self._named, self._constants, self.roots = {}, {}, {}, {}, []
 
     def _prepared(self) -> list[Any]:
-        self._passes = passes(self._names, self._cells, self._inventory, self._contents)
-        return self._passes
+        """The questions of all entries, as functions: in one pass each where Python's own functions read."""
+        inventory = [entry for entry in self._contents if _is_inventory(entry)]
+        others = [entry for entry in self._contents if not _is_inventory(entry)]
+        named: dict[Any, list[list[Any]]] = {getattr: [], dict.get: [], static: [], content: []}
+        for entry in [*self._names, *self._bound_cells()]:
+            named.get(entry[0], others).append(entry)
+        passes: list[Any] = [_Inventory(inventory).hold] if inventory else []
+        for read, entries in named.items():
+            holders, names = [entry[1] for entry in entries], [entry[2] for entry in entries]
+            if read is static:
+                read, holders = types.MappingProxyType.get, [*map(vars, holders)]
+            elif read is content:
+                read, names = getattr, ["cell_contents"] * len(names)
+            if entries:
+                passes.append(_Pass(entries, read, holders, names).hold)
+        if others:
+            passes.append(lambda: all(map(stands, others)))
+        self._passes = passes
+        return passes
+
+    def _bound_cells(self) -> list[list[Any]]:
+        """The entries of closure cells; those of a detached program have none."""
+        return [entry for entry in self._cells if type(entry[1]) is not int]
 
     def hold(self) -> bool:
         """Whether everything still is as it was."""
@@ -105,7 +171,7 @@ class Dependencies(Reads):
             self._ticks = ticks
         try:
             for each in self._passes if self._passes is not None else self._prepared():
-                if not each.hold():
+                if not each():
                     return False
         except Exception:  # a variable that was deleted; a user's ``__getattr__`` that raises
             return False
@@ -118,17 +184,14 @@ class Dependencies(Reads):
     def _warn_of_constants(self) -> None:
         """Warn of constants that are not as they were, once each."""
         for entry in self._frozen:
-            if not is_large(entry) and not stands(entry):
+            is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # longer than a few milliseconds
+            if not is_large and not stands(entry):
                 warn_user(
                     f"{entry[4]} has changed since the function was compiled, and is a constant of the "
                     f"program, which does not see the change. {entry[5]}",
                     FrozenValueWarning,
                 )
                 self._frozen = [each for each in self._frozen if each is not entry]
-
-    def _all(self) -> list[list[Any]]:
-        cells = [entry for entry in self._cells if type(entry[1]) is not int]
-        return [*self._names, *cells, *self._inventory, *self._contents]
 
     def changes(self) -> Iterator[Change]:
         """The changes, in words."""
@@ -137,12 +200,12 @@ class Dependencies(Reads):
                 text = f"Parameter '{parameter.name}' changed from {type_} to {parameter.type}"
                 advice = "Give the Parameter its final shape and dtype before the first call."
                 yield Change(f"Parameter '{parameter.name}'", text, advice)
-        for entry in self._all():
+        for entry in [*self._names, *self._bound_cells(), *self._contents]:
             if not stands(entry):
                 read, holder, name, value, label, advice = entry
                 if name in OF_FUNCTIONS:
                     yield Change(label, f"{label} was defined anew", advice)
-                elif read in CONTENTS:
+                elif type(read) is Kind:
                     yield Change(label, f"the contents of {label} changed", advice)
                 else:
                     yield change(label, value, read_entry(read, holder, name), advice)
@@ -158,8 +221,8 @@ class Dependencies(Reads):
                     locations.append(Global(holder, name, label))
                 elif may_assign(cell, name):
                     locations.append(Attribute(cell, name))
-        for _, cell, name, before, label, _ in self._cells:
-            if type(cell) is not int and alike(before, read_entry(None, cell, name)):
+        for read, cell, name, before, label, _ in self._bound_cells():
+            if alike(before, read_entry(read, cell, name)):
                 locations.append(Variable(cell, name, label))
         return locations
 
@@ -190,7 +253,7 @@ class Dependencies(Reads):
         for entry in dependencies._cells:
             if type(entry[1]) is int:
                 entry[1] = cells[entry[1]]
-                entry[3] = read_entry(None, entry[1], "")
+                entry[3] = read_entry(*entry[:3])
         own = Dependencies()
         for function in functions:
             own._of_function(function)
@@ -205,5 +268,4 @@ class Dependencies(Reads):
         duplicate._names = [list(entry) for entry in self._names]
         duplicate._contents = [list(entry) for entry in self._contents]
         duplicate._cells = [list(entry) for entry in self._cells]
-        duplicate._inventory = [list(entry) for entry in self._inventory]
         return duplicate

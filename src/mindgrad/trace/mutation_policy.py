@@ -121,13 +121,13 @@ def assign_attribute(owner: Any, name: str, value: Any) -> None:
     kind: Any = type(owner)
     if is_record(kind) and not is_of_program(owner):
         refuse(
-            f"the attribute '{name}' of {kind.__name__} is changed, and a compiled program gets copies of "
-            f"dataclasses",
-            "Make a new one and return it, dataclasses.replace(…), or use a class that is no dataclass.",
+            f"The attribute '{name}' of the dataclass {kind.__name__} is assigned. A compiled function "
+            "gets copies of dataclasses, so the caller would not see the new value",
+            "Return a new one, dataclasses.replace(…), or use a class that is not a dataclass.",
         )
     if effect_log.watch() is None or not effect_log.may_assign(owner, name):
         how = "deleted" if value is UNDEFINED else "assigned"
-        refuse_change(f"the attribute '{name}' of {kind.__name__} is {how}")
+        refuse_change(f"The attribute '{name}' of {kind.__name__} is {how}")
     for content in (value, location.own()):
         _check_kept(content, location.label, hasattr(owner, "parameters_and_names"))
     if was_read(owner, name):  # by code that is not converted
@@ -140,15 +140,18 @@ def _check_kept(value: Any, label: str, is_of_cell: bool) -> None:
     for leaf in flatten(value)[0]:
         if is_of_cell and (hasattr(leaf, "parameters_and_names") or getattr(leaf, "is_parameter", False)):
             refuse(
-                f"{label} is assigned, and a Cell or Parameter is what it holds or gets",
-                "Give a Cell its Cells and Parameters in '__init__'; ops.assign changes a Parameter's value.",
+                f"{label} is assigned inside a compiled function, and its old or new value is a Cell or "
+                "a Parameter",
+                "Create Cells and Parameters in '__init__'. To change the value of a Parameter, use "
+                "ops.assign.",
             )
         plain = isinstance(leaf, (Tensor, *_MUTATORS, type))
         if not plain and is_of_program(leaf):
             refuse(
-                f"{label} gets an object of type {type(leaf).__name__} that is made in the compiled program: "
-                f"it would be made once, while compiling, and not when the program runs",
-                "Keep tensors, numbers, and tuples, lists or dicts of them, or make the object before.",
+                f"{label} is assigned an object of type {type(leaf).__name__} that the compiled function "
+                "creates. It would be created once, at compile time, and not when the function runs",
+                "Store tensors, numbers, or tuples, lists, and dicts of them, or create the object "
+                "before the call.",
             )
 
 
@@ -164,7 +167,7 @@ def may_change(container: Any, how: str) -> None:
     if is_own(container):
         return
     if is_in_body() or state.is_from_outside(container):
-        refuse_change(f"a {type(container).__name__} that was made outside is changed ({how})")
+        refuse_change(f"A {type(container).__name__} that was created outside is changed ({how})")
 
 
 def note_uncertain(objects: list[Any]) -> None:
@@ -191,9 +194,9 @@ def refuse_names(container: Any, others: set[int]) -> None:
             if not others.isdisjoint(in_use):
                 kind = type(container).__name__
                 refuse(
-                    f"a {kind} is changed that may be, or not, another name of one that is in use: a branch "
-                    f"or loop that a tensor decides on has decided which object the name stands for",
-                    f"Change a copy, {kind}(…), so that each name has a {kind} of its own.",
+                    f"This {kind} may be the same object as another {kind} that is in use, and it is "
+                    "changed. A branch or loop on a tensor decides which object the name refers to",
+                    f"Change a copy, {kind}(…), so that the names refer to different objects.",
                 )
         frame = frame.f_back
 
@@ -213,7 +216,7 @@ def refuse_change(subject: str) -> NoReturn:
     """Refuse a change that would happen while compiling only."""
     where = "inside a branch or loop that a tensor decides on" if is_in_body() else "in a compiled program"
     refuse(
-        f"{subject} {where}: this would happen once, while compiling, and not when the program runs",
-        "Return what is to be kept, and keep it after the call; or assign a variable or an attribute anew, "
-        "self.last = [x, y]; or run in PYNATIVE_MODE.",
+        f"{subject} {where}. This would happen once, at compile time, and not when the function runs",
+        "Return the new value and store it after the call, assign a new object to the variable or "
+        "attribute, self.last = [x, y], or run in PYNATIVE_MODE.",
     )

@@ -10,21 +10,18 @@ instead (``side_effects``).
 
 from __future__ import annotations
 
-import array
 import contextvars
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
-from mindgrad._base.refusal import CompileError, refuse
+from mindgrad._base.refusal import refuse
 from mindgrad.ir.scope import GraphScope
 from mindgrad.trace import state
+from mindgrad.trace.contents import Kind
 from mindgrad.trace.effect_log import Attribute
-from mindgrad.trace.guard_entries import CONTENTS, stands
+from mindgrad.trace.guard_reads import stands
 from mindgrad.trace.guards import Dependencies
-from mindgrad.trace.kinds import OBJECT, kinds_of
 from mindgrad.trace.owned_objects import is_of_program
 from mindgrad.trace.reach import objects_in_reach
 
@@ -92,62 +89,40 @@ def _refuse_elements(dependencies: Dependencies, program: GraphScope) -> None:
         if id(tensor) not in lines:
             continue
         file, line = lines[id(tensor)]
-        try:
-            refuse(
-                f"a Tensor ({label}) is changed in place in a compiled program, which keeps such changes of "
-                f"Parameters only: afterwards the Tensor would have its old elements",
-                "Make it a Parameter, Parameter(x, requires_grad=False). Or change a copy, y = x.copy(), and "
-                "return it, or assign it to the attribute or variable. Or run in PYNATIVE_MODE.",
-                at=(file, line, None, None, ""),
-            )
-        except CompileError as refusal:
-            refusal.is_final = True
-            raise
+        refuse(
+            f"a Tensor ({label}) is changed in place in a compiled program, which keeps such changes of "
+            f"Parameters only: afterwards the Tensor would have its old elements",
+            "Make it a Parameter, Parameter(x, requires_grad=False). Or change a copy, y = x.copy(), and "
+            "return it, or assign it to the attribute or variable. Or run in PYNATIVE_MODE.",
+            at=(file, line, None, None, ""),
+            is_final=True,
+        )
 
 
 def _restored(entry: list[Any]) -> bool:
     """Put the contents of an object, or its attribute, back; whether that was possible."""
     read, holder, name, value, _, _ = entry
     try:
-        if isinstance(holder, contextvars.ContextVar):
-            holder.set(*value)
-        elif read is dict.get:
+        if read is dict.get:
             holder[name] = value
         elif read is getattr:
             Attribute(holder, name).put(value)
-        else:
-            _write(holder, value)
+        elif read.write is not None:
+            read.write(holder, value)
     except Exception:
         return False
     return stands(entry)
 
 
-def _write(holder: Any, value: Any) -> None:
-    holder_type: Any = type(holder)
-    kind = kinds_of(holder_type)[0]
-    if isinstance(holder, np.ndarray) and not holder.dtype.hasobject:
-        shape, dtype, elements = value
-        if holder.shape != shape:
-            holder.resize(shape, refcheck=False)
-        value = np.frombuffer(elements, dtype).reshape(shape)
-    elif isinstance(holder, (array.array, memoryview)):
-        value = value[2]
-    if kind.write is not None and kind is not OBJECT:  # an object of a library keeps what it holds
-        kind.write(holder, value)
-
-
 def _refuse(entry: list[Any], is_restored: bool, at: Any) -> None:
     kind = type(entry[1]).__name__
     restored = "it has been restored" if is_restored else "it could not be restored"
-    subject = f"the contents of {entry[4]} ({kind}) are" if entry[0] in CONTENTS else f"{entry[4]} is"
-    try:
-        refuse(
-            f"{subject} changed in a compiled program: this would happen once, while compiling, and "
-            f"not when the program runs ({restored})",
-            "Change a copy; or return the new value, and change the object after the call; or run in "
-            "PYNATIVE_MODE.",
-            at=at,
-        )
-    except CompileError as error:
-        error.is_final = True
-        raise
+    subject = f"the contents of {entry[4]} ({kind}) are" if type(entry[0]) is Kind else f"{entry[4]} is"
+    refuse(
+        f"{subject} changed in a compiled program: this would happen once, while compiling, and "
+        f"not when the program runs ({restored})",
+        "Change a copy; or return the new value, and change the object after the call; or run in "
+        "PYNATIVE_MODE.",
+        at=at,
+        is_final=True,
+    )

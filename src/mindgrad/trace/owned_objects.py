@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import threading
+import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["innermost_owned", "is_in_body", "is_of_program", "is_own", "is_tracing", "made", "open_body"]
+from mindgrad.trace.reach import objects_in_reach
+from mindgrad.trace.user_functions import in_package
+
+__all__ = [
+    "innermost_owned", "is_in_body", "is_of_program", "is_own", "is_tracing", "made", "made_by", "open_body",
+]  # fmt: skip
 
 
 class _Local(threading.local):
@@ -48,6 +55,22 @@ def made(x: Any) -> Any:
     """Note that ``x`` was created inside the trace, which may therefore change it."""
     innermost_owned()[id(x)] = x
     return x
+
+
+def made_by(kind: Any, instance: Any) -> Any:
+    """Note what calling a class has returned, unless the class keeps it: an object that existed before."""
+    roots = [(kind, ""), (type(kind), "")]
+    if _makes_new(kind) or all(instance is not held for held, _ in objects_in_reach(roots)):
+        made(instance)
+    return instance
+
+
+@functools.lru_cache(maxsize=4096)
+def _makes_new(kind: Any) -> bool:
+    """Whether calling a class cannot return an object that existed before."""
+    if type(kind).__call__ is not type.__call__:
+        return False
+    return type(kind.__new__) is types.BuiltinFunctionType or in_package(kind.__new__)
 
 
 def is_own(owner: Any) -> bool:

@@ -21,21 +21,25 @@ import os
 import queue
 import random
 import types
+import weakref
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace.guards import global_names
-from mindgrad.trace.python.convert import NUMERIC
-from mindgrad.trace.state_equality import HOLDERS, NOT_THE_USERS, is_cell
-from mindgrad.trace.user_functions import captured, in_package
+from mindgrad.trace.cell_guards import INVENTORY, UNREAD
+from mindgrad.trace.user_functions import (
+    NOT_THE_USERS,
+    captured,
+    global_names,
+    is_cell,
+    is_of_library,
+    is_users_class,
+    root,
+)
 
-__all__ = [
-    "attribute_names", "cached_names", "is_iterator", "is_of_library", "is_the_users",
-    "objects_in_reach", "own_attributes",
-]  # fmt: skip
+__all__ = ["HOLDERS", "attribute_names", "is_iterator", "objects_in_reach", "own_attributes"]
 
 #: types of immutable objects without mutable parts
 _FIXED: Any = (
@@ -43,30 +47,18 @@ _FIXED: Any = (
     types.CodeType, types.FrameType, types.GetSetDescriptorType, types.MemberDescriptorType,
 )  # fmt: skip
 
-#: attributes of Cells that are no state of the user's
-_PRIVATE = frozenset([
-    "_params", "_cells", "_hooks", "_made_in", "_compiled", "_custom", "_auto_prefix", "_flags",
-    "_derivatives",
-])  # fmt: skip
-
-_FOREIGN = NOT_THE_USERS | NUMERIC
+#: attributes of Cells that are not state of the user's program
+_PRIVATE = UNREAD.union(INVENTORY, ["_auto_prefix"])
+#: classes of Python's library that hold containers in attributes
+HOLDERS = (
+    collections.UserDict, collections.UserList, collections.ChainMap, weakref.WeakSet,
+    weakref.WeakValueDictionary, weakref.WeakKeyDictionary, type(os.environ),
+)  # fmt: skip
 #: packages of Python's whose objects are data
 _DATA = frozenset(["builtins", "collections", "itertools", "types", "contextlib", "queue", "functools"])
 _MANY = 4096
 
 _Children = Iterator[tuple[Any, str]]
-
-
-@functools.lru_cache(maxsize=4096)
-def _root(module: str) -> str:
-    return module.partition(".")[0]
-
-
-@functools.lru_cache(maxsize=4096)
-def is_the_users(kind: Any) -> bool:
-    """Whether a class is of the user's program, or of a library that is converted as that is."""
-    root = _root(str(kind.__module__))
-    return root not in _FOREIGN
 
 
 @functools.lru_cache(maxsize=4096)
@@ -76,7 +68,7 @@ def attribute_names(kind: Any) -> tuple[str, ...]:
         name
         for base in kind.__mro__
         for name, value in vars(base).items()
-        if type(value) is types.MemberDescriptorType and is_the_users(base)
+        if type(value) is types.MemberDescriptorType and is_users_class(base)
     ]
     return tuple(slots)
 
@@ -90,21 +82,9 @@ def own_attributes(owner: Any) -> dict[str, Any]:
     return attributes
 
 
-@functools.lru_cache(maxsize=4096)
-def cached_names(kind: Any) -> tuple[str, ...]:
-    """The names of the attributes of a class that are computed once: ``functools.cached_property``."""
-    held = [(name, value) for base in kind.__mro__ for name, value in vars(base).items()]
-    return tuple(name for name, value in held if isinstance(value, functools.cached_property))
-
-
-def is_of_library(function: Any) -> bool:
-    """Whether a function was defined in this package, in Python's library, or in one that works on values."""
-    return in_package(function) or _root(str(function.__globals__.get("__name__"))) in _FOREIGN
-
-
 def is_iterator(kind: type) -> bool:
     """Whether instances are iterators of Python's own."""
-    return hasattr(kind, "__next__") and not issubclass(kind, io.IOBase) and _root(kind.__module__) in _DATA
+    return hasattr(kind, "__next__") and not issubclass(kind, io.IOBase) and root(kind.__module__) in _DATA
 
 
 # -- the children of an object ---------------------------------------------------------------------
@@ -142,7 +122,7 @@ _HELD: dict[types.ModuleType, Any] = {
 
 
 def _of_module(module: types.ModuleType, code: types.CodeType) -> _Children:
-    if _root(module.__name__) in _FOREIGN:
+    if root(module.__name__) in NOT_THE_USERS:
         if module in _HELD:
             whose = "the environment" if module is os else f"the generator of {module.__name__}"
             yield _HELD[module], whose
@@ -182,7 +162,7 @@ def _of_cell(owner: Any, _: str) -> _Children:
     """The Cells inside a Cell; of a class of the user's what it holds besides."""
     for name, cell in vars(owner)["_cells"].items():
         yield cell, f"the Cell '{name}'"
-    if is_the_users(_type(owner)):
+    if is_users_class(_type(owner)):
         yield from _of_instance(owner)
 
 
@@ -215,10 +195,16 @@ def _of_wrapper(wrapper: Any, _: str) -> _Children:
             yield value, f"what {getattr(wrapper, '__name__', 'a function')} holds"
 
 
+def _of_cache(function: Any, label: str) -> _Children:
+    """The function that is called, and results that are kept; to fill the cache is no change of it."""
+    for value in gc.get_referents(function):
+        for each in value.values() if type(value) is dict else (value,):
+            yield each, label
+
+
 _WRAPPERS = (
     types.MethodType, types.BuiltinMethodType, functools.partial, functools.partialmethod, property,
-    staticmethod, classmethod, functools.cached_property, type(functools.lru_cache(len)),
-    types.MethodWrapperType,
+    staticmethod, classmethod, functools.cached_property, types.MethodWrapperType,
 )  # fmt: skip
 
 
@@ -237,13 +223,17 @@ def _way(kind: Any) -> tuple[Callable[[Any, str], _Children] | None, bool]:
         return lambda k, _: _of_class(k), True
     if issubclass(kind, _WRAPPERS):
         return _of_wrapper, False
+    if issubclass(kind, type(functools.lru_cache(len))):
+        return _of_cache, False
+    if issubclass(kind, weakref.ref):
+        return lambda reference, label: iter([(reference(), label)]), False
     if kind is tuple or issubclass(kind, tuple):
         return _of_sequence, False
     if issubclass(kind, np.ndarray):
         return (lambda a, label: _items(a.flat, label) if a.dtype.hasobject else iter(())), True
     if issubclass(kind, types.CellType):
         return _of_closure_cell, False
-    is_users = is_the_users(kind)
+    is_users = is_users_class(kind)
     if issubclass(kind, (list, collections.deque, set, frozenset)):
         return _and_attributes(_of_sequence, is_users), not issubclass(kind, frozenset)
     if issubclass(kind, dict):
@@ -301,7 +291,7 @@ def objects_in_reach(
         if way is None or id(value) in met:
             continue
         met.add(id(value))
-        if isinstance(value, type) and not is_the_users(value):
+        if isinstance(value, type) and not is_users_class(value):
             continue
         if changes:
             yield value, label

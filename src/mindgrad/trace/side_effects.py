@@ -37,7 +37,7 @@ from mindgrad.trace.effect_log import (
 from mindgrad.trace.guards import MISSING, Change, Dependencies, change
 from mindgrad.trace.python import convert
 from mindgrad.trace.signature import same
-from mindgrad.trace.state_equality import is_read_unseen
+from mindgrad.trace.user_functions import is_read_unseen
 
 __all__ = ["Outcome", "bind", "finish", "inner", "rebuilt"]
 
@@ -238,22 +238,23 @@ def finish(watch: Watch, scope: GraphScope, inputs: list[_Input], noted: Depende
 
 def _result(location: Place, leaf: Any, scope: GraphScope) -> Any:
     """A leaf of assigned state, as a result of the program."""
-    refuse_kept(leaf, f"what {location.label} is left with")
+    refuse_kept(leaf, location.label)
     if isinstance(leaf, Tensor) and leaf.is_parameter:
         return leaf
     if isinstance(leaf, Tensor) and leaf._array is None:
         value = lifted(leaf)
         if value._scope is not scope:
             refuse(
-                f"{location.label} is left with a tensor of a 'bprop' or of another program, which does not "
-                f"exist outside of it",
-                "Return it, or assign it in construct.",
+                f"{location.label} is assigned a tensor of a 'bprop' or of another compiled function. "
+                "It does not exist outside that function",
+                "Return the tensor, or assign it in 'construct'.",
             )
         return as_it_is(value) if type(value) is not Number else make_number(value)
     if isinstance(leaf, types.FunctionType) and convert.is_made_inside(leaf):
         refuse(
-            f"{location.label} is left with a function that the program itself defines",
-            "Define it outside of what is compiled, or return what it computes.",
+            f"{location.label} is assigned a function that the compiled function defines. It does not "
+            "exist outside",
+            "Define the function outside, or return the value that it computes.",
         )
     return leaf
 

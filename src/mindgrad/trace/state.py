@@ -18,8 +18,8 @@ import numpy as np
 from mindgrad.ir.scope import GraphScope, as_it_is, innermost, open_scopes
 from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import cell_guards, effect_log, owned_objects
-from mindgrad.trace.guard_reads import is_constant
 from mindgrad.trace.guards import MISSING, Dependencies
+from mindgrad.trace.user_functions import cached_names, is_constant
 
 __all__ = [
     "Journal", "advance", "compilation", "computing_in", "depends_on", "depends_on_attribute", "float_type",
@@ -204,7 +204,7 @@ def read_attribute(owner: Any, name: str) -> Any:
     record = noted()
     if record is None or effect_log.is_known(owner, name):
         return value
-    kind = type(owner)
+    kind: Any = type(owner)
     if kind is super:
         record.inherited(owner.__self_class__, owner.__thisclass__, name)
         return value
@@ -226,8 +226,10 @@ def read_attribute(owner: Any, name: str) -> Any:
             record.owner(owner)
             cell_guards.note_all(owner)
             return value
-        for each in [*value]:
-            read_attribute(owner, each)
+        for held in [*value]:
+            read_attribute(owner, held)
+        for computed in cached_names(kind):
+            record.method(owner, computed)
     elif isinstance(getattr(kind, name, None), property) and not isinstance(owner, Tensor):
         record.method(owner, name)
     else:
@@ -241,18 +243,15 @@ def _is_bound_to(method: Any, owner: Any) -> bool:
     return method.__self__ is owner or method.__self__ is type(owner)
 
 
-def has_attribute(owner: Any, name: str, own: bool = False) -> bool:
-    """``hasattr(owner, name)``, and a note that the program being compiled depends on it.
-
-    ``own``: whether the object itself has it, whatever its class says.
-    """
-    if name in vars(owner) if own else hasattr(owner, name):
+def has_attribute(owner: Any, name: str) -> bool:
+    """``hasattr(owner, name)``, and a note that the program being compiled depends on it."""
+    if hasattr(owner, name):
         read_attribute(owner, name)
         return True
     record = noted()
     if record is not None and not isinstance(owner, Tensor) and not effect_log.is_known(owner, name):
-        record.attribute(owner, name, MISSING, own)
-        effect_log.note_read(effect_log.Attribute(owner, name), own)
+        record.attribute(owner, name, MISSING)
+        effect_log.note_read(effect_log.Attribute(owner, name))
     return False
 
 

@@ -114,8 +114,8 @@ class _CompiledHandle(HookHandle):
 
     def remove(self) -> None:
         refuse(
-            "a hook of a tensor is taken off while its program is compiled, where it is part of the program",
-            "Register it under a condition, or run in PYNATIVE_MODE.",
+            "A tensor hook is removed inside a compiled function. The hook is part of the compiled function",
+            "Register the hook under a condition, or run in PYNATIVE_MODE.",
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,8 +17,9 @@ from mindgrad.ir.types import tensor_type
 from mindgrad.trace import mutation_policy, outside_effects, state, user_calls
 from mindgrad.trace.cell_guards import reads_noted
 from mindgrad.trace.control.texts import refuse_kept
-from mindgrad.trace.effect_log import Place, watched
+from mindgrad.trace.effect_log import Attribute, Place, watched
 from mindgrad.trace.guards import Dependencies
+from mindgrad.trace.reach import objects_in_reach
 from mindgrad.trace.side_effects import bind, finish
 from mindgrad.trace.tensor_hooks import inherit_hooks
 
@@ -60,7 +62,7 @@ class Trace:
                 self.dependencies.function(callee)
             results, self.structure = flatten(user_calls.run(function, *args, **kwargs))
             for leaf in results:
-                refuse_kept(leaf, "a result")
+                refuse_kept(leaf, "A result")
             self.results = [state.read(x) if isinstance(x, Tensor) else x for x in results]
             self.parameters: list[Any] = scope.parameters
             # Parameters that are read too come first, in the order of reading: jax puts the first result of a
@@ -128,11 +130,22 @@ def _completed(
     tensors: Sequence[Place],
 ) -> Trace:
     places: dict[Any, Place] = {each.key: each for each in tensors}
-    traced = Trace(function, leaves, structure, list(places.values()), numbers)
-    while traced.outcome.missing:
-        places.update(traced.outcome.missing)
+    while True:
         traced = Trace(function, leaves, structure, list(places.values()), numbers)
-    return traced
+        missing = traced.outcome.missing
+        if missing:  # objects that the trace has made, by code that is not converted, are new in each trace
+            reached = {id(x) for x, _ in objects_in_reach([(x, "") for x in (function, *leaves)])}
+            missing = {k: p for k, p in missing.items() if _is_there_before(p, reached)}
+        if not missing:
+            return traced
+        places.update(missing)
+
+
+def _is_there_before(location: Place, reached: set[int]) -> bool:
+    """Whether the holder of a location is not an object that the trace has made."""
+    holder = location.holder
+    is_lasting = not isinstance(location, Attribute) or isinstance(holder, (type, types.ModuleType))
+    return is_lasting or id(holder) in reached
 
 
 def trace_of(

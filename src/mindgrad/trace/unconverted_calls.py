@@ -2,14 +2,16 @@
 
 Converted code says which attribute it reads; generator functions, functions without source and those of
 Python's library do not: their reads count for all attributes of the objects that they are given. Of Cells
-every read is seen (``cell_guards``). Limit: only the arguments themselves are looked at, and the object of a
-bound method, not the objects inside of them. Whatever else such a call changes is found at the end of the
-body (``snapshots``) or of the program (``outside_effects``).
+every read is seen (``cell_guards``). Limit: of most functions only the arguments themselves count, and the
+object of a bound method, not the objects inside of them. Whatever else such a call changes is found at the
+end of the body (``snapshots``) or of the program (``outside_effects``).
 """
 
 from __future__ import annotations
 
+import copy
 import functools
+import operator
 import os
 import types
 from collections.abc import Callable
@@ -20,8 +22,8 @@ from mindgrad.ir.tensor import Tensor
 from mindgrad.trace import outside_effects, owned_objects, state
 from mindgrad.trace.control import snapshots
 from mindgrad.trace.python import convert
-from mindgrad.trace.reach import is_of_library, is_the_users, objects_in_reach
-from mindgrad.trace.user_functions import in_package
+from mindgrad.trace.reach import objects_in_reach
+from mindgrad.trace.user_functions import in_package, is_of_library, is_users_class
 
 __all__ = ["callee_for", "constructor_for"]
 
@@ -66,14 +68,24 @@ def _note_reach(function: Any) -> None:
             record.contents(owner, label)
 
 
-def _note_read(owner: Any) -> None:
-    kind: Any = type(owner)
-    if isinstance(owner, _NO_OBJECTS):
-        return
-    if hasattr(kind, "parameters_and_names"):
-        state.depends_on(owner)
-    elif is_the_users(kind) and hasattr(owner, "__dict__"):
-        state.read_attribute(owner, "__dict__")
+def _note_read(owner: Any, is_deep: bool) -> None:
+    """Note the attributes of an object; ``is_deep``: and those of objects in it."""
+    waiting: list[Any] = [owner]
+    met: dict[int, Any] = {}
+    while waiting:
+        owner = waiting.pop()
+        kind: Any = type(owner)
+        if isinstance(owner, _NO_OBJECTS) or id(owner) in met:
+            continue
+        met[id(owner)] = owner
+        attributes = getattr(owner, "__dict__", {})
+        if hasattr(kind, "parameters_and_names"):
+            state.depends_on(owner)
+        elif is_users_class(kind) and hasattr(owner, "__dict__"):
+            state.read_attribute(owner, "__dict__")
+        elif is_deep and isinstance(owner, (list, tuple, dict)):
+            attributes = owner if isinstance(owner, dict) else dict(enumerate(owner))
+        waiting += dict.values(attributes) if is_deep else ()
 
 
 def callee_for(function: Any) -> Any:
@@ -84,8 +96,10 @@ def callee_for(function: Any) -> Any:
     if is_watched and function.__name__ in _NEVER:
         snapshots.refuse_advance(owner)
     module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
-    is_sort = isinstance(owner, list) and function.__name__ == "sort"  # whose key is a function
-    is_silent = not is_sort and (module in _LEFT_ALONE or in_package(getattr(function, "__func__", function)))
+    is_sort = isinstance(owner, list) and function.__name__ == "sort"
+    is_known = module in _LEFT_ALONE or in_package(getattr(function, "__func__", function))
+    is_silent = is_known and not is_sort and function is not iter  # these call functions that they are given
+    is_deep = function is copy.deepcopy or isinstance(function, operator.attrgetter)
     may_change = is_watched or module in _CHANGING or state.is_from_outside(owner)
     if is_silent and not may_change:
         return function
@@ -94,7 +108,7 @@ def callee_for(function: Any) -> Any:
         objects = (owner, *args, *kwargs.values())
         if not is_silent:
             for operand in objects:
-                _note_read(operand)
+                _note_read(operand, is_deep)
                 if operand is not owner:
                     _note_reach(operand)
         result = function(*args, **kwargs)
@@ -109,13 +123,16 @@ def callee_for(function: Any) -> Any:
 def constructor_for(kind: type) -> Callable[..., Any]:
     """The callee in place of the class ``kind`` while a program is compiled."""
     record = state.noted()
-    if record is not None:
-        record.special_methods(kind, is_created=True)
-        record.special_methods(type(kind), is_created=True)
 
     def create(*args: Any, **kwargs: Any) -> Any:
-        for each in (*args, *kwargs.values()):
-            _note_reach(each)
-        return owned_objects.made(kind(*args, **kwargs))
+        operands = (*args, *kwargs.values())
+        for operand in operands:
+            _note_reach(operand)
+        if record is not None:
+            for base in operands[1] if issubclass(kind, type) and len(operands) == 3 else ():
+                record.unconverted(base, is_created=True)
+            record.unconverted(kind, operands, is_created=True)
+            record.unconverted(type(kind), (kind, *operands), is_created=True)
+        return owned_objects.made_by(kind, kind(*args, **kwargs))
 
     return create

@@ -52,16 +52,17 @@ def run(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             is_by_tensors = _bodies(error) > _MANY
         if not is_by_tensors:
             refuse(
-                f"the function calls itself without end, or more deeply than the "
-                f"{sys.getrecursionlimit()} calls that Python's limit of recursion allows",
+                f"The function calls itself without end, or more than {sys.getrecursionlimit()} levels deep, "
+                f"which is Python's recursion limit",
                 "Write a loop, or raise the limit: sys.setrecursionlimit(…).",
                 at=location,
             )
         # not while the error is handled: its traceback has a thousand frames
         refuse(
-            "the function calls itself without end while it is traced: what ends the recursion is a tensor, "
-            "whose value is not known while compiling, so both ways are traced",
-            "Write a loop: while condition: …. A call of the function itself in 'return f(…)' becomes one.",
+            "The function calls itself without end at compile time. The condition that ends the "
+            "recursion is a tensor, so both branches are compiled",
+            "Write a loop: while condition: …. A recursive call directly after 'return' is compiled as "
+            "a loop.",
             at=location,
         )
 
@@ -106,8 +107,7 @@ def _explain_untraced(error: CompileError) -> None:
     reason = convert.reason_without_source(users[-1])
     if reason:
         refuse(
-            f"the truth value of a tensor decides in '{code.co_name}', whose control flow is not compiled: "
-            f"{reason}",
+            f"A tensor is a condition in '{code.co_name}', whose control flow cannot be compiled: {reason}",
             "Define the function in a file, or in an ordinary cell of a notebook.",
             frame=users[-1],
         )
@@ -126,7 +126,7 @@ def _explain_undefined(error: NameError) -> None:
     if found is not None:
         line, reason = found
         refuse(
-            f"the variable '{name}' has no value here: {reason} (line {line})",
-            f"Give '{name}' a value before it, of the type and shape that it has afterwards.",
+            f"The variable '{name}' has no value here: {reason} (line {line})",
+            f"Assign '{name}' before, with the type and shape that it has afterwards.",
             frame=trace.tb_frame,
         )

@@ -1,9 +1,11 @@
-"""User functions are found behind wrappers of this package and in closures, with the names they read."""
+"""The user's functions and classes: which they are, and what can be read from their code."""
 
 from __future__ import annotations
 
 import dis
 import functools
+import importlib.util
+import sys
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -11,8 +13,9 @@ from typing import Any
 from mindgrad._base.location import PACKAGE
 
 __all__ = [
-    "EMPTY", "NUMERIC", "captured", "cell_content", "functions_in", "global_names", "imported_names",
-    "in_package",
+    "EMPTY", "NOT_THE_USERS", "NUMERIC", "cached_names", "captured", "cell_content", "defines_classes",
+    "functions_in", "global_names", "imported_names", "in_package", "is_cell", "is_constant",
+    "is_of_library", "is_read_unseen", "is_users_class", "names_read", "root",
 ]  # fmt: skip
 
 #: packages whose Python code works on values only
@@ -24,8 +27,17 @@ NUMERIC = frozenset(
         "sympy", "tensorflow", "torch", "torchvision", "tqdm", "xarray",
     }
 )  # fmt: skip
+#: packages that are not the user's program, and not converted as it is
+NOT_THE_USERS = NUMERIC | {"mindgrad", *sys.stdlib_module_names}
+_CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 #: the content of a closure cell whose variable has no value yet
 EMPTY = object()
+
+
+@functools.lru_cache(maxsize=4096)
+def root(module: Any) -> str:
+    """The package of a module, by the module's name."""
+    return str(module).partition(".")[0]
 
 
 def cell_content(cell: Any) -> Any:
@@ -34,6 +46,16 @@ def cell_content(cell: Any) -> Any:
         return cell.cell_contents
     except ValueError:
         return EMPTY
+
+
+def is_of_library(function: Any) -> bool:
+    """Whether a function was defined in this package, in Python's library, or in one that works on values."""
+    return in_package(function) or root(function.__globals__.get("__name__")) in NOT_THE_USERS
+
+
+def is_constant(module: types.ModuleType, value: Any) -> bool:
+    """Whether an attribute of a module is a constant of the program: functions and classes of libraries."""
+    return isinstance(value, _CODE) and root(module.__name__) in NOT_THE_USERS
 
 
 def captured(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
@@ -79,30 +101,96 @@ def functions_in(function: Any) -> Iterator[Any]:
 @functools.lru_cache(maxsize=4096)
 def global_names(code: types.CodeType) -> tuple[str, ...]:
     """The global names that a function and the functions inside it load."""
-    names: dict[str, None] = {}
-    waiting = [code]
-    while waiting:
-        inner = waiting.pop()
-        for step in dis.get_instructions(inner):
-            if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                names[step.argval] = None
-        waiting.extend(c for c in inner.co_consts if isinstance(c, types.CodeType))
-    return tuple(names)
+    steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
+    return tuple({step.argval: None for step in steps if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")})
 
 
 @functools.lru_cache(maxsize=4096)
-def imported_names(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Modules and names that a function and the functions inside it read with ``from module import name``.
+def names_read(code: types.CodeType) -> frozenset[str]:
+    """The names of global variables and attributes that a function and the functions inside it read."""
+    steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
+    kinds = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
+    return frozenset(step.argval for step in steps if step.opname in kinds)
 
-    A relative import has one dot for each level before the name of the module.
-    """
+
+@functools.lru_cache(maxsize=4096)
+def defines_classes(code: types.CodeType) -> bool:
+    """Whether a function, or a function inside it, has a ``class`` statement."""
+    return any(s.opname == "LOAD_BUILD_CLASS" for inner in _codes(code) for s in dis.get_instructions(inner))
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A code object, and those of the functions inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+
+
+def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleType, str]]:
+    """Modules and names that a function and the functions inside it read with ``from module import name``."""
+    package = str(function.__globals__.get("__package__") or "")
+    for path, names in _imports(function.__code__):
+        try:
+            module = sys.modules[importlib.util.resolve_name(path, package)]
+        except (ImportError, KeyError):  # outside of any package, or not imported yet
+            continue
+        for name in names:
+            yield module, name
+
+
+@functools.lru_cache(maxsize=4096)
+def _imports(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Modules and names; a relative import has one dot for each level before the name of the module."""
     imports = []
-    waiting = [code]
-    while waiting:
-        inner = waiting.pop()
+    for inner in _codes(code):
         steps = [step for step in dis.get_instructions(inner) if step.opname != "EXTENDED_ARG"]
         for level, names, step in zip(steps, steps[1:], steps[2:], strict=False):
             if step.opname == "IMPORT_NAME" and names.argval:
                 imports.append(("." * level.argval + step.argval, names.argval))
-        waiting.extend(c for c in inner.co_consts if isinstance(c, types.CodeType))
     return tuple(imports)
+
+
+# -- classes -------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=4096)
+def is_users_class(kind: Any) -> bool:
+    """Whether a class is of the user's program, or of a library that is converted as that is."""
+    return root(kind.__module__) not in NOT_THE_USERS
+
+
+@functools.lru_cache(maxsize=4096)
+def is_cell(kind: Any) -> bool:
+    """Whether a class is one of Cells."""
+    return hasattr(kind, "construct") and hasattr(kind, "parameters_and_names")
+
+
+@functools.lru_cache(maxsize=4096)
+def cached_names(kind: Any) -> tuple[str, ...]:
+    """The names of the attributes of a class that are computed once: ``functools.cached_property``."""
+    held = [(name, value) for base in kind.__mro__ for name, value in vars(base).items()]
+    return tuple(name for name, value in held if isinstance(value, functools.cached_property))
+
+
+#: special methods whose reading is seen: flow of control converts them, or nothing is read
+_SEEN = frozenset([
+    "__init__", "__new__", "__post_init__", "__init_subclass__", "__call__", "__repr__", "__str__", "__del__",
+    "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__reduce__", "__reduce_ex__",
+    "__getstate__", "__setstate__", "__copy__", "__deepcopy__", "__format__", "__dir__", "__class_getitem__",
+])  # fmt: skip
+
+
+@functools.lru_cache(maxsize=4096)
+def is_read_unseen(kind: Any) -> bool:
+    """Whether a class of the user's has methods that Python calls itself: ``len(o)``, ``o[k]``, ``o == p``.
+
+    Of its instances all attributes count.
+    """
+    return any(
+        name.startswith("__") and name.endswith("__") and name not in _SEEN
+        for base in kind.__mro__
+        if is_users_class(base)
+        for name, held in vars(base).items()
+        if isinstance(held, types.FunctionType)
+    )

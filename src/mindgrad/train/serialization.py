@@ -1,5 +1,4 @@
-"""Serialisation saves and loads Parameters: ``save_checkpoint``, ``load_checkpoint``,
-``load_param_into_net``.
+"""Saving and loading of Parameters: ``save_checkpoint``, ``load_checkpoint``, ``load_param_into_net``.
 
 The name says the format: ``.ckpt`` is MindSpore's own layout (:mod:`mindgrad.train.ckpt`),
 ``.safetensors`` that of the library of this name (:mod:`mindgrad.train.safetensors`). Neither runs code when

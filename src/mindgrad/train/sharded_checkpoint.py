@@ -1,5 +1,4 @@
-"""Sharded checkpoints are sets of files: each device's slices in one, and an index that makes the set
-complete.
+"""Sharded checkpoints: one file with the slices of each device, and an index of all files.
 
     folder/index.json                    names, shapes, and where the slices of each array lie
     folder/<set>-00003.safetensors       the slices of device 3

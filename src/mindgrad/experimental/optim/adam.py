@@ -16,7 +16,9 @@ __all__ = ["Adam", "AdamW"]
 
 
 class Adam(Optimizer):
-    """Adam (Kingma and Ba, 2015); for a Parameter w with the gradient g in step t::
+    """Adam (Kingma and Ba, 2015).
+
+    For a Parameter w with the gradient g in step t::
 
         g ← g + λ w
         m ← β₁ m + (1 − β₁) g,    v ← β₂ v + (1 − β₂) g²

@@ -75,8 +75,9 @@ class LRScheduler:
     def _write(self, rates: Sequence[float]) -> None:
         if state.is_compiling():
             refuse(
-                f"{type(self).__name__}.step() counts in Python, a compiled program would count once",
-                "Call step() outside of the compiled function, after each epoch.",
+                f"{type(self).__name__}.step() is called inside a compiled function. It counts steps in "
+                "Python and would count once, at compile time",
+                "Call step() outside the compiled function, after each epoch.",
             )
         for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
             group["lr"].set_data(Tensor(np.float32(rate)))

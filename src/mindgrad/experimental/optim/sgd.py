@@ -12,7 +12,9 @@ __all__ = ["SGD"]
 
 
 class SGD(Optimizer):
-    """Gradient descent; for a Parameter w with the gradient g::
+    """Gradient descent with momentum.
+
+    For a Parameter w with the gradient g::
 
         g ← g + λ w
         v ← μ v + (1 − τ) g       (v ← g in the first step)

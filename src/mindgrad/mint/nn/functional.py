@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindgrad._base.shared_docs import document_all as _document_all
 from mindgrad.ir.tensor import Tensor
 from mindgrad.mint import conversions as _conversions
 from mindgrad.mint.reducing import default_axis, log_softmax
@@ -152,4 +153,5 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
     return functional.kl_div(input, functional.exp(target) if log_target else target, reduction)
 
 
+_document_all(globals(), "mindgrad.ops")
 _expose("mint.nn.functional", globals(), vars(_conversions))

@@ -132,8 +132,9 @@ class Dropout2d(_Channels):
 
 
 class Dropout3d(_Channels):
-    """Sets channels of shape (D, H, W) to zero with probability ``p`` while training: see
-    :func:`ops.dropout3d`.
+    """Set channels of shape (D, H, W) to zero with probability ``p`` during training.
+
+    See :func:`ops.dropout3d`.
 
     Args:
         p: the probability that a channel is dropped.

@@ -83,15 +83,17 @@ class Adam(Optimizer):
         root, correction = ops.sqrt(1.0 - power2), 1.0 - power1
         greatest = self.vhat if self.use_amsgrad else (None,) * self.param_length
         rows = self._rows(gradients, self.moment1, self.moment2, greatest)
+        steps: dict[int, Any] = {}  # by learning rate: most Parameters share one
         for parameter, gradient, rate, moment1, moment2, bound in rows:
             mean, square = _moments(moment1, moment2, gradient, self.beta1, self.beta2)
             if bound is not None:
                 square = ops.assign(bound, ops.maximum(bound, square))
             if self.use_nesterov:
                 mean = self.beta1 * mean + (1.0 - self.beta1) * gradient
-            # divided last: XLA computes a quotient once, a product again in the loop over each Parameter
-            step = ops.reshape(rate * root / correction, ())
-            ops.assign_sub(parameter, step * mean / (ops.sqrt(square) + self.eps))
+            if id(rate) not in steps:
+                # divided last: XLA computes a quotient once, a product again in the loop over each Parameter
+                steps[id(rate)] = ops.reshape(rate * root / correction, ())
+            ops.assign_sub(parameter, steps[id(rate)] * mean / (ops.sqrt(square) + self.eps))
         return True
 
 

@@ -1,6 +1,4 @@
-"""Optimisers derive from a class that holds Parameters, learning rates and weight decay, and prepares
-gradients.
-"""
+"""Base class of optimizers: Parameters, learning rates, weight decay and preparation of gradients."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from ast import literal_eval
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -17,16 +17,26 @@ import numpy as np
 from mindgrad._base.later import Later, Once
 from mindgrad.ir import dtype as dtype_names
 from mindgrad.ir.dtype import as_dtype
-from mindgrad.ops import functional
-from mindgrad.ops.forms import Argument, Reading, defined_in, definition, own_example, parameters_of, read
+from mindgrad.ops.form_docs import FunctionDoc, path_of
+from mindgrad.ops.forms import (
+    Argument,
+    Reading,
+    defined_in,
+    definition,
+    described_by,
+    ignored_of,
+    own_example,
+    parameters_of,
+    read,
+)
 from mindgrad.ops.operations.class_examples import class_example
-from mindgrad.ops.operations.named_inputs import input_names, optional_inputs, with_named
+from mindgrad.ops.operations.named_inputs import input_names, meant, optional_inputs, with_named
 from mindgrad.ops.operations.primitive import Primitive
 from mindgrad.ops.registry import Form, surface
 from mindgrad.ops.strategies import run_with_strategies
 
 __all__ = [
-    "Attribute", "Operation", "anything", "boolean", "class_of", "classes", "described", "element_type",
+    "Attribute", "Operation", "anything", "attribute_lines", "boolean", "class_of", "classes", "element_type",
     "expose_classes", "integer", "integers", "number", "operation", "signature", "text",
 ]  # fmt: skip
 
@@ -199,7 +209,19 @@ def _documentation_of(
     text = inspect.getdoc(form.function) or ""
     example, _, prints = form.example.partition(" => ")
     shown = "" if example else class_example(text[text.index(">>> ") :], form, reading, parameters)
-    return _documentation(form.name, form.function, run(), 1, attributes, example, prints, shown, parameters)
+    shown = shown.partition("\n\nSee Also:")[0]
+    return _documentation(
+        form.name,
+        form.function,
+        run(),
+        1,
+        attributes,
+        example,
+        prints,
+        shown,
+        described_by(parameters, reading),
+        ignored_of(reading),
+    )
 
 
 def _attribute(argument: Argument) -> Attribute:
@@ -243,57 +265,6 @@ def _counts(function: Any, skip: int) -> tuple[int, float]:
     return most - len(optional_inputs(function)), most
 
 
-_MEANINGS = {
-    "Seed0": "a seed of the operator's own, 0 for none",
-    "Seed1": "a second one",
-    "adjoint": "whether the adjoint matrix is taken",
-    "axis": "the axis, or axes, to work along",
-    "batch_dims": "how many axes in front go together",
-    "begin_norm_axis": "from which axis on elements are normalised together",
-    "begin_params_axis": "from which axis on scale and shift have an element each",
-    "data_format": "the order of the axes",
-    "descending": "whether the largest element comes first",
-    "diagonal": "the number of the diagonal, counted from the main one upwards",
-    "dilation": "the distance between elements that meet neighbouring elements of the kernel",
-    "dtype": "the element type of the result",
-    "epsilon": "the smallest sum of squares to divide by",
-    "exclusive": "whether each element is left out of its own result",
-    "full_matrices": "whether the orthonormal matrices are square",
-    "group": "the number of groups of channels, each with its own kernel",
-    "is_training": "whether the statistics of the batch are used",
-    "is_grad": "whether the derivative for the logits is given in place of the loss",
-    "count": "how many are chosen",
-    "keep_prob": "the probability that an element is kept",
-    "keep_dims": "whether these axes stay with size 1",
-    "kernel_size": "the sizes of the kernel",
-    "maxlen": "the largest number of elements",
-    "mode": "1, for a convolution",
-    "num": "the number of parts, if it is to be checked",
-    "out_channel": "the number of kernels",
-    "output_num": "the number of parts",
-    "output_type": "the element type of the result",
-    "p": "the order of the norm",
-    "pad": "the zeros around the input",
-    "pad_list": "accepted for compatibility",
-    "pad_mode": '``"valid"``, ``"same"`` or ``"pad"``',
-    "paddings": "how many zeros stand before and behind each axis",
-    "reverse": "whether it runs from the end",
-    "seed": "a seed of the operator's own, 0 for none",
-    "seed2": "a second one",
-    "shape": "the shape of the result",
-    "shift": "how far the elements move",
-    "skip_mode": "whether no axes mean that nothing is reduced",
-    "sorted": "whether the elements found are in order",
-    "strides": "the distance between neighbouring windows",
-    "transpose_a": "whether the last two axes of the first operand are exchanged",
-    "transpose_b": "whether the last two axes of the second operand are exchanged",
-    "unbiased": "whether n − 1 is divided by, and not n",
-    "use_lock": "accepted for compatibility",
-    "use_locking": "accepted for compatibility",
-    "check_index_bound": "accepted for compatibility",
-}
-
-
 def _documentation(
     name: str,
     function: Any,
@@ -304,55 +275,68 @@ def _documentation(
     prints: str,
     shown: str = "",
     parameters: dict[str, str] | None = None,
+    ignored: Collection[str] = (),
 ) -> str:
-    text = inspect.getdoc(function) or ""
-    summary, _, body = text.partition("\n\n")
-    for argument, parameter in (parameters or {}).items():
-        summary = summary.replace(f"``{parameter}``", f"``{argument}``")
-    public = getattr(functional, function.__name__, None) is function
-    home = "mindgrad.ops" if public else function.__module__
-    lines = [summary, "", f"The class form of :func:`{home}.{function.__name__}`, which says more."]
+    names = input_names(used, skip)
+    if parameters is None:
+        parameters = _by_name([*attributes, *names], function)
+    doc = FunctionDoc.of(function, parameters)
+    lines = [doc.summary, "", f"Class form of :func:`{path_of(function)}`: {_CALLS[bool(attributes)]}."]
+    for note in doc.notes:
+        lines += ["", note]
     if attributes:
-        lines += ["", "Args:"]
-        for key, attribute in attributes.items():
-            default = "" if attribute.default is _REQUIRED else f", by default {attribute.default!r}"
-            meaning = described(text, (parameters or {}).get(key, key)) or _MEANINGS.get(key, "")
-            lines.append(f"    {key}: {attribute.words}{default}{': ' * bool(meaning)}{meaning}.")
-    lines += ["", f"Called with {_inputs(used, skip)}.", "", "Raises:"]
-    lines += ["    TypeError: an attribute or an input is of another type, or the number of inputs another."]
-    if "ValueError" in body or attributes:
-        lines += ["    ValueError: an attribute or an input has a value or shape that does not fit."]
-    if shown:
-        lines += ["", shown]
-    elif example:
-        lines += ["", own_example(example, prints)]
-    else:
-        shown = body[body.index(">>> ") :]
-        lines += ["", shown.replace(f"ops.{function.__name__}(", f"ops.{name}()(")]
-    return "\n".join(lines)
+        lines += ["", "Args:", *attribute_lines(doc, attributes, ignored)]
+    if names:
+        optional = optional_inputs(used)
+        lines += ["", "Inputs:"]
+        lines += [
+            doc.described(each, optional.get(each, _REQUIRED), is_ignored=each in ignored) for each in names
+        ]
+    for header in ("Returns", "Outputs"):
+        if header in doc.sections:
+            lines += ["", f"{header}:", doc.sections[header]]
+    lines += ["", "Raises:", f"    TypeError: If {_WRONG[bool(attributes)]}."]
+    lines += [doc.sections["Raises"]] if doc.sections.get("Raises") else []
+    if not shown:
+        shown = (
+            own_example(example, prints)
+            if example
+            else doc.example.replace(f"ops.{function.__name__}(", f"ops.{name}()(")
+        )
+    lines += ["", shown, "", doc.see_also(f"mindgrad.ops.{name}")]
+    return "\n".join(lines).rstrip()
 
 
-def described(text: str, name: str) -> str:
-    """The description of the argument ``name`` in the docstring ``text``, without the full stop."""
-    start = text.find(f"\n    {name}: ")
-    if start < 0:
-        return ""
-    first, *others = text[start + 1 :].split("\n")
-    words = [first.partition(": ")[2]]
-    for line in others:
-        if not line.startswith("        "):
-            break
-        words.append(line.strip())
-    return " ".join(words).rstrip(".")
+_CALLS = {
+    True: "construct it with its attributes, then call it with the inputs",
+    False: "construct it without arguments, then call it with the inputs",
+}
+_WRONG = {
+    True: "an attribute does not have its type, or the number of inputs is wrong",
+    False: "the number of inputs is wrong",
+}
 
 
-def _inputs(function: Any, skip: int) -> str:
-    optional = optional_inputs(function)
-    names = [
-        f"{name} (by default {optional[name]!r})" if name in optional else name
-        for name in input_names(function, skip)
+def _by_name(names: Iterable[str], function: Callable[..., Any]) -> dict[str, str]:
+    """The parameters of a function by the attributes and inputs that are or have been called so."""
+    code = inspect.unwrap(function).__code__
+    free = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    found = {name: name for name in names if name in free}
+    for name in names:
+        parameter = meant(name, [own for own in free if own not in found.values()])
+        if name not in found and parameter is not None:
+            found[name] = parameter
+    return found
+
+
+def attribute_lines(
+    doc: FunctionDoc, attributes: dict[str, Attribute], ignored: Collection[str] = ()
+) -> list[str]:
+    """The entries of the attributes of a class that ``doc`` describes."""
+    return [
+        doc.described(key, attribute.default, _TYPES.get(attribute.check, ""), is_ignored=key in ignored)
+        for key, attribute in attributes.items()
     ]
-    return ", ".join(f"``{name}``" if " " not in name else name for name in names) or "no inputs"
 
 
 # --- what attributes must be -------------------------------------------------------------------------
@@ -430,6 +414,15 @@ _ATTRIBUTES: dict[str, Callable[..., Attribute]] = {
     "integers": integers,
     "number": number,
     "text": text,
+}
+#: the types of attributes in docstrings, by their checks; a function documents the type of any other
+_TYPES: dict[Callable[[Any], Any], str] = {
+    _boolean: "bool",
+    _integer: "int",
+    _integers: "int, tuple of int, or list of int",
+    _number: "float",
+    _text: "str",
+    as_dtype: "mindgrad.dtype",
 }
 #: the kind of an attribute whose default says it
 _KINDS: dict[type, Callable[..., Attribute]] = {

@@ -12,7 +12,7 @@ from typing import Any
 
 from mindgrad.ops.define import NOT_GIVEN
 
-__all__ = ["input_names", "optional_inputs", "with_named"]
+__all__ = ["input_names", "meant", "optional_inputs", "with_named"]
 
 #: names that have stood for one thing; a name may be in several groups
 _SYNONYMS: tuple[frozenset[str], ...] = tuple(
@@ -64,7 +64,7 @@ def with_named(
     names = input_names(function, skip)
     values = dict(zip(names, inputs, strict=False))
     for name, value in named.items():
-        position = _meant(name, [own for own in names if own not in values]) if name not in names else name
+        position = meant(name, [own for own in names if own not in values]) if name not in names else name
         if position is None:
             raise TypeError(
                 f"For '{operator}', there is no input '{name}' besides those that are given; its inputs are "
@@ -81,6 +81,6 @@ def with_named(
     return [values.get(own, by_default.get(own)) for own in names[: last + 1]]
 
 
-def _meant(name: str, free: list[str]) -> str | None:
+def meant(name: str, free: list[str]) -> str | None:
     """The input in ``free`` that ``name`` has stood for."""
     return next((own for group in _SYNONYMS if name in group for own in free if own in group), None)

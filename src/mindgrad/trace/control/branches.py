@@ -35,17 +35,18 @@ __all__ = ["VALUE", "branch"]
 #: the name of what a branch gives that is an expression
 VALUE = "the value of the expression"
 _JOIN = (
-    "Give the variable one type and shape on both ways: ops.zeros_like(x) for a tensor that is not "
-    "there, x.astype(...) for another type."
+    "Assign the same type and shape in both branches: ops.zeros_like(x) for a missing tensor, x.astype(...) "
+    "for another dtype."
 )
 _RETURN = (
     "The function returns None on one path, as it does if it ends without 'return'. Add an 'else' that "
     "returns a tensor of the same shape and type: return ops.zeros_like(x)."
 )
 _OBJECTS = (
-    "What is no number, tensor or container of these must be the same on both ways: do on each way what "
-    "depends on it, so that tensors come out."
+    "Both branches must assign the same object unless it is a number, a tensor, or a container of these. "
+    "Move the code that uses the object into the branches, so that they assign tensors."
 )
+_BOTH = "The condition is a tensor, so both branches are compiled and must give the same"
 
 
 def branch(
@@ -138,7 +139,7 @@ def _joined_variable(
         missing = a if x is UNDEFINED else b
         location = variables.place(k)
         if location is not None and not isinstance(location, Local) and x is not y:
-            refuse_missing(location, "on one side of this 'if' only, whose test is a tensor")
+            refuse_missing(location, "in only one branch of this 'if' on a tensor")
         if x is y or not (name.startswith(FLAGS) or _has_left(variables, missing)):
             if x is not y:
                 mutation_policy.dropped(location.name if location is not None else name, _dropped(variables))
@@ -150,9 +151,9 @@ def _joined_variable(
     else:
         if a.structures[k] != b.structures[k]:
             refuse(
-                f"the two ways of this 'if', whose test is a tensor, leave {quoted(name)} with different "
-                f"structures: {outline(a.final_value(k))}, and {outline(b.final_value(k))}",
-                "Let both give the same containers with the same number of items.",
+                f"{_subject(name)} is {outline(a.final_value(k))} in one branch of this 'if' and "
+                f"{outline(b.final_value(k))} in the other. {_BOTH} structure",
+                "Assign the same containers, with the same number of items, in both branches.",
             )
         structure = a.structures[k]
         pairs = list(zip(a.leaves[k], b.leaves[k], strict=True))
@@ -163,10 +164,9 @@ def _joined_variable(
             continue
         common = joined_type(when_true, when_false)
         if isinstance(common, Mismatch):
-            what = "the value returned" if name.startswith("result__") else quoted(name)
             refuse(
-                f"the two ways of this 'if', whose test is a tensor, cannot be joined: {what} is "
-                f"{common.first} on one, and {common.second} on the other",
+                f"{_subject(name)} is {common.first} in one branch of this 'if' and {common.second} in the "
+                f"other. {_BOTH} type and shape",
                 _advice(name, when_true, when_false),
             )
         type, is_number = common
@@ -183,6 +183,11 @@ def _joined_variable(
     return final
 
 
+def _subject(name: str) -> str:
+    """A variable of a branch, as the subject of a sentence."""
+    return "The returned value" if name.startswith("result__") else quoted(name)
+
+
 def _advice(name: str, when_true: Any, when_false: Any) -> str:
     """The sentence on how to give the variable ``name`` one type in both branches."""
     if name.startswith("result__") and (when_true is None or when_false is None):
@@ -197,8 +202,8 @@ def _is_from_outside(value: Any, side: Traced) -> bool:
 
 def _dropped(variables: State) -> str:
     if variables.names[:1] == (VALUE,):
-        return "it is assigned on one way of this expression only, and a tensor decides which"
-    return "it is assigned on one side of this 'if' only, whose test is a tensor"
+        return "it is assigned in only one branch of this expression, whose condition is a tensor"
+    return "it is assigned in only one branch of this 'if', whose condition is a tensor"
 
 
 def _has_left(variables: State, side: Traced) -> bool:

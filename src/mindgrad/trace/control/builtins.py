@@ -28,7 +28,8 @@ from mindgrad.trace.control.predicates import plain_truth, predicate
 from mindgrad.trace.control.printing import printed
 from mindgrad.trace.control.texts import UnknownText, with_marks
 from mindgrad.trace.control.variables import is_symbolic
-from mindgrad.trace.effect_log import UNDEFINED, changed_since, current_values, name_of
+from mindgrad.trace.effect_log import UNDEFINED, Attribute, changed_since, current_values, name_of, note_read
+from mindgrad.trace.unconverted_calls import constructor_for
 
 __all__ = [
     "TensorRange", "attribute", "chosen", "delete_attribute", "range_of", "replacement", "set_attribute",
@@ -44,8 +45,8 @@ class TensorRange:
         for bound in bounds:
             if isinstance(bound, Tensor) and (bound.dtype.kind not in ("int", "uint") or bound.size != 1):
                 refuse(
-                    f"a bound of 'range' must be one integer, but is a tensor of type {bound.type}",
-                    "Convert it first: n.astype(ms.int32).",
+                    f"range() got a tensor of type {bound.type} as a bound. A bound must be one integer",
+                    "Convert it: n.astype(ms.int32).",
                 )
         numbers = [_number(bound) for bound in bounds]
         self.start, self.step = 0, 1
@@ -68,15 +69,18 @@ class TensorRange:
 
     def __reversed__(self) -> TensorRange:
         if not isinstance(self.step, int):
-            refuse("a range whose step is a tensor is reversed", "Give the step as a number.")
+            refuse(
+                "The step of a reversed range is a tensor, whose value is not known at compile time",
+                "Pass the step as a Python int.",
+            )
         step = self.step
         trips = (self.stop - self.start + step - (1 if step > 0 else -1)) // step
         return TensorRange(self.start + (trips - 1) * step, self.start - step, -step)
 
     def __iter__(self) -> Any:
         refuse(
-            "a range whose bound is a tensor was used as a list: its length is not known while compiling",
-            "Loop over it with 'for', or use a known bound and a mask: ops.arange(n) < bound.",
+            "A range to a tensor is converted to a list. Its length is not known at compile time",
+            "Loop over it with 'for', or use a fixed bound and a mask: ops.arange(n) < bound.",
         )
 
 
@@ -103,9 +107,8 @@ def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
         return choice(functions, key, runtime)
     if not isinstance(items, (list, tuple)) or not items:
         refuse(
-            f"a tensor is used as the key of a {type(items).__name__}",
-            "A key must be known while compiling; a tensor can index a tensor, or a list of tensors of one "
-            "type: ops.stack([...])[i].",
+            f"A tensor is used as the key of a {type(items).__name__}. Keys must be known at compile time",
+            "Index a tensor, or a list of tensors of the same shape and dtype: ops.stack([...])[i].",
         )
     pairs = [flatten(item) for item in items]
     leaves, structure = pairs[0]
@@ -115,9 +118,8 @@ def chosen(items: Any, key: Tensor, runtime: Any) -> Any:
     )
     if not alike:
         refuse(
-            "a tensor indexes a list whose items differ in type: the type of the result is not known while "
-            "compiling",
-            "Let all items be tensors of one shape and dtype, or write if/elif on the index.",
+            "A tensor indexes a list whose items differ in type, so the type of the result is unknown",
+            "Use items of the same shape and dtype, or write if/elif on the index.",
         )
     picked = [_picked([alternatives[k] for alternatives, _ in pairs], key) for k in range(len(leaves))]
     for k, joined in enumerate(picked):
@@ -184,7 +186,8 @@ def attribute(owner: Any, name: str, runtime: Any) -> Any:
     if descriptor is not None and record is not None:
         record.method(owner, name)
     if isinstance(descriptor, functools.cached_property):
-        if not state.has_attribute(owner, name, own=True):
+        if name not in vars(owner):
+            note_read(Attribute(owner, name), own=True)
             computed = runtime.call(descriptor.func)(owner)
             if any(map(is_symbolic, flatten(computed)[0])) or not hasattr(owner, "__dict__"):
                 set_attribute(owner, name, computed, runtime)
@@ -252,10 +255,10 @@ def _unread(name: str) -> Callable[..., Any]:
             if name == "bool":
                 return RUNTIME_OF[0].not_(RUNTIME_OF[0].not_(args[0]))
             refuse(
-                f"{name}() reads the value of a tensor, which is not known while compiling",
-                f"Go on with the tensor itself, or convert its elements: x.astype(ms.{name}32)."
+                f"{name}() reads the value of a tensor, which is not known at compile time",
+                f"Use the tensor itself, or convert its elements: x.astype(ms.{name}32)."
                 if name != "complex"
-                else "Go on with the tensor itself: ops.complex(x, y).",
+                else "Use the tensor itself: ops.complex(x, y).",
             )
         return kind(*args, **kwargs)
 
@@ -281,8 +284,8 @@ def _extreme(kind: Callable[..., Any], precedes: Callable[[Any, Any], Any]) -> C
             return kind(items, **kwargs) if len(args) == 1 else kind(*args, **kwargs)
         if kwargs:
             refuse(
-                f"'{kind.__name__}' of tensors is given {', '.join(kwargs)}",
-                "Use ops.argmin/ops.argmax, or a loop with if.",
+                f"'{kind.__name__}' of tensors does not support {', '.join(kwargs)} in a compiled function",
+                "Use ops.argmin or ops.argmax, or a loop with 'if'.",
             )
         best = items[0]
         for item in items[1:]:
@@ -304,9 +307,9 @@ def _decided(is_any: bool, items: Any) -> Any:
     for item in items:
         if before is not None and (changed := changed_since(before)) is not None:
             refuse(
-                f"'{'any' if is_any else 'all'}' stops at an item that a tensor decides on, and to take the "
-                f"next one assigns {changed}",
-                "Write the loop: for item in items: … break.",
+                f"'{'any' if is_any else 'all'}' stops at an item that depends on a tensor, and computing "
+                f"the next item assigns {changed}. Whether that happens is not known at compile time",
+                "Write a loop: for item in items: … break.",
             )
         value = plain_truth(item)
         listed.append(value)
@@ -330,8 +333,8 @@ def _sorted(items: Any, **kwargs: Any) -> Any:
     listed = list(items)
     if any(map(is_symbolic, listed)):
         refuse(
-            "'sorted' orders tensors by values that are not known while compiling",
-            "Stack them and use ops.sort.",
+            "'sorted' gets tensors. Their order depends on values that are not known at compile time",
+            "Stack the tensors and call ops.sort.",
         )
     if kwargs.get("key") is not None:
         kwargs["key"] = RUNTIME_OF[0].call(kwargs["key"])
@@ -349,8 +352,9 @@ def _filter(function: Any, items: Any) -> Any:
         verdict = keep(item)
         if is_symbolic(verdict):
             refuse(
-                "'filter' keeps items by a tensor: how many stay is not known while compiling",
-                "Mask them instead: ops.select(condition, x, 0).",
+                "The condition of 'filter' is a tensor, so the number of items that it keeps is not "
+                "known at compile time",
+                "Mask the items instead: ops.where(condition, x, 0).",
             )
         return verdict
 
@@ -371,15 +375,16 @@ def _isinstance(x: Any, kinds: Any) -> bool:
 
 
 def _type(x: Any, *rest: Any, **kwargs: Any) -> Any:
-    return type(x.sample()) if type(x) is Number and not rest else type(x, *rest, **kwargs)
+    return constructor_for(type)(x, *rest, **kwargs) if rest else type(x.sample() if type(x) is Number else x)
 
 
 def _of_identity(function: Callable[[Any], int]) -> Callable[[Any], int]:
     def number(x: Any) -> int:
         if type(x) is Number or (isinstance(x, Tensor) and aliases.has_names(x)):
             refuse(
-                f"'{function.__name__}' of what a tensor decides on: it is not known while compiling",
-                "Compare values, or tensors by 'is'.",
+                f"'{function.__name__}' is called on an object that depends on a tensor. Which object "
+                "it is is not known at compile time",
+                "Compare values, or compare tensors with 'is'.",
             )
         return function(x)
 
@@ -406,7 +411,7 @@ def _by_object(function: Any) -> Callable[..., None]:
     def change(owner: Any, name: str, *value: Any) -> None:
         if not owned_objects.is_of_program(owner):
             mutation_policy.refuse_change(
-                f"the attribute '{name}' of {name_of(owner)} is changed by {function.__qualname__}"
+                f"The attribute '{name}' of {name_of(owner)} is changed by {function.__qualname__}"
             )
         function(owner, name, *value)
 

@@ -24,10 +24,10 @@ class Exceptions:
             error = make()
             named = error if isinstance(error, type) else type(error)
             refuse(
-                f"{getattr(named, '__name__', named)} is raised where a tensor decides whether: a compiled "
-                f"program cannot raise",
-                "Check values before the call, or run in PYNATIVE_MODE. To mark bad values, give NaN: "
-                "ops.select(condition, value, float('nan')).",
+                f"{getattr(named, '__name__', named)} is raised under a condition that is a tensor. A "
+                "compiled function cannot raise exceptions that depend on values",
+                "Check values before the call, or run in PYNATIVE_MODE. To mark bad values, return "
+                "NaN: ops.where(condition, value, float('nan')).",
             )
         if cause is not None:
             raise make() from cause()
@@ -38,7 +38,7 @@ class Exceptions:
         truth = plain_truth(test)
         if isinstance(truth, Tensor):
             refuse(
-                "an assertion is about the value of a tensor, which is not known while compiling",
+                "'assert' tests the value of a tensor, which is not known at compile time",
                 "Assert on shapes and Python values only, or check the result of the call.",
             )
         if not truth:
@@ -53,8 +53,8 @@ class Exceptions:
         scope, before = token
         if innermost() is scope and equations() > before:
             refuse(
-                "a 'try' has operators on tensors inside: a compiled program cannot catch what happens when "
-                "it runs",
+                "This 'try' contains operators on tensors. A compiled function cannot catch errors "
+                "that occur when it runs",
                 "Move the operators out of the 'try', or run in PYNATIVE_MODE.",
             )
 

@@ -26,8 +26,8 @@ def remaining_items(iterator: Iterator[Any], later: Any) -> list[Any]:
         items = list(itertools.islice(iterator, _MOST_ITEMS + 1))
     if len(items) > _MOST_ITEMS:
         refuse(
-            f"a tensor decides when a loop ends over an iterator of more than {_MOST_ITEMS} items, or one "
-            f"without an end: all are asked for while compiling",
+            "This loop ends early under a condition that is a tensor, and its iterator is infinite or "
+            f"has more than {_MOST_ITEMS} items. All items are requested at compile time",
             "Write a loop over numbers, 'while condition: … i += 1', or a 'for' over range(n).",
         )
     return items

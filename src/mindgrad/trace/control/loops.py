@@ -167,7 +167,7 @@ class _Loop:
         if k in self.growing:
             if after is not body.given[k]:
                 refuse(
-                    f"the list {quoted(name)} is replaced by another in a loop that appends to it",
+                    f"This loop appends to the list {quoted(name)} and also assigns another list to the name",
                     "Use two names.",
                 )
             return self._settle_last(k, name)
@@ -179,7 +179,7 @@ class _Loop:
                 and after is not UNDEFINED
                 and not self.makes_a_trip
             ):
-                refuse_missing(location, "only in a loop that may make no trip")
+                refuse_missing(location, "only in a loop that may run zero iterations")
             # a program that reads it before a trip has assigned it stops with Python's own error unrolled
             if after is not UNDEFINED and (self.makes_a_trip or name.startswith(FLAGS)):
                 self.leaves[k] = [blank(x) for x in body.leaves[k]]
@@ -199,15 +199,15 @@ class _Loop:
                 return False
             if after is UNDEFINED:
                 refuse(
-                    f"the variable '{name}' is deleted in a loop that is compiled as one",
-                    "Delete it after the loop.",
+                    f"The variable '{name}' is deleted in a loop that is compiled as a loop",
+                    "Delete the variable after the loop.",
                 )
             before = self.variables.values[k]
             refuse(
-                f"{quoted(name)} changes its structure in a loop that is compiled as one: it is "
-                f"{outline(before)} before a trip, and {outline(body.final_value(k))} after it",
-                "Make a tensor of the final size before the loop and assign its elements, or loop over a "
-                "known number of items: for i in range(n).",
+                f"{quoted(name)} is {outline(before)} before an iteration of this loop and "
+                f"{outline(body.final_value(k))} after it. A variable of a compiled loop keeps its structure",
+                "Create a tensor of the final size before the loop and assign its elements, or loop "
+                "over a fixed number of items: for i in range(n).",
             )
         return self._settle_leaves(k, name, body.leaves[k])
 
@@ -229,7 +229,8 @@ class _Loop:
         leaves, structure = flatten(growing.items()[-1])
         if structure != self.structures[k]:
             refuse(
-                f"the items of the list {quoted(name)} differ in structure", "Append items of one structure."
+                f"The items that this loop appends to the list {quoted(name)} have different structures",
+                "Append items of the same structure.",
             )
         return self._settle_leaves(k, f"the last item of {name}", leaves)
 
@@ -266,9 +267,9 @@ class _Loop:
     @staticmethod
     def _refuse_change(what: str, mismatch: Mismatch) -> NoReturn:
         refuse(
-            f"{what} changes its type in a loop that is compiled as one: it is {mismatch.first} before a "
-            f"trip, and {mismatch.second} after it",
-            "Give it its final type and shape before the loop: ops.zeros(...), x.astype(...).",
+            f"{what} is {mismatch.first} before an iteration of this loop and {mismatch.second} after "
+            "it. A variable of a compiled loop keeps its type and shape",
+            "Give the variable its final type and shape before the loop: ops.zeros(...), x.astype(...).",
         )
 
     def takes_back(self, trip: FirstTrip) -> bool:
@@ -339,7 +340,9 @@ class _Loop:
                 if self.body.values[k] is not UNDEFINED:
                     held = self.variables.place(k)
                     name = held.name if held is not None else name
-                    mutation_policy.dropped(name, "it is assigned only in a loop that may make no trip")
+                    mutation_policy.dropped(
+                        name, "it is assigned only in a loop that may run zero iterations"
+                    )
                 values.append(UNDEFINED)
                 continue
             pairs = zip(self.places[k], self.leaves[k], strict=True)

@@ -1,5 +1,4 @@
-"""Iterators among the results of compiled functions, which could not outlive the trace, become tuples or
-lists.
+"""Iterators among the results of compiled functions become tuples or lists.
 
 ==========================================================  ===============================================
 returned, also inside of containers                          given
@@ -57,8 +56,8 @@ def _items(x: Any) -> list[Any] | tuple[Any, ...]:
     items = list(islice(x, _LONGEST + 1))
     if len(items) > _LONGEST:
         refuse(
-            f"the compiled function returns a {kind.__name__} of more than {_LONGEST} items: it seems to "
-            f"have no end",
-            "Return the items that are needed: list(itertools.islice(items, n)).",
+            f"The compiled function returns a {kind.__name__} of more than {_LONGEST} items, which may "
+            "be infinite",
+            "Return the items that you need: list(itertools.islice(items, n)).",
         )
     return items if is_list else tuple(items)

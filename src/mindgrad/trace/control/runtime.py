@@ -309,8 +309,8 @@ class Runtime(Exceptions):
             return (items == x).any()
         if is_symbolic(x):
             refuse(
-                f"a tensor is looked up in a {type(items).__name__}, whose keys are known while compiling",
-                "Compare it with the items of a list: x in [1, 2], or x == key.",
+                f"A tensor is looked up in a {type(items).__name__}. Keys must be known at compile time",
+                "Compare the tensor with the items of a list, x in [1, 2], or with one key, x == key.",
             )
         return x in items
 
@@ -323,8 +323,8 @@ class Runtime(Exceptions):
                 return x if y else self.not_(x)
         if type(a) is Number or type(b) is Number:
             refuse(
-                "'is' compares a number that a tensor decides on: whether it is that object is not known",
-                "Compare its value, k == 2.",
+                "'is' compares a number that depends on a tensor: which object it is is unknown",
+                "Compare the value: k == 2.",
             )
         return aliases.is_same(a, b) if isinstance(a, Tensor) and isinstance(b, Tensor) else False
 
@@ -373,7 +373,8 @@ class Runtime(Exceptions):
             return
         if is_symbolic(key):
             refuse(
-                f"an item of a {type(owner).__name__} is assigned at a place that a tensor names",
+                f"An item of a {type(owner).__name__} is assigned at an index that is a tensor. Indices "
+                "of Python containers must be known at compile time",
                 "Use a tensor instead of the container: t[i] = value.",
             )
         mutation_policy.may_change(owner, "[…] =")

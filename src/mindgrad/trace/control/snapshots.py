@@ -19,13 +19,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from mindgrad._base.refusal import CompileError, refuse
-from mindgrad.trace.kinds import COPIED_BYTES, ITERATOR, Kind, is_generator, kinds_of
-from mindgrad.trace.python.convert import NUMERIC
-from mindgrad.trace.reach import (
-    objects_in_reach,
-)
-from mindgrad.trace.state_equality import NOT_THE_USERS
+from mindgrad._base.refusal import refuse
+from mindgrad.trace.contents import COPIED_BYTES, ITERATOR, Kind, is_generator, kinds_of
+from mindgrad.trace.reach import objects_in_reach
+from mindgrad.trace.user_functions import NOT_THE_USERS
 
 __all__ = ["Snapshot", "check", "entries_of", "refuse_advance", "refuse_change"]
 
@@ -176,7 +173,7 @@ def _users_frame(trace: Any) -> Any:
     frame = trace.tb_frame
     while trace is not None:
         root = str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
-        if root not in NOT_THE_USERS and root not in NUMERIC:
+        if root not in NOT_THE_USERS:
             frame = trace.tb_frame
         trace = trace.tb_next
     return frame
@@ -190,17 +187,14 @@ def _sentence(entry: _Entry) -> str:
 
 
 def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoReturn:
-    try:
-        refuse(
-            f"{subject} inside a branch or loop that a tensor decides on: this would happen while compiling, "
-            "on all ways, and not when the program runs",
-            "Do it before or behind the branch or loop, and use there what it gave; numbers and tensors can "
-            "be kept in variables and attributes, which may differ; or run in PYNATIVE_MODE.",
-            frame=frame,
-        )
-    except CompileError as error:
-        error.is_final = is_final
-        raise
+    refuse(
+        f"{subject} inside a branch or loop that a tensor decides on: this would happen while compiling, "
+        "on all ways, and not when the program runs",
+        "Do it before or behind the branch or loop, and use there what it gave; numbers and tensors can "
+        "be kept in variables and attributes, which may differ; or run in PYNATIVE_MODE.",
+        frame=frame,
+        is_final=is_final,
+    )
 
 
 # -- at the line that changes something ----------------------------------------------------------------

@@ -41,10 +41,9 @@ class UnknownText(str):
 
     def refuse(self, *_: Any, **__: Any) -> NoReturn:
         refuse(
-            "a text is compared or read that holds the value of a tensor, or of a number that a tensor "
-            "decides on, which is not known while compiling",
-            "Compare the number or tensor itself, k == 2, or choose by 'if' what depends on it. Such a text "
-            "can be printed.",
+            "A string that contains the value of a tensor is compared or read. The value is not known "
+            "at compile time",
+            "Compare the number or tensor itself, k == 2, or use 'if' on it. The string can be printed.",
         )
 
 
@@ -83,7 +82,8 @@ def refuse_kept(leaf: Any, subject: str) -> None:
     mark = MARK.search(str(leaf)) if isinstance(leaf, str) else None
     if mark:
         refuse(
-            f"{subject} is a text with the value of a tensor, which is not known while compiling",
-            "Return the tensor itself and make the text of it outside; print shows it in the program.",
+            f"{subject} is a string that contains the value of a tensor, which is not known at compile time",
+            "Return the tensor, and format it outside the compiled function. To show it from inside, "
+            "use print.",
             at=marked(int(mark[1]))[2],
         )

@@ -161,8 +161,8 @@ def _is_named(location: Place, variables: State) -> bool:
 def refuse_missing(location: Place, where: str) -> NoReturn:
     """Refuse a place that holds something on some ways through the program only."""
     refuse(
-        f"{location.label} is assigned {where}, and there is none before",
-        "Give it a value before, an attribute in '__init__', of the type and shape that it has afterwards.",
+        f"{location.label} is assigned {where}, and has no value before",
+        "Assign it before, an attribute in '__init__', with the type and shape that it has afterwards.",
     )
 
 

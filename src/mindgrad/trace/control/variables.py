@@ -71,8 +71,9 @@ class GrowingList(list):
 
     def _read(self, *_: Any, **__: Any) -> NoReturn:
         refuse(
-            "a list that grows in a loop is read in it, where the items of earlier trips are not at hand",
-            "Keep what the next trip needs in a variable.",
+            "A list that this loop appends to is also read in the loop. Items of earlier iterations "
+            "are not available in a compiled loop",
+            "Store the values that the next iteration needs in a variable.",
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -233,8 +234,8 @@ def joined_type(a: Any, b: Any) -> tuple[TensorType, bool] | Mismatch:
         if a.type is b.type:
             return a.type, False
         if a.dtype is not b.dtype:
-            return Mismatch(f"a tensor of type {a.dtype}", f"one of type {b.dtype}")
-        return Mismatch(f"a tensor of shape {a.shape}", f"one of shape {b.shape}")
+            return Mismatch(f"a tensor of dtype {a.dtype}", f"a tensor of dtype {b.dtype}")
+        return Mismatch(f"a tensor of shape {a.shape}", f"a tensor of shape {b.shape}")
     return Mismatch(said(a), said(b))
 
 

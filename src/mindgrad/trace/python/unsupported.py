@@ -32,16 +32,15 @@ def refuse_generator(function: types.FunctionType) -> NoReturn:
     location = SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name)
     if code.co_flags & inspect.CO_GENERATOR:
         refuse(
-            f"'{code.co_name}' is a generator function (it has a yield): it gives its values one by one "
-            "while the caller runs, which one compiled program cannot",
-            "collect the values in a list and return it; a generator that is only used inside a compiled "
-            "function is fine.",
+            f"'{code.co_name}' is a generator function (it contains 'yield'). A compiled function "
+            "returns all values at its end",
+            "Collect the values in a list and return it. Generators that are used only inside the "
+            "compiled function are supported.",
             at=location,
         )
     refuse(
-        f"'{code.co_name}' is an async function: it waits for others while it runs, which a compiled "
-        "program cannot",
-        "compile a function without async and await, and call that from the async one.",
+        f"'{code.co_name}' is an async function. A compiled function cannot wait for other tasks",
+        "Compile a function without async and await, and call it from the async function.",
         at=location,
     )
 
@@ -50,9 +49,9 @@ def refuse_depth(function: types.FunctionType) -> NoReturn:
     """Refuse a function whose statements or expressions are nested hundreds of levels deep."""
     code = function.__code__
     refuse(
-        f"'{code.co_name}' is nested too deeply: blocks in blocks, a long elif chain, many early returns, or "
-        "an expression of a thousand operators",
-        "split it into several functions.",
+        f"'{code.co_name}' is nested too deeply: blocks in blocks, a long elif chain, many early "
+        "returns, or an expression with a thousand operators",
+        "Split it into several functions.",
         at=SourceLocation(code.co_filename, code.co_firstlineno, None, None, code.co_name),
     )
 
@@ -64,8 +63,8 @@ def check(function: ast.FunctionDef, name: str, file: str) -> None:
             for jump in _leaving(node.finalbody, _JUMPS):
                 word = type(jump).__name__.lower()
                 _refuse_node(
-                    f"'{word}' leaves a 'finally' block: it would discard an exception on its way",
-                    f"put the '{word}' after the try statement.",
+                    f"'{word}' leaves a 'finally' block, which would discard an exception",
+                    f"Put the '{word}' after the try statement.",
                     jump, name, file,
                 )  # fmt: skip
         elif isinstance(node, ast.FunctionDef):

@@ -277,7 +277,7 @@ class Distribution(Cell):
     # -- samples --------------------------------------------------------------------------------
 
     def sample(self, shape: Any = (), *args: Any, **kwargs: Any) -> Tensor:
-        """Random numbers of the distribution, of shape (\\*shape, \\*shape of the parameters)."""
+        r"""Random numbers of the distribution, of shape (\*shape, \*shape of the parameters)."""
         values = self._arguments("sample", args, kwargs)
         sizes = (shape,) if isinstance(shape, int) else tuple(shape)
         whole = (*sizes, *self._batch(values))
