@@ -1,8 +1,9 @@
-"""The page docs/coverage.md is written from the names of MindSpore, the scores of its tests and of public
-programs, and this package.
+"""Write docs/coverage.md from the names of MindSpore, the scores of its tests and of public programs.
 
-python docs/coverage/page.py            writes the page
-python docs/coverage/page.py --check    exits with 1 if it would be another one
+The reasons for which tests and programs fail are written to bench/score/remaining.md, for developers.
+
+python docs/coverage/page.py            writes both files
+python docs/coverage/page.py --check    exits with 1 if a file would change
 """
 
 from __future__ import annotations
@@ -19,14 +20,18 @@ import mindgrad
 
 FOLDER = Path(__file__).parent
 PAGE = FOLDER.parent / "coverage.md"
+REMAINING = FOLDER.parents[1] / "bench" / "score" / "remaining.md"
 
-HEAD = """# Public names of MindSpore {version}, and what mindgrad has of them
+HEAD = """# MindSpore API coverage
+
+This page lists which public names of MindSpore {version} mindgrad supports, and how many of MindSpore's
+own tests and public programs pass. Use it to find out whether a program can run.
 
 Written by `docs/coverage/page.py`; do not edit. The names are those that each module of MindSpore exports,
 recorded by `docs/coverage/record.py`. *Covered* is a name that is there under the same path; *importable* one
 that programs can import and derive from, and that refuses to be called and says what to do instead. A name
-that is there may still lack an argument or a data type: what is known to differ stands in
-[differences.md](differences.md).
+that is there may still lack an argument or a data type: see
+[Differences from MindSpore](differences.md) for known differences.
 
 """
 
@@ -187,8 +192,7 @@ def page() -> str:
         )
     share = 100 * total[1] / total[0]
     lines.append(f"| **all** | {total[0]} | {total[1]} ({share:.0f} %) | {total[2]} | {total[3]} |")
-    lines += scores()
-    lines += programs()
+    lines += [scores()[0], programs()[0]]
     for module in compared:
         if module.missing or module.importable:
             lines += ["", f"## {module.path}", ""]
@@ -203,11 +207,20 @@ def page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def remaining() -> str:
+    """The text of the file for developers: why tests and programs fail."""
+    lines = ["# MindSpore's tests and public programs that fail", ""]
+    lines += ["Written by `docs/coverage/page.py`; do not edit. The scores are in `docs/coverage.md`.", ""]
+    lines += ["## MindSpore's own tests", *scores()[1:], "## Public programs", *programs()[1:]]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def main() -> int:
-    text = page()
+    texts = {PAGE: page(), REMAINING: remaining()}
     if "--check" in sys.argv:
-        return int(PAGE.read_text() != text)
-    PAGE.write_text(text)
+        return int(any(not path.exists() or path.read_text() != text for path, text in texts.items()))
+    for path, text in texts.items():
+        path.write_text(text)
     return 0
 
 

@@ -74,7 +74,7 @@ Runs a Python program, in which `import mindspore` means mindgrad; `run` may be 
 are no options.
 
   --debug-nans   an operator that makes a NaN or an infinity of finite numbers is an error, at the
-                 program's line; in derivatives too (docs/checking.md)
+                 program's line; in derivatives too (docs/howto/find_nans.md)
   -h, --help     show this text
 
 examples:

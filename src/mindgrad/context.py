@@ -77,8 +77,8 @@ def set_context(
         pynative_synchronize: whether PYNATIVE_MODE runs every operator where it is called. ``False``, the
             default, lets calls that repeat run as programs; ``True`` turns that off from the next call on.
         debug_nans: whether it is an error that an operator makes a NaN or an infinity from finite operands;
-            the error names the line, in derivatives too (``docs/checking.md``). The environment variable
-            ``MINDGRAD_DEBUG_NANS=1`` turns it on.
+            the error names the line, in derivatives too (``docs/howto/find_nans.md``). The environment
+            variable ``MINDGRAD_DEBUG_NANS=1`` turns it on.
         **options: MindSpore's other options. Compiled programs are kept on disk for later processes, in the
             user's cache folder or in ``compile_cache_path``; ``enable_compile_cache=False`` turns that off
             (``docs/cache.md``). ``save_graphs=True`` writes each program that is compiled into

@@ -402,12 +402,13 @@ def _number(x: float) -> str:
 def document() -> str:
     """The table as a page."""
     lines = [
-        "# Conventions at corners, jumps and edges",
+        "# Derivatives at nondifferentiable points",
         "",
-        "What the derivatives are where they are not unique, or infinite. Every line holds eagerly and",
-        "compiled, in forward and in reverse mode, and the second derivative in all four orders of modes;",
-        "`tests/laws/test_conventions.py` checks it and writes this page",
-        "(`python -m tests.laws.test_conventions`).",
+        "This page lists the derivatives that mindgrad returns at points where a function is not differentiable: kinks",
+        "such as `abs(x)` at 0, ties of a maximum, jumps, boundaries of a domain, and infinite slopes. Use it to look up an",
+        "operator, or to understand a gradient that is zero or NaN. Every line holds in eager mode and compiled, in forward",
+        "and in reverse mode, and the second derivative in all four combinations of modes. The page is written and checked",
+        "by `python -m tests.laws.test_conventions`.",
         "",
         "Gradients are with respect to the inputs in their order; Hessians are printed row by row. A corner between",
         "slopes of both signs has the subgradient of least norm; ties share equally; at the edge of a domain the",
