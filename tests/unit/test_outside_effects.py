@@ -425,7 +425,7 @@ ADVANCES = {
     "attribute": lambda x: x * next(HELD.rows),
     "count": lambda x: x + next(COUNT),
     "islice": lambda x: x * sum(itertools.islice(ITERATOR, 2)),
-    "zip": lambda x: x * [row for row, _ in zip(ITERATOR, "a", strict=False)][0],
+    "zip": lambda x: x * next(row for row, _ in zip(ITERATOR, "a", strict=False)),
 }
 
 

@@ -375,7 +375,7 @@ def _arguments(shared: str, own: str, parameters: list[str]) -> str:
 
 
 def entries_of(section: str) -> list[Described]:
-    """The entries of a section, without the defaults that the composition added.
+    r"""The entries of a section, without the defaults that the composition added.
 
     >>> from mindgrad._base.shared_docs import entries_of
     >>> entries_of("    x, y (Tensor): two points.\\n    axis (int, optional): the axis. Default: ``0``.")[1]

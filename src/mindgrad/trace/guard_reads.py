@@ -242,7 +242,7 @@ class Reads:
                     self.variables(target)
 
     def unconverted(self, kind: type, operands: tuple[Any, ...] = (), is_created: bool = False) -> None:
-        """Note what the methods of a class read that Python calls itself (``named_reads``).
+        """Note the reads of methods that Python calls itself (``named_reads``).
 
         Args:
             kind: the class.
@@ -324,12 +324,12 @@ class Reads:
                 self.function(value)
 
     def _base(self, value: Any, code: types.CodeType) -> None:
-        """Note what creating a subclass of ``value`` reads, if the code may define one."""
+        """Note the reads of creating a subclass of ``value``, if the code may do so."""
         if isinstance(value, type) and defines_classes(code):
             self.unconverted(value, is_created=True)
 
     def _imports(self, function: types.FunctionType) -> None:
-        """Note the attributes of modules that ``from module import name`` reads inside a function."""
+        """Note the attributes that ``from module import name`` reads in a function."""
         for module, name in imported_names(function):
             value = getattr(module, name, MISSING)
             if is_constant(module, value):

@@ -226,7 +226,8 @@ def refuse_advance(iterator: Any) -> None:
 
 
 def _can_advance(owner: Any) -> bool:
-    return isinstance(owner, io.IOBase) or kinds_of(type(owner)) == (ITERATOR,)
+    kind: Any = type(owner)
+    return isinstance(owner, io.IOBase) or kinds_of(kind) == (ITERATOR,)
 
 
 @contextlib.contextmanager
@@ -236,8 +237,11 @@ def iterators_kept(roots: Sequence[tuple[Any, str]]) -> Iterator[None]:
     Raises:
         CompileError: If one of them is advanced, for instance by ``list(iterator)``; it is put back before.
     """
-    reached = [(owner, label) for owner, label in objects_in_reach(roots) if _can_advance(owner)]
-    entries = {id(owner): _Entry(owner, kinds_of(type(owner))[0], label) for owner, label in reached}
+    entries: dict[int, _Entry] = {}
+    for owner, label in objects_in_reach(roots):
+        kind: Any = type(owner)
+        if _can_advance(owner):
+            entries[id(owner)] = _Entry(owner, kinds_of(kind)[0], label)
     _local.advancing.append(entries)
     try:
         yield
