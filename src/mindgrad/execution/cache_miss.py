@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from mindgrad._base.tree import differences, flatten, paths
 from mindgrad.execution.array_arguments import leaves_as_tensors
 from mindgrad.ir.settings import GRAPH_MODE
@@ -157,7 +159,8 @@ def _value(signature: Any) -> Any:
         return signature
     kind, value = signature
     if isinstance(value, str) and not issubclass(kind, str):
-        return float.fromhex(value) if issubclass(kind, float) else value
+        is_float = issubclass(kind, (float, np.float32, np.float16))
+        return float.fromhex(value) if is_float else value
     return value
 
 

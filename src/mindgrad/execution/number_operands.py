@@ -16,15 +16,16 @@ only if the program with the scalar's value in place of the input is the program
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.execution.array_arguments import leaves_as_tensors
-from mindgrad.execution.same_programs import is_specialized
-from mindgrad.ir.graph import Constant, Graph
+from mindgrad.execution.same_programs import form, is_equal
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.ir.mutable import MutableFloat, MutableInt, MutableScalar
 from mindgrad.ir.tensor import Number
 
@@ -105,7 +106,7 @@ class NumberArguments:
         inputs = {place: graph.inputs[data.index(place)] for place in self.places}
         if not _only_computes(graph, inputs.values()):
             return False
-        scalars = {inputs[place]: kind for place, kind in self._scalars.items() if place in inputs}
+        scalars = {inputs[k]: kind for k, kind in self._scalars.items() if k in inputs}
         if not scalars:
             return True
         if any(isinstance(x, Number) for x in (*traced.results, *traced.outcome.leaves)):
@@ -115,7 +116,7 @@ class NumberArguments:
             return False
         leaves, constant_graph = as_constants()
         values = {x: np.asarray(leaves[k], x.type.dtype.numpy) for k, x in inputs.items()}
-        return is_specialized(graph, values, constant_graph)
+        return _is_specialized(graph, values, constant_graph)
 
 
 def _is_in_range(value: int | str) -> bool:
@@ -169,14 +170,16 @@ def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, A
     leaves, structure = flatten((args, kwargs))
     leaves = leaves_as_tensors(leaves)
     for place in places:
-        number = leaves[place]
-        if type(number) is np.float64:
-            leaves[place] = MutableScalar(number)
-        elif isinstance(number, (float, np.floating)):
-            leaves[place] = MutableFloat(number)
-        else:
-            leaves[place] = MutableInt(number)
+        leaves[place] = _as_input(leaves[place])
     return unflatten(structure, leaves)
+
+
+def _as_input(number: Any) -> Any:
+    if type(number) is np.float64:
+        return MutableScalar(number)
+    if isinstance(number, (float, np.floating)):
+        return MutableFloat(number)
+    return MutableInt(number)
 
 
 # -- whether a program only computes with its numbers ------------------------------------------------
@@ -314,21 +317,82 @@ _CONVERSIONS = frozenset(["convert", "broadcast_in_dim", "reshape"])
 
 def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterable[Any]) -> bool:
     """Whether a branch depends on one of ``scalars``, or a number is computed from one of ``others``."""
-    known, rounded = {*scalars}, {*others}
+    fixed_atoms, rounded = {*scalars}, {*others}
     for equation in graph.equations:
         name, operands = equation.primitive.name, equation.inputs
-        if name == "cond" and operands[0] in known:
+        if name == "cond" and operands[0] in fixed_atoms:
             return True
         for inner in equation.graphs.values():
             pairs = [*zip(inner.inputs, operands[name == "cond" :], strict=False)]
-            of_known, of_rounded = [[x for x, y in pairs if y in group] for group in (known, rounded)]
+            of_known, of_rounded = [[x for x, y in pairs if y in group] for group in (fixed_atoms, rounded)]
             if _is_decided_or_rounded(inner, of_known, of_rounded):
                 return True
-        if all(type(x) is Constant or x in known for x in operands):
-            known.update(equation.outputs)
+        if all(type(x) is Constant or x in fixed_atoms for x in operands):
+            fixed_atoms.update(equation.outputs)
             meets_array = any(type(x) is Constant and x.type.size != 1 for x in operands)
             if not rounded.isdisjoint(operands) and not meets_array:
                 if name not in _CONVERSIONS:
                     return True
                 rounded.update(equation.outputs)
     return False
+
+
+def _is_specialized(general: Graph, constants: Mapping[Variable, np.ndarray], special: Graph) -> bool:
+    """Whether ``special`` is the program ``general`` with ``constants`` for some of its inputs."""
+    return _are_equal(_folded(general, constants), _folded(special, {}))
+
+
+def _folded(graph: Graph, constants: Mapping[Variable, Any]) -> Graph:
+    builder = Builder()
+    with building(builder):
+        inputs = [
+            builder.constant(constants[x]) if x in constants else builder.input(x.type, tainted=x.tainted)
+            for x in graph.inputs
+        ]
+        return builder.close(builder.inline(graph, inputs))
+
+
+def _are_equal(first: Graph, second: Graph) -> bool:
+    """Whether two graphs are equal, if constant operands of inner graphs are constants in these."""
+    values = dict(zip(first.inputs, second.inputs, strict=False))
+
+    def is_same(x: Any, y: Any) -> bool:
+        if type(x) is Variable or type(y) is Variable:
+            return values.get(x) is y
+        return is_equal(x, y)
+
+    if (len(first), len(first.inputs)) != (len(second), len(second.inputs)):
+        return False
+    for e, f in zip(first.equations, second.equations, strict=True):
+        if e.primitive is not f.primitive or len(e.outputs) != len(f.outputs):
+            return False
+        operands: list[Sequence[Any]] = [e.inputs, f.inputs]
+        if e.primitive.name in (*_DERIVATIVES, "cond"):
+            (graphs, operands[0]), (others, operands[1]) = map(_absorbed, (e, f))
+            if _plain(e) != _plain(f) or not all(map(_are_equal, graphs, others)):
+                return False
+        elif form(e) != form(f):
+            return False
+        if len(operands[0]) != len(operands[1]) or not all(map(is_same, *operands)):
+            return False
+        values.update(zip(e.outputs, f.outputs, strict=True))
+    are_as_many = len(first.outputs) == len(second.outputs)
+    return are_as_many and all(map(is_same, first.outputs, second.outputs))
+
+
+def _plain(equation: Equation) -> dict[str, Any]:
+    return {name: x for name, x in equation.parameters.items() if name not in equation.graphs}
+
+
+def _absorbed(equation: Equation) -> tuple[list[Graph], list[Any]]:
+    """The graphs of an equation with their constant operands in them, and the other operands."""
+    name = equation.primitive.name
+    start = int(name == "cond")
+    graphs, operands = list(equation.graphs.values()), equation.inputs
+    end = start + len(graphs[0].inputs)
+    folded = []
+    for graph in graphs:
+        pairs = zip(graph.inputs, operands[start:end], strict=True)
+        folded.append(_folded(graph, {x: y.array() for x, y in pairs if type(y) is Constant}))
+    inner = [x for x in operands[start:end] if type(x) is not Constant]
+    return folded, [*operands[:start], *inner, *operands[end:]]

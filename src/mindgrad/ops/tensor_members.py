@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.foreign_names import REMEDIES, advice
 from mindgrad.ir import dtype as types
 from mindgrad.ir.array_conversion import is_other_array
 from mindgrad.ir.tensor import Tensor
@@ -157,7 +158,14 @@ def to(self: Tensor, dtype: Any) -> Tensor:
     >>> Tensor([1.5]).to(float16)
     Tensor(shape=[1], dtype=Float16, value= [ 1.5000e+00])
     """
+    if isinstance(dtype, str) and dtype.partition(":")[0].lower() in _DEVICES:
+        hint = advice(REMEDIES, "device")
+        raise TypeError(f"For 'to', the dtype must be an element type, but got the device {dtype!r}{hint}.")
     return cast(self, dtype)
+
+
+#: names of devices in other frameworks
+_DEVICES = ("cpu", "cuda", "gpu", "mps", "npu", "tpu")
 
 
 @public("Tensor")
