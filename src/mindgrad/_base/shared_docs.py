@@ -1,4 +1,4 @@
-"""Composition of public docstrings: shared sections, defaults of arguments, and "See Also".
+"""Compose public docstrings: shared sections, defaults, and "See Also".
 
 A docstring names a text that it shares in a line of its own: ``{as amax}`` inserts the sections of another
 function, class or text of its module, ``{Raises as softmax}`` inserts one of these sections, and
@@ -155,7 +155,7 @@ def document(function: Any, names: Iterable[str] = (), *, shared: str = "") -> N
 
 
 def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
-    """Complete the docstrings of the functions and classes that a public module exports.
+    """Complete the docstrings of all names that a public module exports.
 
     Args:
         namespace: the globals of the module, with ``__all__``. It must define the objects itself.
@@ -190,7 +190,7 @@ def _of_class(shared: str, text: str, item: type, names: Iterable[str] = ()) -> 
 
 
 class Described(NamedTuple):
-    """One entry of a section: the names that it describes, their type ("" for none), and the text."""
+    """One entry of a section: names, their type ("" for none), and the text."""
 
     names: list[str]
     type: str
@@ -218,7 +218,7 @@ def defaults_of(function: Any) -> dict[str, Any]:
 
 
 def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
-    """A docstring whose entries of arguments say which are optional, and their defaults."""
+    """A docstring whose arguments state whether they are optional and their defaults."""
     start = text.find("Args:\n")
     if start < 0 or not defaults:
         return text
@@ -271,7 +271,7 @@ def _shown(value: Any) -> str:
 
 
 def divided(doc: str) -> tuple[list[str], dict[str, str], list[str]]:
-    """The paragraphs of a docstring before its sections, the sections by header, and what follows them."""
+    """The paragraphs before the sections, the sections by header, and the rest."""
     return _divided(_dedented(doc))[:3]
 
 

@@ -1,4 +1,4 @@
-"""Transforms of sub-graphs (linearize, transpose, batch, series) are memoised for higher-order primitives.
+"""Memoized transforms of sub-graphs for higher-order primitives.
 
 Each is computed once for a graph and a set of inputs, so that the same loop differentiated twice in the same
 way is one equation.
@@ -103,7 +103,7 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
 
 
 def _unmark_covered(atoms: Sequence[Any]) -> None:
-    """Take the mark ``DISCARDS`` from sums of slices that cover each other, which have no zeros."""
+    """Remove the mark ``DISCARDS`` from sums of slices that cover each other."""
     for atom in atoms:
         if type(atom) is Variable and atom.tainted & DISCARDS and not has_cuts(atom):
             atom.tainted &= ~DISCARDS

@@ -156,7 +156,7 @@ def _is_plain(graph: Graph) -> bool:
 
 
 def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tuple[Graph, Indices]:
-    """The transpose of a linear trip, whose cotangents have the marks that any trip gives them.
+    """The transpose of a linear iteration, with marked cotangents.
 
     It does not read cotangents that are zero in all trips.
 
@@ -188,7 +188,7 @@ def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tup
 def linear_trip(
     body: Graph, consts: int, active_consts: Indices, moving: Indices, slots: int, marks: Marks
 ) -> LinearTrip:
-    """A trip for cotangents of the constants ``active_consts`` and of the carry's parts ``moving``.
+    """One iteration for cotangents of ``active_consts`` and of the parts ``moving``.
 
     At most ``slots`` trips, a power of two, are made at once. ``marks`` are the marks of the cotangents of
     the last carry.
@@ -206,7 +206,7 @@ def _linear_trip(
 
 @memoized
 def reverse_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, marks: Marks) -> Graph:
-    """One trip of a pullback: ``(*constants, *carry, *cotangents of moving)`` to the parts of the cotangents.
+    """One iteration of a pullback, from ``(*constants, *carry, *cotangents)``.
 
     These are those of the constants ``active_consts``, to be added up, and of the carry's parts ``moving``
     before the trip.

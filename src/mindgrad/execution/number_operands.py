@@ -1,4 +1,4 @@
-"""Python numbers among the arguments that change between calls, as counters do, become inputs of a program.
+"""Number arguments that change between calls become inputs of a program.
 
     first value      a constant, as all Python numbers
     second value     an input, if the program only computes with it: then one program serves all values
@@ -76,7 +76,7 @@ class NumberArguments:
         self.places = ()
 
     def marked(self, key: Any) -> Any:
-        """The signature of a program with inputs, which distinguishes NumPy scalars from Python numbers."""
+        """Signature of a program with inputs; NumPy scalars differ from Python numbers."""
         if not self._scalars:
             return key
         structure, leaves = key[0]
@@ -85,7 +85,7 @@ class NumberArguments:
         return ((structure, leaves), *key[1:])
 
     def typical(self, leaves: Sequence[Any]) -> list[Any]:
-        """The leaves with floats of NumPy whose digits distinguish them, and all that is computed of them."""
+        """The leaves with NumPy floats of recognizable digits."""
         typical: list[Any] = list(leaves)
         for place, kind in self._scalars.items():
             if place in self.places and issubclass(kind, np.floating):
@@ -120,7 +120,7 @@ class NumberArguments:
 
 
 def _is_in_range(value: int | str) -> bool:
-    """Whether an int, or a float in hexadecimal form as in signatures, may be an input.
+    """Whether an int, or a float in hexadecimal form, may be an input.
 
     Constants that are zero or infinite have exact products, which data do not have.
     """
@@ -166,7 +166,7 @@ class Counting:
 
 
 def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, Any]:
-    """The arguments with the numbers among their leaves at ``places`` marked as inputs."""
+    """The arguments, with the numbers at the leaves ``places`` marked as inputs."""
     leaves, structure = flatten((args, kwargs))
     leaves = leaves_as_tensors(leaves)
     for place in places:
@@ -201,12 +201,12 @@ _QUOTIENTS = frozenset(["div", "floor_div", "mod"])
 
 
 def _only_computes(graph: Graph, numbers: Iterable[Any]) -> bool:
-    """Whether ``graph`` only does arithmetic with its inputs ``numbers`` that cannot raise in Python."""
+    """Whether ``graph`` uses ``numbers`` only in arithmetic that cannot raise."""
     return _bits_of_results(graph, dict.fromkeys(numbers, _BITS)) is not None
 
 
 def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | None:
-    """The bits of all values that are numbers; ``None`` if something else is done with one."""
+    """The bits of all values that are numbers; ``None`` after other operations."""
     for equation in graph.equations:
         name, operands = equation.primitive.name, equation.inputs
         bits_given = [bits.get(x) if type(x) is not Constant else None for x in operands]
@@ -281,7 +281,7 @@ def _size(constant: Any) -> int:
 
 
 def _of_derivative(equation: Any, bits_given: list[int | None]) -> int | None:
-    """The result of a derivative of a program, whose first operands are the inputs of that program."""
+    """The result of a derivative, whose first operands are the program's inputs."""
     if equation.primitive.name not in _DERIVATIVES or len(equation.graphs) != 1:
         return None
     (graph,) = equation.graphs.values()
@@ -316,7 +316,7 @@ _CONVERSIONS = frozenset(["convert", "broadcast_in_dim", "reshape"])
 
 
 def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterable[Any]) -> bool:
-    """Whether a branch depends on one of ``scalars``, or a number is computed from one of ``others``."""
+    """Whether a branch depends on ``scalars``, or a number on ``others``."""
     fixed_atoms, rounded = {*scalars}, {*others}
     for equation in graph.equations:
         name, operands = equation.primitive.name, equation.inputs

@@ -175,7 +175,7 @@ class Constant(Atom):
 
     @property
     def tainted(self) -> int:  # type: ignore[override]
-        """The marks, with ``INFINITE`` if an element is infinite or NaN, which is checked once."""
+        """The marks, with ``INFINITE`` if an element is infinite or NaN (checked once)."""
         if self._tainted is None:
             self._tainted = not is_finite(self.value)
         return self._tainted | self.marks
@@ -199,7 +199,7 @@ class Constant(Atom):
 
 
 class DerivativeOf(tuple):
-    """The source ``(file, line)`` of an equation that computes a derivative of that line.
+    """The source ``(file, line)`` of an equation of that line's derivative.
 
     Attributes:
         cell, layer: those of the line, where they are known (:class:`Line`).

@@ -74,7 +74,7 @@ def _marked(kind: Any) -> Any:
 
 
 def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
-    """Mark a container of tensors or numbers, or a number, as data that has a gradient.
+    """Mark a container or number as data that has a gradient.
 
     Args:
         input_data: an int, a float, or a tuple (a named one too), list, dict or dataclass of these and
@@ -142,7 +142,7 @@ def _is_record(value: Any) -> bool:
 
 
 def _of_field(value: Any) -> Any:
-    """The value of a field of a dataclass, with the containers in it marked; numbers stay constants."""
+    """The value of a dataclass field with its containers marked as data."""
     kind: Any = type(value)
     if isinstance(value, tuple):
         return tuple.__new__(_marked(kind), map(_of_field, value))

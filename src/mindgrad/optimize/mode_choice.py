@@ -121,7 +121,7 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
 
 
 def _is_masked(cut: _Cut) -> bool:
-    """Whether a cotangent has zeros of a selection, which ``rowwise_gradient`` would not let win over NaN."""
+    """Whether a cotangent has zeros of a selection, which must discard NaN."""
     return any(weight.tainted & MASKED for weight in cut.weights.values())
 
 

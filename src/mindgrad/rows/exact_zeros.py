@@ -1,4 +1,4 @@
-"""Exact zeros: zeros of a value that stay zero when the inputs of a derivative move.
+"""Exact zeros: zeros that stay zero when the inputs of a derivative change.
 
     0 · ∞ = 0 if the zero is exact, and NaN otherwise
 
@@ -100,7 +100,7 @@ shield = Primitive(
 
 
 def nonzeros(atom: Any) -> Any:
-    """The elements of ``atom`` that are not exactly zero, a Boolean atom; ``None``: it has no exact zeros."""
+    """A Boolean mask of the nonzeros of ``atom``; ``None`` if it has no exact zeros."""
     return _found(atom) if current().is_differentiating else None
 
 
@@ -129,7 +129,7 @@ def has_cuts(atom: Any) -> bool:
 
 
 def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
-    """The rule of an operator that sums products over the axes ``axes`` of its operands.
+    """Rule of an operator that sums products over ``axes`` of its operands.
 
     A sum has no zeros from slices unless a slice cuts along axes that remain.
     """
@@ -144,13 +144,13 @@ def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
 
 
 def _is_full(mask: Any) -> bool:
-    """Whether a mask is known to be true everywhere: slices may cover a value together."""
+    """Whether a mask is known to be true everywhere, as of slices that cover a value."""
     value = _value(mask, _LONGEST_CHAIN)
     return value is not None and bool(np.all(value))
 
 
 def _value(atom: Any, depth: int) -> Any:
-    """The array of a mask that depends on constants only; ``None``: another mask, or a large one."""
+    """The array of a small mask that depends only on constants, or ``None``."""
     if type(atom) is Constant:
         return atom.value if atom.is_splat else atom.array()
     values = current().known_masks
@@ -185,7 +185,7 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
 
 
 def compared(atom: Any) -> Any:
-    """The elements of ``atom`` that are not zero now, whether its zeros are exact or not."""
+    """A mask of the elements of ``atom`` that are nonzero, exactly or by chance."""
     # not ``not_equal``, by which ``unshielded`` recognizes values that did not move
     return logical_not(equal(atom, zeros(atom.type)))
 
@@ -238,7 +238,7 @@ def _summed(equation: Equation) -> Steps:
 
 
 def _moved(equation: Equation) -> Steps:
-    """Elements that are only moved or repeated, with zeros around them: the operator on ones and zeros."""
+    """Rule of operators that move or repeat elements and add zeros around them."""
     operands, masks = list(equation.inputs), []
     for k in equation.primitive.linear_operands(len(operands)):
         mask = yield operands[k]
@@ -284,7 +284,7 @@ def unshielded(slope: Any) -> Any:
 
 
 def _compares_moving(keep: Any) -> bool:
-    """Whether a mask of :func:`nonzeros` compares a value with zero that depends on the inputs."""
+    """Whether a mask of :func:`nonzeros` compares an input-dependent value with zero."""
     builder, waiting, followed = current(), [keep], set()
     while waiting:
         mask = waiting.pop()
@@ -300,7 +300,7 @@ def _compares_moving(keep: Any) -> bool:
 
 
 def discarding() -> int:
-    """The marks of a cotangent whose zeros discard values that are not known to be infinite.
+    """The marks of a cotangent whose zeros discard values not known to be infinite.
 
     The zeros around a slice do so in compiled programs, where any argument can hold a NaN.
     """
