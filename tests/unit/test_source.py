@@ -40,7 +40,7 @@ def agree(found, expected, kind="program", names=""):
     scale = max([1.0, *[float(np.max(np.abs(y), initial=0)) for y in expected]])
     for ours, theirs in zip(found, expected, strict=True):
         assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype), names
-        assert_close(ours, theirs, kind, scale=scale, what=names)
+        assert_close(ours, theirs, kind, each=True, scale=scale, what=names)
 
 
 # --- every row ---------------------------------------------------------------------------------------
