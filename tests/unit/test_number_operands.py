@@ -160,7 +160,7 @@ def test_scalar_of_numpy_keeps_its_precision_in_operators(name, dtype):
     for t, result in zip(SCALARS["linspace"], results, strict=True):
         right = f(t, x)
         assert result.dtype == right.dtype == ms.float64
-        np.testing.assert_allclose(result.asnumpy(), right.asnumpy(), rtol=1e-14)
+        assert_close(result, right, "program")
     assert misses == 2
 
 
@@ -170,7 +170,7 @@ def test_scalar_of_numpy_does_not_run_the_program_of_a_float(name):
     compiled = ms.jit(f)
     for t in (0.5, 0.75, np.float64(0.5), np.float64(0.75), 1.25, np.float64(1.25)):
         x = Tensor(X.astype(np.float64))
-        np.testing.assert_allclose(compiled(t, x).asnumpy(), f(t, x).asnumpy(), rtol=1e-12)
+        assert_close(compiled(t, x), f(t, x), "program")
 
 
 def test_arithmetic_of_small_scalars_overflows_as_in_numpy():
