@@ -996,6 +996,29 @@ def test_the_log_has_a_line_for_each_change_of_tier_and_numpys_generator_is_unto
     )
 
 
+def test_eager_calls_import_jax_in_the_thread_of_the_call():
+    """SciPy looks for jax in ``sys.modules``, and fails if another thread has imported it in part."""
+    program = (
+        SLOW
+        + """
+    import threading
+    threads = []
+    class Finder:
+        def find_spec(self, name, path=None, target=None):
+            if name == "jax":
+                threads.append(threading.current_thread() is threading.main_thread())
+    sys.meta_path.insert(0, Finder())
+    for _ in range(300):
+        gradient(x)
+        if "jax" in sys.modules:
+            break
+    print(threads)
+    """
+    )
+    done = run(program)
+    assert (done.returncode, done.stdout.strip()) == (0, "[True]"), done.stderr
+
+
 def test_a_process_ends_while_something_is_being_compiled():
     program = (
         SLOW
