@@ -36,7 +36,13 @@ def make_range(*bounds: int) -> tuple[int, ...]:
 
 @public("TensorToTuple >>> ops.TensorToTuple()(Tensor([1, 2])) => (1, 2)")
 def tensor_to_tuple(x: Any) -> tuple[Any, ...]:
-    """The elements of a tensor of one axis: numbers, or tensors while a program is being compiled.
+    """Convert a 1-D tensor to a tuple of numbers, or of tensors at compile time.
+
+    Args:
+        x (Tensor): 1-D tensor.
+
+    Returns:
+        Tuple.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.TensorToTuple()(Tensor([1, 2]))
@@ -48,7 +54,13 @@ def tensor_to_tuple(x: Any) -> tuple[Any, ...]:
 
 
 def tuple_div(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
-    """The quotients of two tuples of ints, item by item, which must divide without rest.
+    """Divide two tuples of ints elementwise, without remainder.
+
+    Args:
+        x, y (tuple of int): the tuples.
+
+    Returns:
+        Tuple of int.
 
     >>> from mindgrad import ops
     >>> ops.tuple_div((8, 9), (2, 3))
@@ -60,7 +72,13 @@ def tuple_div(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def tuple_len(sequence: Any) -> int:
-    """The number of items of a tuple.
+    """Return the number of items of a tuple.
+
+    Args:
+        sequence (tuple): the tuple.
+
+    Returns:
+        int.
 
     >>> from mindgrad import ops
     >>> ops.tuple_len((1, 2))
@@ -70,7 +88,13 @@ def tuple_len(sequence: Any) -> int:
 
 
 def list_len(sequence: Any) -> int:
-    """The number of items of a list.
+    """Return the number of items of a list.
+
+    Args:
+        sequence (list): the list.
+
+    Returns:
+        int.
 
     >>> from mindgrad import ops
     >>> ops.list_len([1, 2])
@@ -80,7 +104,13 @@ def list_len(sequence: Any) -> int:
 
 
 def make_tuple(*items: Any) -> tuple[Any, ...]:
-    """A tuple of the arguments.
+    """Return a tuple of the arguments.
+
+    Args:
+        *items (object): the items.
+
+    Returns:
+        Tuple.
 
     >>> from mindgrad import ops
     >>> ops.make_tuple(1, 2)
@@ -90,7 +120,13 @@ def make_tuple(*items: Any) -> tuple[Any, ...]:
 
 
 def make_list(*items: Any) -> list[Any]:
-    """A list of the arguments.
+    """Return a list of the arguments.
+
+    Args:
+        *items (object): the items.
+
+    Returns:
+        List.
 
     >>> from mindgrad import ops
     >>> ops.make_list(1, 2)
@@ -100,7 +136,13 @@ def make_list(*items: Any) -> list[Any]:
 
 
 def make_dict(keys: Any, values: Any) -> dict[Any, Any]:
-    """A dict of keys and values.
+    """Return a dict with the given keys and values.
+
+    Args:
+        keys, values (tuple): the keys and the values.
+
+    Returns:
+        Dict.
 
     >>> from mindgrad import ops
     >>> ops.make_dict(("a",), (1,))
@@ -110,7 +152,13 @@ def make_dict(keys: Any, values: Any) -> dict[Any, Any]:
 
 
 def make_slice(start: Any, stop: Any, step: Any) -> slice:
-    """A slice.
+    """Return a slice.
+
+    Args:
+        start, stop, step (int or None): bounds and step.
+
+    Returns:
+        Slice.
 
     >>> from mindgrad import ops
     >>> ops.make_slice(0, 2, None)
@@ -120,7 +168,14 @@ def make_slice(start: Any, stop: Any, step: Any) -> slice:
 
 
 def tuple_getitem(sequence: Any, index: int) -> Any:
-    """An item of a tuple.
+    """Return an item of a tuple.
+
+    Args:
+        sequence (tuple): the tuple.
+        index (int): index of the item.
+
+    Returns:
+        The item.
 
     >>> from mindgrad import ops
     >>> ops.tuple_getitem((1, 2), 1)
@@ -130,7 +185,14 @@ def tuple_getitem(sequence: Any, index: int) -> Any:
 
 
 def list_getitem(sequence: Any, index: int) -> Any:
-    """An item of a list.
+    """Return an item of a list.
+
+    Args:
+        sequence (list): the list.
+        index (int): index of the item.
+
+    Returns:
+        The item.
 
     >>> from mindgrad import ops
     >>> ops.list_getitem([1, 2], 1)
@@ -140,7 +202,14 @@ def list_getitem(sequence: Any, index: int) -> Any:
 
 
 def dict_getitem(mapping: Any, key: Any) -> Any:
-    """A value of a dict.
+    """Return a value of a dict.
+
+    Args:
+        mapping (dict): the dict.
+        key (object): the key.
+
+    Returns:
+        The value.
 
     >>> from mindgrad import ops
     >>> ops.dict_getitem({"a": 1}, "a")
@@ -150,7 +219,13 @@ def dict_getitem(mapping: Any, key: Any) -> Any:
 
 
 def tuple_reversed(sequence: Any) -> tuple[Any, ...]:
-    """The items of a tuple, from the last to the first.
+    """Return the items of a tuple in reverse order.
+
+    Args:
+        sequence (tuple): the tuple.
+
+    Returns:
+        Tuple.
 
     >>> from mindgrad import ops
     >>> ops.tuple_reversed((1, 2))

@@ -235,17 +235,20 @@ def gathered_parts(
     operator: str = "AllGatherV",
     name: str = "output_split_sizes",
 ) -> Tensor:
-    """The tensors of all processes, of different lengths, joined along the first axis, on each of them.
+    """Join tensors of different lengths of all processes, on every process.
 
     Args:
-        tensor: a tensor whose other axes are the same on all processes.
-        sizes: the lengths of the first axis on each process of the group.
-        group: the group of processes.
-        operator, name: who asks, and how it calls ``sizes``, for errors.
+        tensor (Tensor): tensor whose axes except the first are the same on all processes.
+        sizes (list of int): size of the first axis on each process of the group.
+        group (str): the group of processes.
+        operator, name (str): names of the operator and of ``sizes`` in errors.
+
+    Returns:
+        Tensor with the tensors of all processes along the first axis.
 
     Raises:
-        TypeError: ``tensor`` is no tensor, or sizes are no integers.
-        ValueError: sizes do not fit the tensors, or differ from process to process.
+        TypeError: If ``tensor`` is not a tensor, or a size is not an int.
+        ValueError: If the sizes do not match the tensors, or differ between processes.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.uneven_collectives import gathered_parts
@@ -276,18 +279,21 @@ def reduced_uneven_parts(
     operator: str = "ReduceScatterV",
     name: str = "input_split_sizes",
 ) -> Tensor:
-    """This process's part, of a length of its own, of the reduction of every process's ``tensor``.
+    """Reduce the tensors of all processes and divide the result unevenly.
 
     Args:
-        tensor: a tensor of the same type on all processes.
-        sizes: the lengths along the first axis of the parts for each process of the group.
-        op: one of :class:`~mindgrad.ops.ReduceOp`.
-        group: the group of processes.
-        operator, name: who asks, and how it calls ``sizes``, for errors.
+        tensor (Tensor): tensor of the same shape and dtype on all processes.
+        sizes (list of int): size of the part along the first axis for each process of the group.
+        op (str): one of the names in :class:`~mindgrad.ops.ReduceOp`.
+        group (str): the group of processes.
+        operator, name (str): names of the operator and of ``sizes`` in errors.
+
+    Returns:
+        This process's part of the reduction.
 
     Raises:
-        TypeError: ``tensor`` is no tensor, or sizes are no integers.
-        ValueError: sizes do not fit ``tensor``, or differ from process to process.
+        TypeError: If ``tensor`` is not a tensor, or a size is not an int.
+        ValueError: If the sizes do not match ``tensor``, or differ between processes.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.uneven_collectives import reduced_uneven_parts
