@@ -32,47 +32,49 @@ T = TypeVar("T")
 _HEADERS = ("Args", "Inputs", "Outputs", "Returns", "Attributes", "Raises")
 _LAST = "See Also"
 _SHAPE = "Returns:\n    Tensor of the shape of ``{0}``.\n\n"
-_PAIR = "Returns:\n    Tensor of the broadcast shape and of the promoted element type.\n\n"
-_ONE = "Raises:\n    TypeError: ``{0}`` is neither a tensor nor a number."
-_REAL = "Raises:\n    TypeError: ``{0}`` is complex, or neither a tensor nor a number."
+_PAIR = "Returns:\n    Tensor of the broadcast shape and of the promoted dtype.\n\n"
+_ONE = "Raises:\n    TypeError: If ``{0}`` is neither a tensor nor a number."
+_REAL = "Raises:\n    TypeError: If ``{0}`` is complex, or neither a tensor nor a number."
 _TWO = (
-    "Raises:\n    TypeError: an operand is neither a tensor nor a number{more}.\n"
-    "    ValueError: the shapes do not broadcast."
+    "Raises:\n    TypeError: If an operand is neither a tensor nor a number{more}.\n"
+    "    ValueError: If the shapes do not broadcast."
 )
 
-#: the blocks by name; those with {0} are about an argument, which is named behind
+#: the blocks by name; those with {0} are about an argument, whose name follows theirs
 BLOCKS = {
     "errors of one": _ONE,
     "errors of a real one": _REAL,
     "errors of two": _TWO.replace("{more}", ""),
-    "errors of real two": _TWO.replace("{more}", ", or complex"),
+    "errors of real two": _TWO.replace("{more}", ", or is complex"),
     "one": _SHAPE + _ONE,
     "a real one": _SHAPE + _REAL,
     "two": _PAIR + _TWO.replace("{more}", ""),
-    "real two": _PAIR + _TWO.replace("{more}", ", or complex"),
+    "real two": _PAIR + _TWO.replace("{more}", ", or is complex"),
     "errors of a reduction of": (
         "Raises:\n"
-        "    TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``{0}`` no tensor or number.\n"
-        "    ValueError: ``axis`` is out of range or names an axis twice."
+        "    TypeError: If ``keep_dims`` is not a bool, ``axis`` is not an int, or ``{0}`` is neither a "
+        "tensor nor a number.\n"
+        "    ValueError: If ``axis`` is out of range or repeats an axis."
     ),
     "errors of square matrices": (
         "Raises:\n"
-        "    TypeError: ``{0}`` is no tensor, or has half precision.\n"
-        "    ValueError: the matrices are not square."
+        "    TypeError: If ``{0}`` is not a tensor, or is float16 or bfloat16.\n"
+        "    ValueError: If the matrices are not square."
     ),
     "errors of arguments": (
-        "Raises:\n    TypeError: an argument is of another type.\n    ValueError: the shapes do not fit."
+        "Raises:\n    TypeError: If an argument does not have its type.\n"
+        "    ValueError: If the shapes do not match."
     ),
     "errors of scattering": (
         "Raises:\n"
-        "    TypeError: the indices are not integers, or the element types differ.\n"
-        "    ValueError: the shape of ``updates`` does not fit.\n"
-        "    IndexError: a known index is out of range."
+        "    TypeError: If the indices are not integers, or the dtypes differ.\n"
+        "    ValueError: If the shape of ``updates`` does not match.\n"
+        "    IndexError: If a known index is out of range."
     ),
     "errors of a loss": (
         "Raises:\n"
-        "    TypeError: an operand is complex, or neither a tensor nor a number.\n"
-        "    ValueError: the shapes do not fit, or ``reduction`` is another word."
+        "    TypeError: If an operand is complex, or neither a tensor nor a number.\n"
+        "    ValueError: If the shapes do not match, or ``reduction`` is not one of these."
     ),
 }
 
@@ -111,7 +113,7 @@ class SharedSections:
         A Tensor.
     <BLANKLINE>
       Raises:
-        TypeError: ``factor`` is neither a tensor nor a number.
+        TypeError: If ``factor`` is neither a tensor nor a number.
     """
 
     def __init__(self, text: str = "") -> None:

@@ -235,7 +235,18 @@ def _scalar(name: str, sign: str, function: Callable[..., Any]) -> Callable[[Any
         return function(x, y)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"``x {sign} y`` of two numbers: MindSpore r1.x's name for the operator of Python."
+    method.__doc__ = f"""Compute ``x {sign} y`` of two numbers: MindSpore r1.x's name of Python's operator.
+
+    Args:
+        x, y (int or float): the numbers.
+
+    Returns:
+        The result.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.{name}(3, 2)
+    {function(3, 2)}
+    """
     return method
 
 

@@ -234,13 +234,30 @@ def tuple_reversed(sequence: Any) -> tuple[Any, ...]:
     return tuple(reversed(sequence))
 
 
+#: the arguments by their names
+_DESCRIBED = {
+    ("x", "y"): "        x, y (object): the operands.",
+    ("x",): "        x (object): the operand.",
+    ("key", "mapping"): "        key (object): the key.\n        mapping (dict): the dict.",
+}
+
+
 def _relation(
     name: str, meaning: str, function: Callable[..., Any], example: str, prints: str
 ) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"{meaning}\n\n    >>> from mindgrad import ops\n    >>> ops.{name}({example})\n    {prints}\n    "
-    )
+    function.__doc__ = f"""{meaning}
+
+    Args:
+{_DESCRIBED[function.__code__.co_varnames[:2]]}
+
+    Returns:
+        {"str" if name == "string_concat" else "bool"}.
+
+    >>> from mindgrad import ops
+    >>> ops.{name}({example})
+    {prints}
+    """
     return function
 
 
@@ -288,16 +305,26 @@ def _joined(x: str, y: str) -> str:
     return x + y
 
 
-bool_and = _relation("bool_and", "Whether both hold.", _and, "True, False", "False")
-bool_or = _relation("bool_or", "Whether one of both holds.", _or, "True, False", "True")
-bool_not = _relation("bool_not", "Whether it does not hold.", _not, "True", "False")
-bool_eq = _relation("bool_eq", "Whether both hold or none.", _equal_truths, "True, False", "False")
-is_ = _relation("is_", "Whether both are one object.", _is, "None, None", "True")
-is_not = _relation("is_not", "Whether they are two objects.", _is_not, "None, None", "False")
-in_dict = _relation("in_dict", "Whether a dict has a key.", _in, '"a", {"a": 1}', "True")
-not_in_dict = _relation("not_in_dict", "Whether a dict lacks a key.", _not_in, '"a", {"a": 1}', "False")
-string_eq = _relation("string_eq", "Whether two texts are equal.", _equal_texts, '"a", "b"', "False")
-string_concat = _relation("string_concat", "One text behind the other.", _joined, '"a", "b"', "'ab'")
+bool_and = _relation("bool_and", "Check whether both operands are true.", _and, "True, False", "False")
+bool_or = _relation("bool_or", "Check whether an operand is true.", _or, "True, False", "True")
+bool_not = _relation("bool_not", "Check whether an operand is false.", _not, "True", "False")
+bool_eq = _relation(
+    "bool_eq",
+    "Check whether both operands are true or both are false.",
+    _equal_truths,
+    "True, False",
+    "False",
+)
+is_ = _relation("is_", "Check whether both operands are the same object.", _is, "None, None", "True")
+is_not = _relation(
+    "is_not", "Check whether the operands are different objects.", _is_not, "None, None", "False"
+)
+in_dict = _relation("in_dict", "Check whether a dict has a key.", _in, '"a", {"a": 1}', "True")
+not_in_dict = _relation(
+    "not_in_dict", "Check whether a dict does not have a key.", _not_in, '"a", {"a": 1}', "False"
+)
+string_eq = _relation("string_eq", "Check whether two strings are equal.", _equal_texts, '"a", "b"', "False")
+string_concat = _relation("string_concat", "Concatenate two strings.", _joined, '"a", "b"', "'ab'")
 tuple_equal = _relation(
-    "tuple_equal", "Whether two tuples are equal.", _equal_tuples, "(1, 2), (1, 2)", "True"
+    "tuple_equal", "Check whether two tuples are equal.", _equal_tuples, "(1, 2), (1, 2)", "True"
 )
