@@ -28,7 +28,8 @@ __all__ = [
 ]  # fmt: skip
 
 sigmoid = unary_function(
-    __name__, "sigmoid", special.sigmoid, "1 / (1 + exp(−x)) without overflow; derivative y (1 − y).",
+    __name__, "sigmoid", special.sigmoid,
+    "Compute the sigmoid 1 / (1 + exp(−x)); its derivative is y (1 − y).",
     "1.0", "0.7311", "Sigmoid Tensor mint mint.nn.functional", float_only=True,
 )  # fmt: skip
 

@@ -177,7 +177,7 @@ def _function(kind: str, suffix: str) -> Callable[..., Tensor]:
         "Compute the discrete Fourier transform" if not inverse else "Compute the inverse Fourier transform"
     )
     if kind == "rfft":
-        meaning = "Compute the first half of the Fourier transform of real numbers"
+        meaning = "Compute half the Fourier transform of real numbers"
     if kind == "irfft":
         meaning = "Compute real numbers from the first half of their spectrum"
     shape = (2, {"rfft": 3}.get(kind, 4))

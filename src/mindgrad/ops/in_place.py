@@ -216,10 +216,10 @@ def in_place(name: str, function: Callable[..., Any], meaning: str) -> Callable[
 
 
 def stop_gradient_(input: Tensor) -> Tensor:
-    """Let a tensor be a constant for every derivative from here on: :func:`stop_gradient`, in place.
+    """Make a tensor a constant for all derivatives, in place.
 
     Args:
-        input (Tensor): a tensor of any shape and element type, or a Parameter.
+        input (Tensor): tensor of any shape and dtype, or a Parameter.
 
     Returns:
         ``input`` itself. Its value is unchanged.

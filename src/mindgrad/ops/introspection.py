@@ -64,7 +64,13 @@ def is_tensor(obj: Any) -> bool:
 
 
 def typeof(obj: Any) -> Any:
-    """The type of a value as an object: of a tensor with its element type.
+    """Return the type of a value as an object.
+
+    Args:
+        obj (object): any value.
+
+    Returns:
+        The type; for a tensor, with its dtype.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.typeof(Tensor([1.0])), ops.typeof(1.0), ops.typeof("a"))

@@ -235,7 +235,7 @@ def flatten(self: Tensor, *args: Any, order: str = "C", start_dim: int = 0, end_
 
 @public("Tensor")
 def gather(self: Tensor, *args: Any, **named: Any) -> Tensor:
-    """Gather elements: ``x.gather(dim, index)`` or ``x.gather(indices, axis, batch_dims)``.
+    """Gather elements: ``x.gather(dim, index)`` or ``x.gather(indices, axis)``.
 
     See :func:`mindgrad.ops.gather_elements` and :func:`mindgrad.ops.gather`.
 
@@ -285,7 +285,7 @@ def scatter(self: Tensor, axis: int, index: Any, src: Any = None, *, value: Any 
 
 @public("Tensor")
 def scatter_add(self: Tensor, *args: Any, **named: Any) -> Tensor:
-    """Add values at indices: ``x.scatter_add(dim, index, src)`` or ``(indices, updates)``.
+    """Add values: ``x.scatter_add(dim, index, src)`` or ``(indices, updates)``.
 
     See :func:`mindgrad.ops.tensor_scatter_elements` and :func:`mindgrad.ops.tensor_scatter_add`.
 

@@ -170,7 +170,7 @@ lp_pool2d = _lp_pool(2, "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])", "[10.]")
 
 # --- windows at random places ------------------------------------------------------------------------------
 
-_FRACTIONAL = """Return the largest element of each of ``output_size`` windows at random positions.
+_FRACTIONAL = """Return the largest element of ``output_size`` windows at random positions.
 
     For each axis a number u is drawn. The i-th of m windows of k of n elements begins at ⌊(i + u) a⌋ − ⌊u a⌋
     with a = (n − k) / (m − 1), and the last one at n − k (B. Graham, "Fractional max-pooling", 2014).
