@@ -42,11 +42,12 @@ _PARTS = """{what} at indices along the first axis; a Parameter is assigned.
     """
 
 _PLACES = (
-    _PARTS.replace("along the first axis; ", "of shape (…, k); ")
+    _PARTS.replace("at indices along the first axis; ", "at multi-dimensional indices; ")
     .replace(
-        "integers of any shape, from 0.", "integers of shape (…, k): a place along each of the first k axes."
+        "nonnegative integers of any shape.",
+        "nonnegative integers of shape (…, k): an index along each of the first k axes.",
     )
-    .replace("of the shape of ``indices`` and then the other axes", "of shape (…, the other axes)")
+    .replace("of the shape of ``indices`` followed by the other axes", "of shape (…, the other axes)")
     .replace("Tensor([1])", "Tensor([[1]])")
     .replace("axes) of ``input_x``", "axes of ``input_x``)")
 )

@@ -77,17 +77,20 @@ cos = unary_function(
     "1.5", "0.0707", "Cos Tensor mint numpy", float_only=True,
 )  # fmt: skip
 tan = unary_function(
-    __name__, "tan", elementwise.tan, "Compute the tangent of angles in radians; its derivative is 1 + tan² x.",
+    __name__, "tan", elementwise.tan,
+    "Compute the tangent of angles in radians; its derivative is 1 + tan² x.",
     "1.0", "1.5574", "Tan Tensor mint numpy", float_only=True,
 )  # fmt: skip
 asin = unary_function(
     __name__, "asin", elementwise.asin,
-    "Compute the inverse sine in [−π/2, π/2]; its derivative is 1 / √(1 − x²).\n\n    It is NaN outside of [−1, 1].",
+    "Compute the inverse sine in [−π/2, π/2]; its derivative is 1 / √(1 − x²).\n\n"
+    "    It is NaN outside of [−1, 1].",
     "1.0", "1.5708", "Asin Tensor.arcsin Tensor mint.arcsin mint numpy.arcsin", float_only=True,
 )  # fmt: skip
 acos = unary_function(
     __name__, "acos", elementwise.acos,
-    "Compute the inverse cosine in [0, π]; its derivative is −1 / √(1 − x²).\n\n    It is NaN outside of [−1, 1].",
+    "Compute the inverse cosine in [0, π]; its derivative is −1 / √(1 − x²).\n\n"
+    "    It is NaN outside of [−1, 1].",
     "0.0", "1.5708", "ACos Tensor Tensor.arccos mint mint.arccos numpy.arccos", float_only=True,
 )  # fmt: skip
 atan = unary_function(
@@ -108,29 +111,33 @@ tanh = unary_function(
     "1.0", "0.7616", "Tanh Tensor mint mint.nn.functional numpy", float_only=True,
 )  # fmt: skip
 asinh = unary_function(
-    __name__, "asinh", elementwise.asinh, "Compute the inverse hyperbolic sine; its derivative is 1 / √(1 + x²).",
+    __name__, "asinh", elementwise.asinh,
+    "Compute the inverse hyperbolic sine; its derivative is 1 / √(1 + x²).",
     "1.0", "0.8814", "Asinh Tensor.arcsinh Tensor mint.arcsinh mint numpy.arcsinh", float_only=True,
 )  # fmt: skip
 acosh = unary_function(
     __name__, "acosh", elementwise.acosh,
-    "Compute the inverse hyperbolic cosine; its derivative is 1 / √(x² − 1).\n\n    It is nonnegative, and NaN below 1.",
+    "Compute the inverse hyperbolic cosine; its derivative is 1 / √(x² − 1).\n\n"
+    "    It is nonnegative, and NaN below 1.",
     "2.0", "1.3170", "Acosh Tensor Tensor.arccosh mint mint.arccosh numpy.arccosh", float_only=True,
 )  # fmt: skip
 atanh = unary_function(
     __name__, "atanh", elementwise.atanh,
-    "Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²).\n\n    It is ±inf at ±1, and NaN outside of [−1, 1].",
+    "Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²).\n\n"
+    "    It is ±inf at ±1, and NaN outside of [−1, 1].",
     "0.5", "0.5493", "Atanh Tensor.arctanh Tensor mint.arctanh mint numpy.arctanh", float_only=True,
 )  # fmt: skip
 atan2 = binary_function(
     __name__, "atan2", elementwise.atan2,
     "Compute the angle atan(x / y) of the point (``y``, ``x``) in (−π, π].\n\n"
-    "    As in MindSpore the ordinate comes first. With r² = x² + y² the derivatives are y / r² and −x / r²,\n"
-    "    both 0 at the origin.",
+    "    As in MindSpore the ordinate comes first. With r² = x² + y² the derivatives are\n"
+    "    y / r² and −x / r², both 0 at the origin.",
     "1.0, -1.0", "2.3562", "Atan2 Tensor.arctan2 Tensor mint.arctan2 mint numpy.arctan2", float_only=True,
 )  # fmt: skip
 hypot = binary_function(
     __name__, "hypot", elementwise.hypot,
-    "Compute r = √(x² + y²) without overflow.\n\n    The derivatives are x / r and y / r, both 0 at the origin.",
+    "Compute r = √(x² + y²) without overflow.\n\n"
+    "    The derivatives are x / r and y / r, both 0 at the origin.",
     "3.0, 4.0", "5.0000", "Hypot Tensor numpy", float_only=True,
 )  # fmt: skip
 
@@ -159,11 +166,13 @@ log2 = unary_function(
     "8.0", "3.0000", "Tensor mint numpy", float_only=True,
 )  # fmt: skip
 log10 = unary_function(
-    __name__, "log10", elementwise.log10, "Compute the logarithm to base 10; its derivative is 1 / (x log 10).",
+    __name__, "log10", elementwise.log10,
+    "Compute the logarithm to base 10; its derivative is 1 / (x log 10).",
     "100.0", "2.0000", "Tensor mint numpy", float_only=True,
 )  # fmt: skip
 log1p = unary_function(
-    __name__, "log1p", elementwise.log1p, "Compute log(1 + x), accurate for small x; its derivative is 1 / (1 + x).",
+    __name__, "log1p", elementwise.log1p,
+    "Compute log(1 + x), accurate for small x; its derivative is 1 / (1 + x).",
     "1.0", "0.6931", "Log1p Tensor mint numpy", float_only=True,
 )  # fmt: skip
 sqrt = unary_function(
@@ -180,7 +189,8 @@ cbrt = unary_function(
     "-27.0", "-3.0000", "numpy", float_only=True,
 )  # fmt: skip
 reciprocal = unary_function(
-    __name__, "reciprocal", elementwise.reciprocal, "Compute the reciprocal 1 / x; its derivative is −1 / x².",
+    __name__, "reciprocal", elementwise.reciprocal,
+    "Compute the reciprocal 1 / x; its derivative is −1 / x².",
     "Tensor([2.0, 4.0])", "[0.5  0.25]", "Reciprocal Tensor mint numpy", float_only=True,
 )  # fmt: skip
 

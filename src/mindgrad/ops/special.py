@@ -32,7 +32,8 @@ erfc = unary_function(
 )  # fmt: skip
 erfinv = unary_function(
     __name__, "erfinv", special.erfinv,
-    "Compute the inverse error function.\n\n    It is ±inf at ±1 and NaN outside of [−1, 1]. Its derivative is √π/2 exp(y²).",
+    "Compute the inverse error function.\n\n"
+    "    It is ±inf at ±1 and NaN outside of [−1, 1]. Its derivative is √π/2 exp(y²).",
     "0.5", "0.4769", "Erfinv Tensor mint", float_only=True,
 )  # fmt: skip
 lgamma = unary_function(
@@ -42,7 +43,8 @@ lgamma = unary_function(
 )  # fmt: skip
 digamma = unary_function(
     __name__, "digamma", special.digamma,
-    "Compute the digamma function Γ'(x) / Γ(x), the derivative of ``lgamma``.\n\n    Its own derivative is ``polygamma(1, x)``.",
+    "Compute the digamma function Γ'(x) / Γ(x), the derivative of ``lgamma``.\n\n"
+    "    Its own derivative is ``polygamma(1, x)``.",
     "0.5", "-1.9635", "Digamma Tensor", float_only=True,
 )  # fmt: skip
 
@@ -159,7 +161,8 @@ bessel_j1 = unary_function(
 )  # fmt: skip
 bessel_i0e = unary_function(
     __name__, "bessel_i0e", bessel.bessel_ie,
-    "Compute the scaled modified Bessel function exp(−|x|) I₀(x).\n\n    It does not overflow. Its derivative at 0 is 0 by convention.",
+    "Compute the scaled modified Bessel function exp(−|x|) I₀(x).\n\n"
+    "    It does not overflow. Its derivative at 0 is 0 by convention.",
     "1.0", "0.4658", "BesselI0e", float_only=True, n=0,
 )  # fmt: skip
 bessel_i1e = unary_function(
