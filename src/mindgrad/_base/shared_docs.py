@@ -180,7 +180,7 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
 def _of_class(shared: str, text: str, item: type, names: Iterable[str] = ()) -> str:
     """The completed docstring of a class."""
     doc = _composed(shared, text, item)
-    parameters = inspect.signature(item).parameters.values()
+    parameters = _constructor(item).parameters.values()
     defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
     doc = _with_defaults(doc, defaults)
     has_own = "\nSee Also:\n" in doc
@@ -352,9 +352,14 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 def _parameters(item: Any) -> list[str]:
     """The names of the parameters of a function, or of the constructor of a class."""
     if isinstance(item, type):
-        return list(inspect.signature(item).parameters)
+        return list(_constructor(item).parameters)
     code = inspect.unwrap(item).__code__
     return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + _variadic(code.co_flags)])
+
+
+def _constructor(item: type) -> inspect.Signature:
+    """The signature of the constructor; a base class may have a signature of its own."""
+    return inspect.signature(vars(item).get("__init__", item))
 
 
 def _variadic(flags: int) -> int:

@@ -188,18 +188,18 @@ def _logical(
         return apply(row, broadcast_to(x, shape), broadcast_to(y, shape))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{meaning}; an element that is not 0 is true.
+    function.__doc__ = f"""Compute the logical {meaning}; nonzero elements are true.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast, of any element type; ``input`` and ``other`` as
-            keywords too.
+        x, y (Tensor or number): operands of any dtype, whose shapes broadcast; also accepted as the
+            keywords ``input`` and ``other``.
 
     Returns:
-        Tensor of the broadcast shape and of Bool.
+        Boolean tensor of the broadcast shape.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number.
-        ValueError: the shapes do not broadcast.
+        TypeError: If an operand is neither a tensor nor a number.
+        ValueError: If the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.{name}(Tensor([True, True, False]), Tensor([True, False, False])))
@@ -211,7 +211,7 @@ def _logical(
 logical_and = _logical(
     "logical_and",
     logic.logical_and,
-    "x and y",
+    "AND",
     "[ True False False]",
     "LogicalAnd Tensor numpy",
     "mint.logical_and(input, other)",
@@ -219,7 +219,7 @@ logical_and = _logical(
 logical_or = _logical(
     "logical_or",
     logic.logical_or,
-    "x or y",
+    "OR",
     "[ True  True False]",
     "LogicalOr Tensor numpy",
     "mint.logical_or(input, other)",
@@ -227,7 +227,7 @@ logical_or = _logical(
 logical_xor = _logical(
     "logical_xor",
     logic.logical_xor,
-    "Either x or y, not both",
+    "XOR",
     "[False  True False]",
     "LogicalXor Tensor numpy",
     "mint.logical_xor(input, other)",

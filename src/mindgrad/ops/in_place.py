@@ -209,9 +209,20 @@ def in_place(name: str, function: Callable[..., Any], meaning: str) -> Callable[
         return replaced(self, name, function, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = (
-        f"Let this tensor be {meaning}, of the same shape and element type; gives the tensor itself."
-    )
+    method.__doc__ = f"""Replace the tensor, in place, by {meaning}.
+
+    The shape and the dtype do not change.
+
+    Args:
+        *args, **kwargs (object): arguments of the function.
+
+    Returns:
+        The tensor itself.
+
+    Raises:
+        TypeError: If the result has a dtype of a higher kind.
+        ValueError: If the result has another shape.
+    """
     return method
 
 

@@ -118,24 +118,24 @@ def exchanged_parts(
     operator: str = "AlltoAllV",
     names: tuple[str, str] = ("send_numel_list", "recv_numel_list"),
 ) -> Tensor:
-    """A part of ``tensor`` for every process, and one from every process, joined along the first axis.
+    """Send a part of a tensor to every process and join the parts received.
 
-    Every process of the group makes the call, and differentiates it or none does.
+    Every process of the group makes the call, and either all differentiate it or none.
 
     Args:
-        tensor: the parts to send, one after another along the first axis; the other axes are the same on all
-            processes.
-        send_counts: for each process of the group, the length of the part for it.
-        receive_counts: for each process of the group, the length of the part from it.
-        group: the group of processes.
-        operator, names: who asks, and how it calls the counts, for errors.
+        tensor (Tensor): the parts to send, concatenated along the first axis; the other axes are the same
+            on all processes.
+        send_counts (list of int): size of the part for each process of the group.
+        receive_counts (list of int): size of the part from each process of the group.
+        group (str): the group of processes.
+        operator, names (str, tuple of str): names of the operator and of the counts in errors.
 
     Returns:
-        The parts that came, in the order of the group; a zero of shape ``()`` if there are none.
+        The received parts, in the order of the group; a zero of shape ``()`` if there are none.
 
     Raises:
-        TypeError: ``tensor`` is no tensor, or counts are no integers.
-        ValueError: counts do not fit ``tensor``, or those of another process.
+        TypeError: If ``tensor`` is not a tensor, or a count is not an int.
+        ValueError: If the counts do not match the tensor, or the counts of another process.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.uneven_collectives import exchanged_parts

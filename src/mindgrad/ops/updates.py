@@ -246,6 +246,10 @@ def add_sign(
     """Apply one step of AddSign (Bello et al. 2017).
 
     The step is var ← var − lr (α + decay · sign g · sign m) g.
+
+    Args:
+        alpha (Tensor or number): the coefficient α.
+        beta (Tensor or number): decay rate of the moving average m.
     """
     g: Any = operand(grad, "ApplyAddSign")
     m = flow.assign(m, _mean(beta, m, g))
@@ -258,6 +262,9 @@ def power_sign(
     """Apply one step of PowerSign (Bello et al. 2017).
 
     The step is var ← var − lr exp(logbase · decay · sign g sign m) g.
+
+    Args:
+        beta (Tensor or number): decay rate of the moving average m.
     """
     g: Any = operand(grad, "ApplyPowerSign")
     m = flow.assign(m, _mean(beta, m, g))
@@ -317,7 +324,12 @@ def _power(x: Any, exponent: Any) -> Any:
 
 
 def gradient_descent(var: Any, alpha: Any, delta: Any) -> Tensor:
-    """Apply one step of gradient descent: var ← var − alpha · delta."""
+    """Apply one step of gradient descent: var ← var − alpha · delta.
+
+    Args:
+        alpha (Tensor or number): learning rate.
+        delta (Tensor): the gradient.
+    """
     return flow.assign(var, var - alpha * operand(delta, "ApplyGradientDescent"))
 
 
@@ -340,6 +352,10 @@ def proximal_gradient_descent(var: Any, alpha: Any, l1: Any, l2: Any, delta: Any
     """Apply one step of gradient descent with a proximal map.
 
     The map belongs to l1 |var| + l2 var² / 2.
+
+    Args:
+        alpha (Tensor or number): learning rate.
+        delta (Tensor): the gradient.
     """
     moved = var - alpha * operand(delta, "ApplyProximalGradientDescent")
     return flow.assign(var, _shrunk(moved, alpha * l1) / (1 + alpha * l2))
