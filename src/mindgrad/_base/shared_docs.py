@@ -202,6 +202,7 @@ class Described(NamedTuple):
 #: an entry with a type: indentation, names, type, text with its further lines
 _TYPED = re.compile(r"^( +)(\**\w+(?:, \**\w+)*) \((.*?)\):(.*(?:\n\1 +\S.*)*)", re.M)
 _ENTRY = re.compile(r"([^:(]+?)(?: \((.*?)\))?:(.*)", re.S)
+_HEAD = re.compile(r"(?<=^ {4})\w+(?:, \w+)*(?=:| \()", re.M)  # the names of an entry
 _ADDED = re.compile(r"\s+Default: ``[^`]*``\.$")
 _WIDTH = 110
 
@@ -229,10 +230,15 @@ def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
 
     def completed(entry: re.Match[str]) -> str:
         indentation, names, kind, words = entry.groups()
-        first = names.partition(",")[0]
-        if first not in defaults:
-            return entry[0]
-        return argument_line(names, kind, words, defaults[first], indentation)
+        alike: dict[str, list[str]] = {}  # the names by their defaults
+        for name in names.split(", "):
+            alike.setdefault(repr(defaults[name]) if name in defaults else "", []).append(name)
+        return "\n".join(
+            argument_line(", ".join(each), kind, words, defaults[each[0]], indentation)
+            if shown
+            else f"{indentation}{', '.join(each)} ({kind}):{words}"
+            for shown, each in alike.items()
+        )
 
     return text[:start] + _TYPED.sub(completed, text[start:end]) + text[end:]
 
@@ -334,8 +340,9 @@ def _source(reference: str, item: Any) -> dict[str, str]:
 
 def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict[str, str]:
     """Sections about ``parameters`` in the names of those of ``item``, by position where these are others."""
-    for old, new in zip(parameters, _parameters(item), strict=False):
-        if new not in parameters:
+    own = _parameters(item)
+    for old, new in zip(parameters, own, strict=False):
+        if new not in parameters and old not in own:
             for header, text in sections.items():
                 sections[header] = renamed(text, {old: new})
     return sections
@@ -343,10 +350,11 @@ def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
     """Paragraphs or sections with other names of parameters, in entries and in the text."""
-    for old, new in names.items():
-        text = re.sub(rf"^    {re.escape(old)}(?=:| \()", f"    {new}", text, flags=re.M)
+    if not names:
+        return text
+    text = _HEAD.sub(lambda head: ", ".join(names.get(name, name) for name in head[0].split(", ")), text)
     quoted = {f"``{old}``": f"``{new}``" for old, new in names.items()}
-    return re.sub(r"``\w+``", lambda name: quoted.get(name[0], name[0]), text) if quoted else text
+    return re.sub(r"``\w+``", lambda name: quoted.get(name[0], name[0]), text)
 
 
 def _parameters(item: Any) -> list[str]:

@@ -26,6 +26,10 @@ def _absolute(x: Tensor) -> Tensor:
 
     Returns:
         Tensor of the shape of ``x``.
+
+    >>> from mindgrad import numpy
+    >>> print(numpy.absolute([-1.0, 2.0]))
+    [1. 2.]
     """
     return x if x.dtype.kind == "bool" else rounding.abs(x)
 
@@ -39,6 +43,10 @@ def _power_of_floats(x: Tensor, y: Tensor) -> Tensor:
 
     Returns:
         Floating-point tensor of the broadcast shape.
+
+    >>> from mindgrad import numpy
+    >>> print(numpy.float_power([1, 2], 2))
+    [1. 4.]
     """
     return arithmetic.pow(floating(x, "float_power"), y)
 

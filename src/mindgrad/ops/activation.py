@@ -327,7 +327,7 @@ def tanhshrink(input: Any) -> Tensor:
 
 @public("GLU(axis=-1)(x)", "mint.nn.functional.glu(input, dim=-1)")
 def glu(x: Any, axis: int = -1) -> Tensor:
-    """Compute a · sigmoid(b), where a and b are the halves of ``x`` along an axis.
+    """Compute a · sigmoid(b) for the halves a and b of a tensor along an axis.
 
     Args:
         x (Tensor): real tensor with at least one axis.

@@ -19,7 +19,9 @@ __all__ = [
     "scatter_nd_mul", "scatter_nd_sub", "scatter_nd_update", "scatter_sub",
 ]  # fmt: skip
 
-_PARTS = """{what} at indices along the first axis; a Parameter is assigned.
+_PARTS = """{what} at indices along the first axis.
+
+    A Parameter is assigned the result.
 
     Args:
         input_x (Parameter or Tensor): the Parameter, or a tensor, which does not change.
@@ -42,7 +44,7 @@ _PARTS = """{what} at indices along the first axis; a Parameter is assigned.
     """
 
 _PLACES = (
-    _PARTS.replace("at indices along the first axis; ", "at multi-dimensional indices; ")
+    _PARTS.replace("at indices along the first axis.", "at multi-dimensional indices.")
     .replace(
         "nonnegative integers of any shape.",
         "nonnegative integers of shape (…, k): an index along each of the first k axes.",

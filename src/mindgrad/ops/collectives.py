@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank
 from mindgrad.ir.dtype import as_dtype, bool_, int32, uint8
 from mindgrad.ir.scope import apply, open_scopes
@@ -32,6 +33,7 @@ __all__ = [
 _WORLD = GlobalComm.WORLD_COMM_GROUP
 
 
+@with_sections
 class ReduceOp:
     """Reductions that combine the tensors of several processes.
 

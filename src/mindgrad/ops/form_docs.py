@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from mindgrad._base.related_names import references
+from mindgrad._base.related_names import references, related
 from mindgrad._base.shared_docs import argument_line, divided, entries_of, renamed
 from mindgrad.ops.registry import names_of
 
@@ -21,6 +21,7 @@ _IGNORED = "accepted for compatibility and ignored"
 MEANINGS: dict[str, tuple[str, str]] = {
     "Seed0": ("int", "seed of this operator; 0 uses the global seed"),
     "Seed1": ("int", "second seed of this operator"),
+    "a": ("Tensor or array_like", "the values"),
     "accum": ("Parameter", "accumulator of the gradient or of its square"),
     "accum_update": ("Parameter", "accumulator of the squared updates"),
     "accumulation": ("Parameter", "accumulated gradient (momentum buffer)"),
@@ -226,9 +227,12 @@ MEANINGS: dict[str, tuple[str, str]] = {
 
 
 def path_of(function: Callable[..., Any]) -> str:
-    """The path of a function: in ``mindgrad.ops`` if its module exports it, otherwise in its module."""
+    """The path of a function: in ``mindgrad.ops`` if it is exported there, otherwise in its module."""
     exported = getattr(sys.modules[function.__module__], "__all__", ())
-    return f"{'mindgrad.ops' if function.__name__ in exported else function.__module__}.{function.__name__}"
+    # ``ops`` has no such attribute before it is loaded, and exports most of what its modules export
+    name = function.__name__
+    is_public = name in exported and name in getattr(sys.modules["mindgrad.ops"], "__all__", exported)
+    return f"{'mindgrad.ops' if is_public else function.__module__}.{name}"
 
 
 class FunctionDoc(NamedTuple):
@@ -289,8 +293,11 @@ class FunctionDoc(NamedTuple):
 
     def see_also(self, path: str) -> str:
         """The section "See Also" for the name ``path``: the function and its other names."""
-        names = [path_of(self.function)] if not self.function.__name__.startswith("_") else []
-        others = [name for name in (*names, *names_of(self.function)) if name != path]
+        own = path_of(self.function)
+        names = names_of(self.function)
+        if own.count(".") == 2:  # in mindgrad.ops itself
+            names.insert(0, own)
+        others = [name for name in (*names, *related(path)) if name != path]
         return f"See Also:\n    {references(others, chr(10) + '    ')}" if others else ""
 
 

@@ -383,6 +383,9 @@ def print_(*input_x: Any) -> None:
     Args:
         *input_x (object): the values.
 
+    Returns:
+        Nothing.
+
     >>> from mindgrad import Tensor, ops
     >>> ops.print_("x is", Tensor([1.0]))
     x is

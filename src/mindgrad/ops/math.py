@@ -306,8 +306,7 @@ def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
     """Compute the square x · x; its derivative is 2 x.
 
     Args:
-        input (Tensor or number): values x of any shape and dtype. The argument is also accepted as the
-            keyword ``x``.
+        input, x (Tensor or number): values of any shape and dtype, under one of the two names.
 
     Returns:
         Tensor of the shape and dtype of ``input``.

@@ -7,6 +7,7 @@ the names; a method of two signatures is a function here.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -94,6 +95,7 @@ def _taking_tuple(method: Callable[..., Any], names: tuple[str, ...]) -> Callabl
         return method(self, *numbers)
 
     taking.__name__, taking.__doc__ = method.__name__, method.__doc__
+    vars(taking)["__signature__"] = inspect.signature(method)
     return taking
 
 
@@ -181,6 +183,10 @@ def sort(
 
     Returns:
         The sorted elements, and their indices as int32.
+
+    >>> from mindgrad import Tensor
+    >>> print(*Tensor([3.0, 1.0, 2.0]).sort())
+    [1. 2. 3.] [1 2 0]
     """
     return ordering.sort(self, axis, descending)
 

@@ -62,6 +62,9 @@ def _of_values(layout: str, name: str, function: Callable[..., Any]) -> Callable
     >>> from mindgrad import {kind.__name__}, Tensor, ops
     >>> ops.{layout}_{name}({example}).shape
     (2, 2)
+
+    See Also:
+        :func:`mindgrad.ops.{name}`, :func:`mindgrad.ops.{"csr" if layout == "coo" else "coo"}_{name}`
     """
     return apply_to_values
 

@@ -470,7 +470,10 @@ def index_add(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1
 
 @public("Tensor.contiguous Tensor.init_data Tensor.to_tensor Tensor.value")
 def itself(self: Tensor) -> Tensor:
-    """The tensor itself.
+    """Return the tensor itself.
+
+    Returns:
+        The tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0]).contiguous())

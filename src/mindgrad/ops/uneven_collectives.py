@@ -199,18 +199,23 @@ def _exchanged(
 def exchanged_by_counts(
     tensor: Any, counts: Any, group: str = _WORLD, *, is_turned: bool = False, operator: str = "AlltoAllVC"
 ) -> Tensor:
-    """:func:`exchanged_parts` by a matrix of counts, the same on all processes.
+    """Exchange parts of tensors whose sizes are given by a matrix of counts.
 
     Args:
-        tensor: as for :func:`exchanged_parts`.
-        counts: in row i and column j how much the i-th process of the group sends to the j-th; a tensor, or
-            a list, flat or of lists.
-        group: the group of processes.
-        is_turned: whether rows and columns are exchanged.
-        operator: who asks, for errors.
+        tensor (Tensor): the parts to send, concatenated along the first axis; the other axes are the same
+            on all processes.
+        counts (Tensor, or list): in row i and column j the size of the part that the i-th process of the
+            group sends to the j-th; a tensor, or a list, flat or of lists.
+        group (str): the group of processes.
+        is_turned (bool): whether rows and columns are swapped.
+        operator (str): name of the operator in errors.
+
+    Returns:
+        The received parts, in the order of the group.
 
     Raises:
-        TypeError, ValueError: as :func:`exchanged_parts`.
+        TypeError: If ``tensor`` is not a tensor, or a count is not an int.
+        ValueError: If the counts do not match the tensor, or differ between processes.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.uneven_collectives import exchanged_by_counts
