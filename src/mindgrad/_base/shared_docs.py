@@ -32,47 +32,49 @@ T = TypeVar("T")
 _HEADERS = ("Args", "Inputs", "Outputs", "Returns", "Attributes", "Raises")
 _LAST = "See Also"
 _SHAPE = "Returns:\n    Tensor of the shape of ``{0}``.\n\n"
-_PAIR = "Returns:\n    Tensor of the broadcast shape and of the promoted element type.\n\n"
-_ONE = "Raises:\n    TypeError: ``{0}`` is neither a tensor nor a number."
-_REAL = "Raises:\n    TypeError: ``{0}`` is complex, or neither a tensor nor a number."
+_PAIR = "Returns:\n    Tensor of the broadcast shape and of the promoted dtype.\n\n"
+_ONE = "Raises:\n    TypeError: If ``{0}`` is neither a tensor nor a number."
+_REAL = "Raises:\n    TypeError: If ``{0}`` is complex, or neither a tensor nor a number."
 _TWO = (
-    "Raises:\n    TypeError: an operand is neither a tensor nor a number{more}.\n"
-    "    ValueError: the shapes do not broadcast."
+    "Raises:\n    TypeError: If an operand is neither a tensor nor a number{more}.\n"
+    "    ValueError: If the shapes do not broadcast."
 )
 
-#: the blocks by name; those with {0} are about an argument, which is named behind
+#: the blocks by name; those with {0} are about an argument, whose name follows theirs
 BLOCKS = {
     "errors of one": _ONE,
     "errors of a real one": _REAL,
     "errors of two": _TWO.replace("{more}", ""),
-    "errors of real two": _TWO.replace("{more}", ", or complex"),
+    "errors of real two": _TWO.replace("{more}", ", or is complex"),
     "one": _SHAPE + _ONE,
     "a real one": _SHAPE + _REAL,
     "two": _PAIR + _TWO.replace("{more}", ""),
-    "real two": _PAIR + _TWO.replace("{more}", ", or complex"),
+    "real two": _PAIR + _TWO.replace("{more}", ", or is complex"),
     "errors of a reduction of": (
         "Raises:\n"
-        "    TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``{0}`` no tensor or number.\n"
-        "    ValueError: ``axis`` is out of range or names an axis twice."
+        "    TypeError: If ``keep_dims`` is not a bool, ``axis`` is not an int, or ``{0}`` is neither a "
+        "tensor nor a number.\n"
+        "    ValueError: If ``axis`` is out of range or repeats an axis."
     ),
     "errors of square matrices": (
         "Raises:\n"
-        "    TypeError: ``{0}`` is no tensor, or has half precision.\n"
-        "    ValueError: the matrices are not square."
+        "    TypeError: If ``{0}`` is not a tensor, or is float16 or bfloat16.\n"
+        "    ValueError: If the matrices are not square."
     ),
     "errors of arguments": (
-        "Raises:\n    TypeError: an argument is of another type.\n    ValueError: the shapes do not fit."
+        "Raises:\n    TypeError: If an argument does not have its type.\n"
+        "    ValueError: If the shapes do not match."
     ),
     "errors of scattering": (
         "Raises:\n"
-        "    TypeError: the indices are not integers, or the element types differ.\n"
-        "    ValueError: the shape of ``updates`` does not fit.\n"
-        "    IndexError: a known index is out of range."
+        "    TypeError: If the indices are not integers, or the dtypes differ.\n"
+        "    ValueError: If the shape of ``updates`` does not match.\n"
+        "    IndexError: If a known index is out of range."
     ),
     "errors of a loss": (
         "Raises:\n"
-        "    TypeError: an operand is complex, or neither a tensor nor a number.\n"
-        "    ValueError: the shapes do not fit, or ``reduction`` is another word."
+        "    TypeError: If an operand is complex, or neither a tensor nor a number.\n"
+        "    ValueError: If the shapes do not match, or ``reduction`` is not one of these."
     ),
 }
 
@@ -111,7 +113,7 @@ class SharedSections:
         A Tensor.
     <BLANKLINE>
       Raises:
-        TypeError: ``factor`` is neither a tensor nor a number.
+        TypeError: If ``factor`` is neither a tensor nor a number.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -178,7 +180,7 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
 def _of_class(shared: str, text: str, item: type, names: Iterable[str] = ()) -> str:
     """The completed docstring of a class."""
     doc = _composed(shared, text, item)
-    parameters = inspect.signature(item).parameters.values()
+    parameters = _constructor(item).parameters.values()
     defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
     doc = _with_defaults(doc, defaults)
     has_own = "\nSee Also:\n" in doc
@@ -200,6 +202,7 @@ class Described(NamedTuple):
 #: an entry with a type: indentation, names, type, text with its further lines
 _TYPED = re.compile(r"^( +)(\**\w+(?:, \**\w+)*) \((.*?)\):(.*(?:\n\1 +\S.*)*)", re.M)
 _ENTRY = re.compile(r"([^:(]+?)(?: \((.*?)\))?:(.*)", re.S)
+_HEAD = re.compile(r"(?<=^ {4})\w+(?:, \w+)*(?=:| \()", re.M)  # the names of an entry
 _ADDED = re.compile(r"\s+Default: ``[^`]*``\.$")
 _WIDTH = 110
 
@@ -227,10 +230,15 @@ def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
 
     def completed(entry: re.Match[str]) -> str:
         indentation, names, kind, words = entry.groups()
-        first = names.partition(",")[0]
-        if first not in defaults:
-            return entry[0]
-        return argument_line(names, kind, words, defaults[first], indentation)
+        alike: dict[str, list[str]] = {}  # the names by their defaults
+        for name in names.split(", "):
+            alike.setdefault(repr(defaults[name]) if name in defaults else "", []).append(name)
+        return "\n".join(
+            argument_line(", ".join(each), kind, words, defaults[each[0]], indentation)
+            if shown
+            else f"{indentation}{', '.join(each)} ({kind}):{words}"
+            for shown, each in alike.items()
+        )
 
     return text[:start] + _TYPED.sub(completed, text[start:end]) + text[end:]
 
@@ -332,8 +340,9 @@ def _source(reference: str, item: Any) -> dict[str, str]:
 
 def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict[str, str]:
     """Sections about ``parameters`` in the names of those of ``item``, by position where these are others."""
-    for old, new in zip(parameters, _parameters(item), strict=False):
-        if new not in parameters:
+    own = _parameters(item)
+    for old, new in zip(parameters, own, strict=False):
+        if new not in parameters and old not in own:
             for header, text in sections.items():
                 sections[header] = renamed(text, {old: new})
     return sections
@@ -341,18 +350,24 @@ def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
     """Paragraphs or sections with other names of parameters, in entries and in the text."""
-    for old, new in names.items():
-        text = re.sub(rf"^    {re.escape(old)}(?=:| \()", f"    {new}", text, flags=re.M)
+    if not names:
+        return text
+    text = _HEAD.sub(lambda head: ", ".join(names.get(name, name) for name in head[0].split(", ")), text)
     quoted = {f"``{old}``": f"``{new}``" for old, new in names.items()}
-    return re.sub(r"``\w+``", lambda name: quoted.get(name[0], name[0]), text) if quoted else text
+    return re.sub(r"``\w+``", lambda name: quoted.get(name[0], name[0]), text)
 
 
 def _parameters(item: Any) -> list[str]:
     """The names of the parameters of a function, or of the constructor of a class."""
     if isinstance(item, type):
-        return list(inspect.signature(item).parameters)
+        return list(_constructor(item).parameters)
     code = inspect.unwrap(item).__code__
     return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + _variadic(code.co_flags)])
+
+
+def _constructor(item: type) -> inspect.Signature:
+    """The signature of the constructor; a base class may have a signature of its own."""
+    return inspect.signature(vars(item).get("__init__", item))
 
 
 def _variadic(flags: int) -> int:

@@ -31,7 +31,8 @@ __all__ = [
 _FLOAT16_BOUND = 6.0
 
 sigmoid = unary_function(
-    __name__, "sigmoid", special.sigmoid, "1 / (1 + exp(−x)) without overflow; derivative y (1 − y).",
+    __name__, "sigmoid", special.sigmoid,
+    "Compute the sigmoid 1 / (1 + exp(−x)); its derivative is y (1 − y).",
     "1.0", "0.7311", "Sigmoid Tensor mint mint.nn.functional", float_only=True,
 )  # fmt: skip
 
@@ -333,7 +334,7 @@ def tanhshrink(input: Any) -> Tensor:
 
 @public("GLU(axis=-1)(x)", "mint.nn.functional.glu(input, dim=-1)")
 def glu(x: Any, axis: int = -1) -> Tensor:
-    """Compute a · sigmoid(b), where a and b are the halves of ``x`` along an axis.
+    """Compute a · sigmoid(b) for the halves a and b of a tensor along an axis.
 
     Args:
         x (Tensor): real tensor with at least one axis.

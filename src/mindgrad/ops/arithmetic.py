@@ -31,7 +31,7 @@ add = binary_function(
     __name__,
     "add",
     rows.add,
-    "x + y; its derivatives are 1 and 1.",
+    "Add two tensors; the derivatives are 1 and 1.",
     "Tensor([1.0, 2.0]), 1",
     "[2. 3.]",
     "Add TensorAdd numpy",
@@ -40,18 +40,18 @@ sub = binary_function(
     __name__,
     "sub",
     rows.sub,
-    "x − y; its derivatives are 1 and −1.",
+    "Subtract two tensors; the derivatives are 1 and −1.",
     "1, Tensor([1.0, 2.0])",
     "[ 0. -1.]",
     "Sub numpy.subtract",
 )
 mul = binary_function(
-    __name__, "mul", rows.mul, "x · y; its derivatives are y and x.",
+    __name__, "mul", rows.mul, "Multiply two tensors; the derivatives are y and x.",
     "Tensor([1.0, 2.0]), Tensor([[3.0], [4.0]])", "[[3. 6.]\n [4. 8.]]",
     "Mul Tensor Tensor.multiply mint numpy.multiply",
 )  # fmt: skip
 _ratio = binary_function(
-    __name__, "true_divide", rows.div, "x / y; its derivatives are 1 / y and −x / y².",
+    __name__, "true_divide", rows.div, "Divide two tensors; the derivatives are 1 / y and −x / y².",
     "Tensor([1, 2]), 4", "[0.25 0.5 ]", float_only=True,
 )  # fmt: skip
 true_divide = public("Div RealDiv Tensor numpy.divide numpy")(
@@ -59,24 +59,26 @@ true_divide = public("Div RealDiv Tensor numpy.divide numpy")(
 )
 floor_div = binary_function(
     __name__, "floor_div", piecewise.floor_div,
-    "x / y rounded down, as Python's ``//``; its derivatives are 0.",
+    "Compute x / y rounded down, as Python's ``//``; the derivatives are 0.",
     "Tensor([7, -7]), 2", "[ 3 -4]", "FloorDiv Tensor.floor_divide mint.floor_divide numpy.floor_divide",
 )  # fmt: skip
 floor_mod = binary_function(
     __name__, "floor_mod", piecewise.mod,
-    "x − y · floor(x / y), as Python's ``%``: with the sign of ``y``; derivatives 1 and −floor(x / y).",
+    "Compute the remainder x − y · floor(x / y), with the sign of y.\n\n"
+    "    This is Python's ``%``. The derivatives are 1 and −floor(x / y).",
     "Tensor([7, -7]), 3", "[1 2]", "FloorMod Tensor.remainder mint.remainder numpy.remainder numpy.mod",
 )  # fmt: skip
 fmod = binary_function(
     __name__, "fmod", piecewise.fmod,
-    "x − y · trunc(x / y), as C's ``fmod``: with the sign of ``x``; derivatives 1 and −trunc(x / y).",
+    "Compute the remainder x − y · trunc(x / y), with the sign of x.\n\n"
+    "    This is C's ``fmod``. The derivatives are 1 and −trunc(x / y).",
     "Tensor([7, -7]), 3", "[ 1 -1]", "Mod TruncateMod Tensor mint numpy",
 )  # fmt: skip
 neg = unary_function(
     __name__,
     "neg",
     rows.neg,
-    "−x; its derivative is −1.",
+    "Negate a tensor; the derivative is −1.",
     "Tensor([1.0, -2.0])",
     "[-1.  2.]",
     "Neg Tensor Tensor.negative mint mint.negative numpy.negative",

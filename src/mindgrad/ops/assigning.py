@@ -19,21 +19,23 @@ __all__ = [
     "scatter_nd_mul", "scatter_nd_sub", "scatter_nd_update", "scatter_sub",
 ]  # fmt: skip
 
-_PARTS = """{what} at ``indices`` along the first axis; a Parameter is assigned.
+_PARTS = """{what} at indices along the first axis.
+
+    A Parameter is assigned the result.
 
     Args:
-        input_x: a Parameter, or a tensor, which does not change.
-        indices: integers of any shape, from 0.
-        updates: a tensor of the shape of ``indices`` and then the other axes of ``input_x``.
-        use_locking: accepted for compatibility: updates are never made at the same time.
+        input_x (Parameter or Tensor): the Parameter, or a tensor, which does not change.
+        indices (Tensor): nonnegative integers of any shape.
+        updates (Tensor): values of the shape of ``indices`` followed by the other axes of ``input_x``.
+        use_locking (bool): accepted for compatibility and ignored.
 
     Returns:
-        The new value.
+        Tensor: the new value.
 
     Raises:
-        TypeError: the indices are not integers, or the element types differ.
-        ValueError: the shape of ``updates`` does not fit.
-        IndexError: a known index is out of range.
+        TypeError: If the indices are not integers, or the dtypes differ.
+        ValueError: If the shape of ``updates`` does not match.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Parameter, Tensor, ops
     >>> w = Parameter(Tensor([1.0, 2.0, 3.0]), name="w")
@@ -42,11 +44,12 @@ _PARTS = """{what} at ``indices`` along the first axis; a Parameter is assigned.
     """
 
 _PLACES = (
-    _PARTS.replace("along the first axis; ", "of shape (…, k); ")
+    _PARTS.replace("at indices along the first axis.", "at multi-dimensional indices.")
     .replace(
-        "integers of any shape, from 0.", "integers of shape (…, k): a place along each of the first k axes."
+        "nonnegative integers of any shape.",
+        "nonnegative integers of shape (…, k): an index along each of the first k axes.",
     )
-    .replace("of the shape of ``indices`` and then the other axes", "of shape (…, the other axes)")
+    .replace("of the shape of ``indices`` followed by the other axes", "of shape (…, the other axes)")
     .replace("Tensor([1])", "Tensor([[1]])")
     .replace("axes) of ``input_x``", "axes of ``input_x``)")
 )
@@ -77,13 +80,13 @@ def _assigning(
     return public(form)(assigned)
 
 
-_SUB = (scattering.tensor_scatter_sub, "``input_x`` less ``updates``", "[ 1. -2.  3.]")
-_MUL = (scattering.tensor_scatter_mul, "``input_x`` times ``updates``", "[1. 8. 3.]")
-_DIV = (scattering.tensor_scatter_div, "``input_x`` divided by ``updates``", "[1.  0.5 3. ]")
-_MAX = (scattering.tensor_scatter_max, "The greater one of ``input_x`` and ``updates``", "[1. 4. 3.]")
-_MIN = (scattering.tensor_scatter_min, "The smaller one of ``input_x`` and ``updates``", "[1. 2. 3.]")
-_ADD = (scattering.tensor_scatter_add, "``input_x`` plus ``updates``", "[1. 6. 3.]")
-_SET = (scattering.tensor_scatter_update, "``input_x`` with ``updates``", "[1. 4. 3.]")
+_SUB = (scattering.tensor_scatter_sub, "Subtract updates", "[ 1. -2.  3.]")
+_MUL = (scattering.tensor_scatter_mul, "Multiply by updates", "[1. 8. 3.]")
+_DIV = (scattering.tensor_scatter_div, "Divide by updates", "[1.  0.5 3. ]")
+_MAX = (scattering.tensor_scatter_max, "Take the maximum with updates", "[1. 4. 3.]")
+_MIN = (scattering.tensor_scatter_min, "Take the minimum with updates", "[1. 2. 3.]")
+_ADD = (scattering.tensor_scatter_add, "Add updates", "[1. 6. 3.]")
+_SET = (scattering.tensor_scatter_update, "Write updates", "[1. 4. 3.]")
 
 scatter_sub = _assigning("scatter_sub", *_SUB, False)
 scatter_mul = _assigning("scatter_mul", *_MUL, False)

@@ -11,6 +11,7 @@ import numpy as np
 from mindgrad._base.checks import of_type
 from mindgrad._base.location import user_frame
 from mindgrad._base.refusal import location_of
+from mindgrad._base.shared_docs import with_sections
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.scope import apply
@@ -23,6 +24,7 @@ from mindgrad.rows.callback import Callback, callback
 __all__ = ["called", "name_of", "pure_callback", "type_of_result"]
 
 
+@with_sections
 def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: str = "sequential") -> Any:
     """Call a Python function on NumPy arrays, in eager and in compiled code.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank
 from mindgrad.ir.dtype import as_dtype, bool_, int32, uint8
 from mindgrad.ir.scope import apply, open_scopes
@@ -32,6 +33,7 @@ __all__ = [
 _WORLD = GlobalComm.WORLD_COMM_GROUP
 
 
+@with_sections
 class ReduceOp:
     """Reductions that combine the tensors of several processes.
 
@@ -242,17 +244,20 @@ def reduced_parts(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> T
 
 
 def broadcast(tensor: Any, process: int, group: str = _WORLD, operator: str = "Broadcast") -> Tensor:
-    """The ``tensor`` of one process, on all of them.
+    """Send the tensor of one process to all processes.
 
     Args:
-        tensor: a tensor of any shape, of the same type on all processes.
-        process: the rank whose tensor it is, among all processes.
-        group: the group of processes.
-        operator: who asks, for errors.
+        tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
+        process (int): rank of the process whose tensor is sent, among all processes.
+        group (str): the group of processes.
+        operator (str): name of the operator in errors.
+
+    Returns:
+        The tensor of that process.
 
     Raises:
-        TypeError: ``tensor`` is no tensor, or ``process`` no int.
-        ValueError: there is no such group, or no such rank in it.
+        TypeError: If ``tensor`` is not a tensor, or ``process`` is not an int.
+        ValueError: If the group does not exist, or does not have this rank.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import broadcast

@@ -27,14 +27,14 @@ __all__ = [
 # --- comparisons -------------------------------------------------------------------------------------
 
 equal = binary_function(
-    __name__, "equal", rows.equal, "x = y. NaN equals nothing, not even itself.",
+    __name__, "equal", rows.equal, "Check elementwise whether x = y; NaN is not equal to itself.",
     "Tensor([1.0, 2.0]), 2", "[False  True]", "Equal Tensor.eq Tensor mint.eq mint numpy",
 )  # fmt: skip
 not_equal = binary_function(
     __name__,
     "not_equal",
     rows.not_equal,
-    "x ≠ y.",
+    "Check elementwise whether x ≠ y.",
     "Tensor([1.0, 2.0]), 2",
     "[ True False]",
     "NotEqual Tensor.ne Tensor mint.ne mint numpy",
@@ -57,7 +57,7 @@ def _check_real(operator: str, *operands: Any) -> None:
 
 
 def _ordering(name: str, row: Primitive, sign: str, prints: str, *forms: str) -> Callable[[Any, Any], Tensor]:
-    what = f"x {sign} y; false where an element is NaN. Complex numbers have no order: a TypeError."
+    what = f"Check elementwise whether x {sign} y; false if an element is NaN."
     example = "Tensor([1.0, 2.0, 3.0]), 2"
     return binary_function(__name__, name, row, what, example, prints, *forms, check=_check_real)
 
@@ -188,18 +188,18 @@ def _logical(
         return apply(row, broadcast_to(x, shape), broadcast_to(y, shape))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{meaning}; an element that is not 0 is true.
+    function.__doc__ = f"""Compute the logical {meaning}; nonzero elements are true.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast, of any element type; ``input`` and ``other`` as
-            keywords too.
+        x, y (Tensor or number): operands of any dtype, whose shapes broadcast; also accepted as the
+            keywords ``input`` and ``other``.
 
     Returns:
-        Tensor of the broadcast shape and of Bool.
+        Boolean tensor of the broadcast shape.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number.
-        ValueError: the shapes do not broadcast.
+        TypeError: If an operand is neither a tensor nor a number.
+        ValueError: If the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.{name}(Tensor([True, True, False]), Tensor([True, False, False])))
@@ -211,7 +211,7 @@ def _logical(
 logical_and = _logical(
     "logical_and",
     logic.logical_and,
-    "x and y",
+    "AND",
     "[ True False False]",
     "LogicalAnd Tensor numpy",
     "mint.logical_and(input, other)",
@@ -219,7 +219,7 @@ logical_and = _logical(
 logical_or = _logical(
     "logical_or",
     logic.logical_or,
-    "x or y",
+    "OR",
     "[ True  True False]",
     "LogicalOr Tensor numpy",
     "mint.logical_or(input, other)",
@@ -227,7 +227,7 @@ logical_or = _logical(
 logical_xor = _logical(
     "logical_xor",
     logic.logical_xor,
-    "Either x or y, not both",
+    "XOR",
     "[False  True False]",
     "LogicalXor Tensor numpy",
     "mint.logical_xor(input, other)",
@@ -258,28 +258,29 @@ def logical_not(x: Any) -> Tensor:
 # --- bits --------------------------------------------------------------------------------------------
 
 bitwise_and = binary_function(
-    __name__, "bitwise_and", logic.bitwise_and, "The bits that are set in both.",
+    __name__, "bitwise_and", logic.bitwise_and, "Compute the bitwise AND of integers.",
     "Tensor([6, 5]), 3", "[2 1]", "BitwiseAnd Tensor mint numpy",
 )  # fmt: skip
 bitwise_or = binary_function(
-    __name__, "bitwise_or", logic.bitwise_or, "The bits that are set in one or both.",
+    __name__, "bitwise_or", logic.bitwise_or, "Compute the bitwise OR of integers.",
     "Tensor([6, 5]), 3", "[7 7]", "BitwiseOr Tensor mint numpy",
 )  # fmt: skip
 bitwise_xor = binary_function(
-    __name__, "bitwise_xor", logic.bitwise_xor, "The bits that are set in one and not in both.",
+    __name__, "bitwise_xor", logic.bitwise_xor, "Compute the bitwise XOR of integers.",
     "Tensor([6, 5]), 3", "[5 6]", "BitwiseXor Tensor mint numpy",
 )  # fmt: skip
 bitwise_not = unary_function(
-    __name__, "bitwise_not", logic.bitwise_not, "The bits that are not set: −1 − x of signed integers.",
+    __name__, "bitwise_not", logic.bitwise_not,
+    "Compute the bitwise NOT of integers: −1 − x for signed integers.",
     "Tensor([0, 5])", "[-1 -6]", "Invert Tensor Tensor.invert mint numpy numpy.invert",
 )  # fmt: skip
 bitwise_left_shift = binary_function(
     __name__, "bitwise_left_shift", logic.shift_left,
-    "x · 2ʸ without the bits that leave the element type.",
+    "Shift bits to the left: x · 2ʸ without the bits that overflow.",
     "Tensor([1, 3]), 2", "[ 4 12]", "LeftShift Tensor",
 )  # fmt: skip
 bitwise_right_shift = binary_function(
-    __name__, "bitwise_right_shift", logic.shift_right, "x / 2ʸ rounded down.",
+    __name__, "bitwise_right_shift", logic.shift_right, "Shift bits to the right: x / 2ʸ rounded down.",
     "Tensor([8, -8]), 2", "[ 2 -2]", "RightShift Tensor",
 )  # fmt: skip
 

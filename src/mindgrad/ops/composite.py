@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.shared_docs import document_all
 from mindgrad.api.gradient import GradOperation
 from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor
 from mindgrad.ir.tensor import Tensor
@@ -268,3 +269,6 @@ class Map(HyperMap):
     """
 
     _deep = False
+
+
+document_all(globals())

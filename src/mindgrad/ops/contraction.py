@@ -359,20 +359,21 @@ def _contracted(operator: str, a: Tensor, b: Tensor, left: tuple[int, ...], righ
 
 
 def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
-    """The sum over one axis of each operand, apart for each element of the first axis.
+    """Sum products over one axis of each operand, for each sample of a batch.
 
     Args:
-        x1, x2: tensors with at least two axes, the first of them equally long.
-        axes: the axes to sum over, an int or a pair; ``None``: the last of ``x1`` and the second to last
-            of ``x2`` (its last one, if it has two axes).
+        x1, x2 (Tensor): tensors with at least two axes and the same first size.
+        axes (int, pair of int, or None): the axes to sum over. ``None`` means the last axis of ``x1`` and
+            the second-to-last of ``x2`` (the last one if it has two axes).
 
     Returns:
-        Tensor with the first axis, the other axes of ``x1`` and those of ``x2``; with at least two axes.
+        Tensor with the first axis, the other axes of ``x1``, and the other axes of ``x2``; at least two
+        axes.
 
     Raises:
-        TypeError: an operand is no tensor, they hold truth values, or ``axes`` is neither.
-        ValueError: an operand has less than two axes, an axis is out of range or the first one, or
-            the axes are not equally long.
+        TypeError: If an operand is not a tensor or is Boolean, or ``axes`` has neither form.
+        ValueError: If an operand has fewer than two axes, an axis is out of range or the first one, or the
+            axes have different sizes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.batch_dot(Tensor([[1.0, 2.0], [0.0, 1.0]]), Tensor([[3.0, 4.0], [5.0, 6.0]])))

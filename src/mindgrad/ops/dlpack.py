@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.backend.dlpack import CPU, capsule_of, device_name, imported
 from mindgrad.backend.executable import array_type, copy_on_device
 from mindgrad.backend.xla import to_device
@@ -96,6 +97,7 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
     return _device_of(_on_device(self))
 
 
+@with_sections
 def from_dlpack(array: Any) -> Tensor:
     """Copy an array of another library into a tensor, through DLPack.
 

@@ -3,8 +3,10 @@
 Programs write ``from mindspore.ops import functional as F``.
 """
 
+from types import FunctionType as _FunctionType
 from typing import Any as _Any
 
+from mindgrad._base.shared_docs import document as _document
 from mindgrad.api.gradient import GradOperation, get_grad, grad, value_and_grad  # noqa: F401
 from mindgrad.api.hessian import ggnvp, hessian, hvp, vhp  # noqa: F401
 from mindgrad.api.jacobian import jacfwd, jacrev  # noqa: F401
@@ -166,3 +168,10 @@ __all__ = [name for name, value in globals().items() if callable(value) and name
 
 #: not among the names of ``ops``, where this is a module
 padding = _padding.widened_to
+
+
+# functions that ``public`` did not document
+for _item in list(globals().values()):
+    _is_own = isinstance(_item, _FunctionType) and _item.__module__.startswith("mindgrad.ops.")
+    if _is_own and "    See Also:" not in (_item.__doc__ or "    See Also:"):
+        _document(_item)

@@ -259,7 +259,9 @@ def _elementwise(x: Tensor, index: Tensor, axis: int) -> Tensor:
 
 @public("GatherD")
 def gather_d(x: Any, dim: int, index: Any) -> Tensor:
-    """Gather one element per index along an axis; another name of ``gather_elements``.
+    """Gather one element per index along an axis.
+
+    This is another name of :func:`gather_elements`.
 
     {as gather_elements}
 

@@ -64,7 +64,13 @@ def is_tensor(obj: Any) -> bool:
 
 
 def typeof(obj: Any) -> Any:
-    """The type of a value as an object: of a tensor with its element type.
+    """Return the type of a value as an object.
+
+    Args:
+        obj (object): any value.
+
+    Returns:
+        The type; for a tensor, with its dtype.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.typeof(Tensor([1.0])), ops.typeof(1.0), ops.typeof("a"))
@@ -235,7 +241,18 @@ def _scalar(name: str, sign: str, function: Callable[..., Any]) -> Callable[[Any
         return function(x, y)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"``x {sign} y`` of two numbers: MindSpore r1.x's name for the operator of Python."
+    method.__doc__ = f"""Compute ``x {sign} y`` of two numbers: MindSpore r1.x's name of Python's operator.
+
+    Args:
+        x, y (int or float): the numbers.
+
+    Returns:
+        The result.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.{name}(3, 2)
+    {function(3, 2)}
+    """
     return method
 
 
@@ -365,6 +382,9 @@ def print_(*input_x: Any) -> None:
 
     Args:
         *input_x (object): the values.
+
+    Returns:
+        Nothing.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.print_("x is", Tensor([1.0]))

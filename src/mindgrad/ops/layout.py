@@ -248,8 +248,8 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
 
     Args:
         input (Tensor): tensor of any shape.
-        axis (int, tuple of int, list of int, or None): axes to remove; their size must be 1. ``None``
-            removes all axes of size 1.
+        axis (int, tuple of int, list of int, or None): axes to remove; their size must be 1. ``None`` and
+            ``()`` remove all axes of size 1.
 
     Returns:
         Tensor with the elements of ``input``.

@@ -215,9 +215,9 @@ def layer_norm(
 
 @public("RmsNorm(epsilon=1e-06)(x, gamma)")
 def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]:
-    """Normalize by the root mean square over the last axes (Zhang and Sennrich, 2019).
+    """Normalize by the root mean square over the last axes.
 
-    The result is x / √(mean of x² + epsilon) · gamma.
+    The result is x / √(mean of x² + epsilon) · gamma (Zhang and Sennrich, 2019).
 
     Args:
         x (Tensor): real tensor.

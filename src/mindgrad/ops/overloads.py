@@ -7,6 +7,7 @@ the names; a method of two signatures is a function here.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -94,6 +95,7 @@ def _taking_tuple(method: Callable[..., Any], names: tuple[str, ...]) -> Callabl
         return method(self, *numbers)
 
     taking.__name__, taking.__doc__ = method.__name__, method.__doc__
+    vars(taking)["__signature__"] = inspect.signature(method)
     return taking
 
 
@@ -181,6 +183,10 @@ def sort(
 
     Returns:
         The sorted elements, and their indices as int32.
+
+    >>> from mindgrad import Tensor
+    >>> print(*Tensor([3.0, 1.0, 2.0]).sort())
+    [1. 2. 3.] [1 2 0]
     """
     return ordering.sort(self, axis, descending)
 
@@ -235,7 +241,7 @@ def flatten(self: Tensor, *args: Any, order: str = "C", start_dim: int = 0, end_
 
 @public("Tensor")
 def gather(self: Tensor, *args: Any, **named: Any) -> Tensor:
-    """Gather elements: ``x.gather(dim, index)`` or ``x.gather(indices, axis, batch_dims)``.
+    """Gather elements: ``x.gather(dim, index)`` or ``x.gather(indices, axis)``.
 
     See :func:`mindgrad.ops.gather_elements` and :func:`mindgrad.ops.gather`.
 
@@ -285,7 +291,7 @@ def scatter(self: Tensor, axis: int, index: Any, src: Any = None, *, value: Any 
 
 @public("Tensor")
 def scatter_add(self: Tensor, *args: Any, **named: Any) -> Tensor:
-    """Add values at indices: ``x.scatter_add(dim, index, src)`` or ``(indices, updates)``.
+    """Add values: ``x.scatter_add(dim, index, src)`` or ``(indices, updates)``.
 
     See :func:`mindgrad.ops.tensor_scatter_elements` and :func:`mindgrad.ops.tensor_scatter_add`.
 

@@ -28,12 +28,12 @@ __all__ = [
 ]  # fmt: skip
 
 relu = unary_function(
-    __name__, "relu", piecewise.relu, "max(x, 0); its derivative at 0 is 0.",
+    __name__, "relu", piecewise.relu, "Compute max(x, 0); its derivative at 0 is 0.",
     "Tensor([-1.0, 0.0, 2.0])", "[0. 0. 2.]",
     "ReLU Tensor", "mint.nn.functional.relu(input, inplace: placing=False)",
 )  # fmt: skip
 relu6 = unary_function(
-    __name__, "relu6", piecewise.relu6, "min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6.",
+    __name__, "relu6", piecewise.relu6, "Compute min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6.",
     "Tensor([-1.0, 2.0, 8.0])", "[0. 2. 6.]",
     "ReLU6", "mint.nn.functional.relu6(input, inplace: placing=False)",
 )  # fmt: skip
@@ -275,11 +275,11 @@ def softshrink(x: Any, lambd: float = 0.5) -> Tensor:
 
 
 def swiglu(input: Any, dim: int = -1) -> Tensor:
-    """Compute a · sigmoid(a) · b for the halves a and b along an axis (Shazeer, 2020).
+    """Compute a · sigmoid(a) · b for the halves of a tensor (Shazeer, 2020).
 
     Args:
         input (Tensor): real tensor.
-        dim (int): axis to halve.
+        dim (int): axis to halve into a and b.
 
     Returns:
         Tensor with half as many elements along ``dim``.

@@ -172,17 +172,19 @@ def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
 
 
 def cartesian_prod(*inputs: Any) -> Tensor:
-    """All combinations of one element of each vector, one in each row, the last vector's changing fastest.
+    """Return all combinations of one element of each vector as rows.
+
+    The last vector varies fastest.
 
     Args:
-        inputs: vectors of one element type.
+        *inputs (Tensor): 1-D tensors of the same dtype.
 
     Returns:
-        Tensor of shape (n₀ · n₁ · …, number of vectors); of one vector, itself.
+        Tensor of shape (n₀ · n₁ · …, number of vectors); for one vector, the vector itself.
 
     Raises:
-        TypeError: no vector is given, or an input is no tensor.
-        ValueError: an input does not have one axis.
+        TypeError: If no vector is given, or an input is not a tensor.
+        ValueError: If an input is not 1-D.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cartesian_prod(Tensor([1, 2]), Tensor([5, 6])))

@@ -24,28 +24,28 @@ __all__ = [
 
 abs = unary_function(
     __name__, "abs", piecewise.abs,
-    "|x|, real also for complex ``x``; its derivative is sign x, which is 0 at 0.",
+    "Compute the absolute value |x|; its derivative is sign x, which is 0 at 0.",
     "Tensor([-2, 0, 3])", "[2 0 3]", "Abs ComplexAbs Tensor Tensor.absolute mint mint.absolute numpy.fabs",
 )  # fmt: skip
 sign = unary_function(
-    __name__, "sign", piecewise.sign, "−1, 0 or 1 as ``x`` is below, at or above 0; derivative 0.",
+    __name__, "sign", piecewise.sign, "Compute the sign: −1, 0, or 1; its derivative is 0.",
     "Tensor([-2.0, 0.0, 3.0])", "[-1.  0.  1.]", "Sign Tensor mint numpy",
 )  # fmt: skip
 floor = unary_function(
-    __name__, "floor", piecewise.floor, "The largest integer not above ``x``; its derivative is 0.",
+    __name__, "floor", piecewise.floor, "Round down to an integer; the derivative is 0.",
     "Tensor([-1.5, 1.5])", "[-2.  1.]", "Floor Tensor mint numpy", integers_stay=True,
 )  # fmt: skip
 ceil = unary_function(
-    __name__, "ceil", piecewise.ceil, "The smallest integer not below ``x``; its derivative is 0.",
+    __name__, "ceil", piecewise.ceil, "Round up to an integer; the derivative is 0.",
     "Tensor([-1.5, 1.5])", "[-1.  2.]", "Ceil Tensor mint numpy", integers_stay=True,
 )  # fmt: skip
 trunc = unary_function(
-    __name__, "trunc", piecewise.trunc, "``x`` without its fraction; its derivative is 0.",
+    __name__, "trunc", piecewise.trunc, "Round towards 0 to an integer; the derivative is 0.",
     "Tensor([-1.5, 1.5])", "[-1.  1.]", "Trunc Tensor mint.fix mint numpy.fix numpy", integers_stay=True,
 )  # fmt: skip
 rint = unary_function(
     __name__, "rint", piecewise.round,
-    "The nearest integer, of two the even one; its derivative is 0.",
+    "Round to the nearest integer, ties to even; the derivative is 0.",
     "Tensor([0.5, 1.5, 2.4])", "[0. 2. 2.]", "Rint Round numpy", integers_stay=True,
 )  # fmt: skip
 
@@ -126,15 +126,15 @@ def heaviside(x: Any, values: Any) -> Tensor:
 # --- questions ---------------------------------------------------------------------------------------
 
 isnan = unary_function(
-    __name__, "isnan", logic.isnan, "Whether each element is NaN, as Bool.",
+    __name__, "isnan", logic.isnan, "Check elementwise for NaN.",
     'Tensor([1.0, float("nan")])', "[False  True]", "IsNan Tensor mint numpy",
 )  # fmt: skip
 isinf = unary_function(
-    __name__, "isinf", logic.isinf, "Whether each element is inf or −inf, as Bool.",
+    __name__, "isinf", logic.isinf, "Check elementwise for inf and −inf.",
     'Tensor([1.0, float("inf")])', "[False  True]", "IsInf Tensor mint numpy",
 )  # fmt: skip
 isfinite = unary_function(
-    __name__, "isfinite", logic.isfinite, "Whether each element is neither infinite nor NaN, as Bool.",
+    __name__, "isfinite", logic.isfinite, "Check elementwise for finite numbers, neither infinite nor NaN.",
     'Tensor([1.0, float("nan")])', "[ True False]", "IsFinite Tensor mint numpy",
 )  # fmt: skip
 

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.api.jit import JitFunction
 from mindgrad.ir.partition import current
 from mindgrad.ir.scope import open_scopes
@@ -77,6 +78,7 @@ class Sharded(JitFunction):
             parameter.layout = (partition.devices, axes)
 
 
+@with_sections
 def shard(
     fn: Callable[..., Any], in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None
 ) -> Sharded:

@@ -218,7 +218,9 @@ def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
     "BatchToSpaceND(block_shape: integers, crops: anything('a pair of ints for each axis of space'))(x)",
 )
 def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
-    """Move the batch axis to blocks of space, and crop: the inverse of space_to_batch_nd.
+    """Move the batch axis to blocks of space, and crop.
+
+    This is the inverse of :func:`space_to_batch_nd`.
 
     Args:
         input_x (Tensor): tensor of shape (N, …, M spatial axes).

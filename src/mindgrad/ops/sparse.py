@@ -48,14 +48,23 @@ def _of_values(layout: str, name: str, function: Callable[..., Any]) -> Callable
     example = "COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))"
     if layout == "csr":
         example = "CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([1.0]), (2, 2))"
-    apply_to_values.__doc__ = f"""The {kind.__name__} whose stored values are :func:`{name}` of those of x.
+    apply_to_values.__doc__ = f"""Apply :func:`{name}` to the stored values of a {kind.__name__}.
+
+    Args:
+        x ({kind.__name__}): the sparse tensor.
+
+    Returns:
+        {kind.__name__} with the same indices.
 
     Raises:
-        TypeError: ``x`` is no {kind.__name__}.
+        TypeError: If ``x`` is not a {kind.__name__}.
 
     >>> from mindgrad import {kind.__name__}, Tensor, ops
     >>> ops.{layout}_{name}({example}).shape
     (2, 2)
+
+    See Also:
+        :func:`mindgrad.ops.{name}`, :func:`mindgrad.ops.{"csr" if layout == "coo" else "coo"}_{name}`
     """
     return apply_to_values
 
@@ -397,7 +406,13 @@ def _part(name: str, kind: type, meaning: str, example: str, prints: str) -> Cal
         return getattr(_sparse(x, kind, name), member)
 
     get.__name__ = get.__qualname__ = name
-    get.__doc__ = f"""{meaning} of a {kind.__name__}.
+    get.__doc__ = f"""Return {meaning} of a {kind.__name__}.
+
+    Args:
+        x ({kind.__name__}): the sparse tensor.
+
+    Returns:
+        {"Tuple of int" if member.endswith("shape") else "Tensor"}.
 
     >>> from mindgrad import {kind.__name__}, Tensor, ops
     >>> print(ops.{name}({example}))
@@ -408,16 +423,16 @@ def _part(name: str, kind: type, meaning: str, example: str, prints: str) -> Cal
 
 _PARTS: dict[str, tuple[type, str, list[tuple[str, str, str]]]] = {
     "coo": (COOTensor, "COOTensor(Tensor([[0, 1]]), Tensor([6.0]), (2, 2))", [
-        ("dense_shape", "The shape", "(2, 2)"), ("indices", "The places", "[[0 1]]"),
-        ("values", "The values", "[6.]"),
+        ("dense_shape", "the shape", "(2, 2)"), ("indices", "the indices", "[[0 1]]"),
+        ("values", "the values", "[6.]"),
     ]),
     "csr": (CSRTensor, "CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))", [
-        ("dense_shape", "The shape", "(2, 2)"), ("indices", "The columns", "[1]"),
-        ("indptr", "The starts of the rows", "[0 1 1]"), ("values", "The values", "[6.]"),
+        ("dense_shape", "the shape", "(2, 2)"), ("indices", "the column indices", "[1]"),
+        ("indptr", "the row pointers", "[0 1 1]"), ("values", "the values", "[6.]"),
     ]),
     "row": (RowTensor, "RowTensor(Tensor([1]), Tensor([[6.0]]), (2, 1))", [
-        ("dense_shape", "The shape", "(2, 1)"), ("indices", "The rows", "[1]"),
-        ("values", "The values", "[[6.]]"),
+        ("dense_shape", "the shape", "(2, 1)"), ("indices", "the row indices", "[1]"),
+        ("values", "the values", "[[6.]]"),
     ]),
 }  # fmt: skip
 globals().update(

@@ -209,23 +209,23 @@ def _at(operator: str, indices: Any, shape: Any, dense: Any) -> Tensor:
 def segment_of_rows(
     operator: str, x: Any, indices: Any, segment_ids: Any, num_segments: Any, power: float
 ) -> Tensor:
-    """Sums of chosen rows over segments, divided by a power of the number of rows in each.
+    """Sum chosen rows over segments, divided by a power of the number of rows.
 
     Args:
-        operator: the name in messages.
-        x: a tensor of shape (a, …).
-        indices: the n rows that are taken, integers.
-        segment_ids: the segment of each, n integers in ascending order.
-        num_segments: how many there are; ``None`` for the last one's number plus 1.
-        power: 0 for the sum, ½ for the sum over √n, 1 for the mean.
+        operator (str): name of the operator in errors.
+        x (Tensor): tensor of shape (a, …).
+        indices (Tensor): integers, the indices of n rows.
+        segment_ids (Tensor): the segment of each row, n integers in ascending order.
+        num_segments (int, Tensor, or None): number of segments. ``None`` means the last segment plus 1.
+        power (float): 0 for the sum, ½ for the sum over √n, 1 for the mean.
 
     Returns:
-        Tensor of shape (segments, …); a segment without rows is 0.
+        Tensor of shape (segments, …); an empty segment is 0.
 
     Raises:
-        TypeError: an input is of another type.
-        ValueError: the shapes do not belong together.
-        RuntimeError: the number of segments is unknown while compiling.
+        TypeError: If an input does not have its type.
+        ValueError: If the shapes do not match.
+        RuntimeError: If the number of segments is unknown at compile time.
     """
     ids = operand(segment_ids, operator)
     if num_segments is None:

@@ -22,27 +22,29 @@ __all__ = [
 
 erf = unary_function(
     __name__, "erf", special.erf,
-    "The error function 2/√π ∫₀ˣ exp(−t²) dt; its derivative is 2/√π exp(−x²).",
+    "Compute the error function 2/√π ∫₀ˣ exp(−t²) dt.\n\n    Its derivative is 2/√π exp(−x²).",
     "1.0", "0.8427", "Erf Tensor mint", float_only=True,
 )  # fmt: skip
 erfc = unary_function(
     __name__, "erfc", special.erfc,
-    "1 − erf(x), exact for large ``x``; its derivative is −2/√π exp(−x²).",
+    "Compute 1 − erf(x), accurate for large x.\n\n    Its derivative is −2/√π exp(−x²).",
     "1.0", "0.1573", "Erfc Tensor mint", float_only=True,
 )  # fmt: skip
 erfinv = unary_function(
     __name__, "erfinv", special.erfinv,
-    "The inverse of ``erf``, ±inf at ±1 and NaN outside; its derivative is √π/2 exp(y²).",
+    "Compute the inverse error function.\n\n"
+    "    It is ±inf at ±1 and NaN outside of [−1, 1]. Its derivative is √π/2 exp(y²).",
     "0.5", "0.4769", "Erfinv Tensor mint", float_only=True,
 )  # fmt: skip
 lgamma = unary_function(
     __name__, "lgamma", special.lgamma,
-    "log |Γ(x)|, the logarithm of the gamma function; its derivative is ``digamma``.",
+    "Compute log |Γ(x)|, the logarithm of the gamma function.\n\n    Its derivative is ``digamma``.",
     "0.5", "0.5724", "Lgamma Tensor", float_only=True,
 )  # fmt: skip
 digamma = unary_function(
     __name__, "digamma", special.digamma,
-    "The derivative Γ'(x) / Γ(x) of ``lgamma``; its own derivative is ``polygamma(1, x)``.",
+    "Compute the digamma function Γ'(x) / Γ(x), the derivative of ``lgamma``.\n\n"
+    "    Its own derivative is ``polygamma(1, x)``.",
     "0.5", "-1.9635", "Digamma Tensor", float_only=True,
 )  # fmt: skip
 
@@ -149,22 +151,23 @@ def logit(input: Any, eps: float | None = None) -> Tensor:
 
 bessel_j0 = unary_function(
     __name__, "bessel_j0", bessel.bessel_j,
-    "J₀(x), the Bessel function of the first kind of order 0; its derivative is −J₁(x).",
+    "Compute the Bessel function of the first kind J₀(x).\n\n    Its derivative is −J₁(x).",
     "1.0", "0.7652", "BesselJ0", float_only=True, n=0,
 )  # fmt: skip
 bessel_j1 = unary_function(
     __name__, "bessel_j1", bessel.bessel_j,
-    "J₁(x), the Bessel function of the first kind of order 1; its derivative is (J₀(x) − J₂(x)) / 2.",
+    "Compute the Bessel function of the first kind J₁(x).\n\n    Its derivative is (J₀(x) − J₂(x)) / 2.",
     "1.0", "0.4401", "BesselJ1", float_only=True, n=1,
 )  # fmt: skip
 bessel_i0e = unary_function(
     __name__, "bessel_i0e", bessel.bessel_ie,
-    "exp(−|x|) I₀(x), which does not overflow; its derivative at 0 is 0, by convention.",
+    "Compute the scaled modified Bessel function exp(−|x|) I₀(x).\n\n"
+    "    It does not overflow. Its derivative at 0 is 0 by convention.",
     "1.0", "0.4658", "BesselI0e", float_only=True, n=0,
 )  # fmt: skip
 bessel_i1e = unary_function(
     __name__, "bessel_i1e", bessel.bessel_ie,
-    "exp(−|x|) I₁(x), which does not overflow.",
+    "Compute the scaled modified Bessel function exp(−|x|) I₁(x).",
     "1.0", "0.2079", "BesselI1e", float_only=True, n=1,
 )  # fmt: skip
 
@@ -221,24 +224,24 @@ def i0(input: Any) -> Tensor:
 
 bessel_y0 = unary_function(
     __name__, "bessel_y0", bessel_second.bessel_y,
-    "Y₀(x), the Bessel function of the second kind of order 0, −inf at 0 and NaN below; its derivative "
-    "is −Y₁(x).",
+    "Compute the Bessel function of the second kind Y₀(x).\n\n    It is −inf at 0 and NaN below. Its "
+    "derivative is −Y₁(x).",
     "1.0", "0.0883", "BesselY0", float_only=True, n=0,
 )  # fmt: skip
 bessel_y1 = unary_function(
     __name__, "bessel_y1", bessel_second.bessel_y,
-    "Y₁(x), the Bessel function of the second kind of order 1, −inf at 0 and NaN below; its derivative "
-    "is (Y₀(x) − Y₂(x)) / 2.",
+    "Compute the Bessel function of the second kind Y₁(x).\n\n    It is −inf at 0 and NaN below. Its "
+    "derivative is (Y₀(x) − Y₂(x)) / 2.",
     "1.0", "-0.7812", "BesselY1", float_only=True, n=1,
 )  # fmt: skip
 bessel_k0e = unary_function(
     __name__, "bessel_k0e", bessel_second.bessel_ke,
-    "exp(x) K₀(x), which does not vanish for large x.",
+    "Compute the scaled modified Bessel function exp(x) K₀(x).",
     "1.0", "1.1445", "BesselK0e", float_only=True, n=0,
 )  # fmt: skip
 bessel_k1e = unary_function(
     __name__, "bessel_k1e", bessel_second.bessel_ke,
-    "exp(x) K₁(x), which does not vanish for large x.",
+    "Compute the scaled modified Bessel function exp(x) K₁(x).",
     "1.0", "1.6362", "BesselK1e", float_only=True, n=1,
 )  # fmt: skip
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.ir import constant_arguments, settings
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.tensor import Tensor
@@ -68,6 +69,7 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None) -> Tensor:
     return Tensor(data, self.dtype if dtype is None else dtype)
 
 
+@with_sections
 def from_numpy(array: np.ndarray) -> Tensor:
     """Copy a NumPy array into a tensor.
 
@@ -90,6 +92,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return Tensor(array)
 
 
+@with_sections
 def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Tensor:
     """Copy the bytes of a buffer into a 1-D tensor.
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.ir.partition import Allocation, Axes
 
 __all__ = ["Layout"]
@@ -14,6 +15,7 @@ __all__ = ["Layout"]
 _WHOLE = "None"
 
 
+@with_sections
 class Layout:
     """Layout of tensors over a mesh of devices.
 

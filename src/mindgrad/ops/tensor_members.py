@@ -185,13 +185,21 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return cast(self, other.dtype)
 
 
-def converter(dtype: types.DType) -> Callable[[Tensor], Tensor]:
-    """The method that converts to ``dtype``."""
+def converter(name: str, dtype: types.DType) -> Callable[[Tensor], Tensor]:
+    """The method ``name`` that converts to ``dtype``."""
 
     def method(self: Tensor) -> Tensor:
         return cast(self, dtype)
 
-    method.__doc__ = f"The tensor with the element type {dtype}."
+    method.__doc__ = f"""Convert to dtype {str(dtype).lower()}.
+
+    Returns:
+        Tensor.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.0]).{name}().dtype
+    {dtype}
+    """
     return method
 
 
@@ -200,7 +208,7 @@ for _name, _type in {
     "float": types.float32, "half": types.float16, "int": types.int32, "long": types.int64,
     "short": types.int16,
 }.items():  # fmt: skip
-    public(f"Tensor.{_name}")(converter(_type))
+    public(f"Tensor.{_name}")(converter(_name, _type))
 
 
 @public("Tensor")
@@ -470,7 +478,10 @@ def index_add(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1
 
 @public("Tensor.contiguous Tensor.init_data Tensor.to_tensor Tensor.value")
 def itself(self: Tensor) -> Tensor:
-    """The tensor itself.
+    """Return the tensor itself.
+
+    Returns:
+        The tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0]).contiguous())

@@ -71,7 +71,7 @@ class BatchNorm1d(_BatchNorm, _nn.BatchNorm1d):
 class BatchNorm2d(_BatchNorm, _nn.BatchNorm2d):
     """Batch normalization of 4-D inputs (images), with PyTorch's arguments.
 
-    The arguments are the same as for :class:`BatchNorm1d`.
+    {as BatchNorm1d}
 
     >>> from mindgrad import mint
     >>> mint.nn.BatchNorm2d(3)(mint.ones((2, 3, 4, 4))).shape
@@ -82,7 +82,7 @@ class BatchNorm2d(_BatchNorm, _nn.BatchNorm2d):
 class BatchNorm3d(_BatchNorm, _nn.BatchNorm3d):
     """Batch normalization of 5-D inputs (volumes), with PyTorch's arguments.
 
-    The arguments are the same as for :class:`BatchNorm1d`.
+    {as BatchNorm1d}
 
     >>> from mindgrad import mint
     >>> mint.nn.BatchNorm3d(3)(mint.ones((2, 3, 2, 2, 2))).shape

@@ -132,7 +132,7 @@ class Conv1d(_Convolution, _nn.Conv1d):
 class Conv2d(_Convolution, _nn.Conv2d):
     """2-D convolution layer with PyTorch's arguments.
 
-    The arguments are the same as for :class:`Conv1d`, with ints or pairs for sizes.
+    {as Conv1d}
 
     >>> from mindgrad import mint
     >>> mint.nn.Conv2d(2, 3, 3, padding=(1, 0))(mint.ones((1, 2, 5, 5))).shape
@@ -143,7 +143,7 @@ class Conv2d(_Convolution, _nn.Conv2d):
 class Conv3d(_Convolution, _nn.Conv3d):
     """3-D convolution layer with PyTorch's arguments.
 
-    The arguments are the same as for :class:`Conv1d`, with ints or triples for sizes.
+    {as Conv1d}
 
     >>> from mindgrad import mint
     >>> mint.nn.Conv3d(1, 2, 3, padding=1)(mint.ones((1, 1, 4, 4, 4))).shape
@@ -183,7 +183,16 @@ class ConvTranspose2d(_nn.Conv2dTranspose):
 
 
 class GroupNorm(_nn.Cell):
-    """Groups of channels normalised: :func:`mindgrad.ops.group_norm` by Parameters ``weight`` and ``bias``.
+    """Group normalization with trainable Parameters ``weight`` and ``bias``.
+
+    See :func:`mindgrad.ops.group_norm`.
+
+    Args:
+        num_groups (int): number of groups of channels.
+        num_channels (int): number of channels.
+        eps (float): number added to the variance.
+        affine (bool): whether each channel has a trainable scale and shift.
+        dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import mint
     >>> mint.nn.GroupNorm(2, 4)(mint.ones((1, 4, 3, 3))).shape
@@ -207,9 +216,17 @@ class GroupNorm(_nn.Cell):
 
 
 class LayerNorm(_nn.Cell):
-    """The last axes normalised: :func:`mindgrad.ops.layer_norm` by Parameters ``weight`` and ``bias``.
+    """Layer normalization over the last axes, with trainable scale and shift.
 
-    Without ``elementwise_affine`` both are ``None``, without ``bias`` that one is.
+    See :func:`mindgrad.ops.layer_norm`. The Parameters are ``weight`` and ``bias``.
+
+    Args:
+        normalized_shape (int or tuple of int): sizes of the last axes, which are normalized together.
+        eps (float): number added to the variance.
+        elementwise_affine (bool): whether elements have a trainable scale and shift; otherwise ``weight``
+            and ``bias`` are ``None``.
+        bias (bool): whether elements have a trainable shift.
+        dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.LayerNorm(2, eps=0.0)(Tensor([[1.0, 3.0]])))
@@ -241,7 +258,13 @@ class LayerNorm(_nn.Cell):
 
 
 class Embedding(_nn.Cell):
-    """Rows of a table, the Parameter ``weight``; row ``padding_idx`` is 0 at first and is not trained.
+    """Embedding: look up rows of a trainable table, the Parameter ``weight``.
+
+    Args:
+        num_embeddings (int): number of rows.
+        embedding_dim (int): size of a row.
+        padding_idx (int or None): index of a row that is initialized with 0 and is not trained.
+        dtype (mindgrad.dtype): dtype of the table. ``None`` means float32.
 
     >>> from mindgrad import Tensor, mint
     >>> mint.nn.Embedding(5, 3)(Tensor([[1, 2]])).shape
@@ -273,7 +296,13 @@ def _renamed(parameter: Any, name: str) -> Any:
 
 
 class Dropout(_nn.Dropout):
-    """Drops elements with probability ``p`` in training: :class:`mindgrad.nn.Dropout`.
+    """Drop elements with probability ``p`` during training.
+
+    See :class:`mindgrad.nn.Dropout`.
+
+    Args:
+        p (float): probability that an element is dropped.
+        inplace (bool): whether to write the result into the input.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.Dropout(0.3)(Tensor([1.0])))
@@ -290,7 +319,11 @@ class Dropout(_nn.Dropout):
 
 
 class ELU(_nn.ELU):
-    """x above 0 and ``alpha · (exp x − 1)`` below.
+    """Compute x for positive x, and ``alpha · (exp x − 1)`` otherwise.
+
+    Args:
+        alpha (float): factor for negative values.
+        inplace (bool): whether to write the result into the input.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.ELU()(Tensor([1.0, 0.0])))
@@ -326,7 +359,14 @@ class GELU(_nn.GELU):
 
 
 class PReLU(_nn.Cell):
-    """x above 0 and ``weight · x`` below, with a Parameter: :func:`mindgrad.ops.prelu`.
+    """Compute x for positive x, and ``weight · x`` otherwise, with a Parameter.
+
+    See :func:`mindgrad.ops.prelu`.
+
+    Args:
+        num_parameters (int): number of slopes: 1, or the number of channels.
+        init (float): initial value of the slopes.
+        dtype (mindgrad.dtype): dtype of the Parameter. ``None`` means float32.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.PReLU()(Tensor([-4.0, 1.0])))
@@ -345,7 +385,10 @@ class PReLU(_nn.Cell):
 
 
 class Softmax(_nn.Softmax):
-    """exp x / Σ exp x along ``dim``, by default the last axis.
+    """Compute the softmax exp x / Σ exp x along an axis.
+
+    Args:
+        dim (int): the axis.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.Softmax(dim=0)(Tensor([0.0, 0.0])))
@@ -357,7 +400,10 @@ class Softmax(_nn.Softmax):
 
 
 class LogSoftmax(_nn.LogSoftmax):
-    """log softmax along ``dim``, by default the last axis.
+    """Compute the logarithm of the softmax along an axis.
+
+    Args:
+        dim (int): the axis.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.LogSoftmax(dim=0)(Tensor([0.0, -1000.0])))
@@ -369,7 +415,14 @@ class LogSoftmax(_nn.LogSoftmax):
 
 
 class BCEWithLogitsLoss(_nn.BCEWithLogitsLoss):
-    """The binary cross entropy of logits: :class:`mindgrad.nn.BCEWithLogitsLoss`.
+    """Compute the binary cross entropy of logits.
+
+    See :class:`mindgrad.nn.BCEWithLogitsLoss`.
+
+    Args:
+        weight (Tensor or None): weight of each element. ``None`` means 1.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        pos_weight (Tensor or None): weight of targets 1. ``None`` means 1.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.BCEWithLogitsLoss()(Tensor([-800.0]), Tensor([1.0])))
@@ -381,7 +434,13 @@ class BCEWithLogitsLoss(_nn.BCEWithLogitsLoss):
 
 
 class SmoothL1Loss(_nn.SmoothL1Loss):
-    """x²/2β below β and |x| − β/2 above: :class:`mindgrad.nn.SmoothL1Loss`, averaged by default.
+    """Compute the smooth L1 loss: x²/2β below β and |x| − β/2 above.
+
+    See :class:`mindgrad.nn.SmoothL1Loss`.
+
+    Args:
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        beta (float): the bound β.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.SmoothL1Loss()(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad import nn
+from mindgrad._base.shared_docs import document
 from mindgrad.ir.tensor import Tensor
 from mindgrad.mint.nn import functional as own
 from mindgrad.nn.function_cells import function_cell
@@ -130,9 +131,12 @@ def conv_transpose2d(
 
 
 relu_, sigmoid_ = IN_PLACE["relu_"], IN_PLACE["sigmoid_"]
-elu_ = in_place("elu_", own.elu, "x above 0 and ``alpha · (exp x − 1)`` below")
-hardtanh_ = in_place("hardtanh_", functional.hardtanh, "x held between ``min_val`` and ``max_val``")
-threshold_ = in_place("threshold_", functional.threshold, "x above ``threshold`` and ``value`` elsewhere")
+elu_ = in_place("elu_", own.elu, "the exponential linear unit")
+hardtanh_ = in_place("hardtanh_", functional.hardtanh, "x clipped to ``min_val`` and ``max_val``")
+threshold_ = in_place("threshold_", functional.threshold, "x above a threshold and ``value`` otherwise")
+
+for _method in (elu_, hardtanh_, threshold_):
+    document(_method, [f"mindgrad.mint.nn.functional.{_method.__name__[:-1]}"])
 
 FUNCTIONS = [
     "adaptive_max_pool1d", "adaptive_max_pool2d", "avg_pool1d", "avg_pool3d", "conv_transpose2d", "dropout2d",

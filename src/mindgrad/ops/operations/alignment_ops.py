@@ -32,23 +32,24 @@ __all__ = ["CTCLoss"]
 def sparse_ctc_loss(
     x: Any, labels_indices: Any, labels_values: Any, sequence_length: Any, zero_infinity: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """The loss of connectionist temporal classification for labels of a sparse matrix, and its derivative.
+    """Compute the CTC loss for labels of a sparse matrix, and its derivative.
 
     Args:
-        x: logits of shape (t, n, c): time, batch, classes, of which the last is the blank.
-        labels_indices: the sequence and the place of each label, integers of shape (k, 2).
-        labels_values: the k labels.
-        sequence_length: how many times of each sequence count: n integers.
-        zero_infinity: whether labels that need more times have the loss 0, and not ∞.
+        x (Tensor): logits of shape (t, n, c): time, batch, classes, of which the last is the blank.
+        labels_indices (Tensor): sequence and position of each label, integers of shape (k, 2).
+        labels_values (Tensor): the k labels.
+        sequence_length (Tensor): number of time steps of each sequence: n integers.
+        zero_infinity (bool): whether labels that need more time steps have the loss 0 instead of ∞.
 
     Returns:
-        The loss of each sequence, of shape (n,), and the derivative of their sum by ``x``. Derivatives of
-        every order flow through both.
+        The loss of each sequence, of shape (n,), and the derivative of their sum with respect to ``x``.
+        Derivatives of every order flow through both.
 
     Raises:
-        TypeError: an input is of another type.
-        ValueError: a shape is another, or a length too large.
-        NotImplementedError: repeated labels are to be collapsed, or repeated outputs not to be.
+        TypeError: If an input does not have its type.
+        ValueError: If a shape is wrong, or a length is too large.
+        NotImplementedError: If repeated labels should be collapsed, or repeated outputs should not be
+            merged.
     """
     logits = operand(x, "CTCLoss")
     places, values = operand(labels_indices, "CTCLoss"), cast(operand(labels_values, "CTCLoss"), int32)

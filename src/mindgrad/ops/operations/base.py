@@ -287,7 +287,10 @@ def _documentation(
     if parameters is None:
         parameters = _by_name([*attributes, *names], function)
     doc = FunctionDoc.of(function, parameters)
-    lines = [doc.summary, "", f"Class form of :func:`{path_of(function)}`: {_CALLS[bool(attributes)]}."]
+    path, how = path_of(function), _CALLS[bool(attributes)]
+    is_public = path.count(".") == 2  # in mindgrad.ops itself
+    what = f"Class form of :func:`{path}`: {how}." if is_public else f"{how[0].upper()}{how[1:]}."
+    lines = [doc.summary, "", what]
     for note in doc.notes:
         lines += ["", note]
     if attributes:

@@ -149,7 +149,7 @@ class ForiLoop:
 
 
 class Scan:
-    """Call a function with each element of a sequence and a carried value, and collect its outputs.
+    """Call a function with each element of a sequence and a carried value.
 
     Inputs:
         - **loop_func** (function) - called as ``loop_func(carry, x)``, returns ``(next carry, y)``.

@@ -23,6 +23,9 @@ class Primitive:
 
     Programs cannot derive operators from it or create one by name.
 
+    Args:
+        name (str): name of the operator.
+
     Raises:
         TypeError: If it is called, or a class of the program is derived from it.
 
@@ -101,6 +104,9 @@ class Primitive:
 class PrimitiveWithInfer(Primitive):
     """Base class of operators in Python in MindSpore; not supported by mindgrad.
 
+    Args:
+        name (str): name of the operator.
+
     Raises:
         TypeError: If it is called, or a class of the program is derived from it.
     """
@@ -108,6 +114,9 @@ class PrimitiveWithInfer(Primitive):
 
 class PrimitiveWithCheck(Primitive):
     """Base class of operators in Python in MindSpore; not supported by mindgrad.
+
+    Args:
+        name (str): name of the operator.
 
     Raises:
         TypeError: If it is called, or a class of the program is derived from it.
