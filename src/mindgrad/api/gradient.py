@@ -99,37 +99,41 @@ def _warn_of_constants(owner: str, args: Sequence[Any], positions: Sequence[int]
 
 
 class GradOperation:
-    """Makes gradient functions: ``GradOperation(...)(fn, weights)(*inputs[, sens])``.
+    """Factory of gradient functions: ``GradOperation(...)(fn, weights)(*inputs)``.
 
-    The gradient is that of the sum of all outputs, or with ``sens_param`` of the outputs multiplied
-    by ``sens`` and summed. As in MindSpore only Tensors (and what ``mutable`` made) are differentiated; other
-    inputs are constants and are left out of the result, with a warning where nothing remains
-    (:func:`mindgrad.grad` differentiates floats and containers). What an output does not depend on has
-    gradient zero. ``requires_grad`` selects the ``trainable_params()`` of a Cell only: a Parameter with
-    ``requires_grad=False`` that is an input has its real gradient.
+    The gradient is the gradient of the sum of all output elements. With ``sens_param`` the outputs are first
+    multiplied by ``sens``. As in MindSpore, only Tensors and :func:`mutable` containers are differentiated.
+    Other inputs are constants and are left out of the result; if no input remains, a warning says so.
+    :func:`mindgrad.grad` also differentiates floats and containers. The gradient with respect to an unused
+    input is zero. ``requires_grad`` only selects ``trainable_params()`` of a Cell: a Parameter
+    with ``requires_grad=False`` that is an input has its true gradient.
 
     ======== ============ =========================================================================
-    get_all  get_by_list  result
+    get_all  get_by_list  returned
     ======== ============ =========================================================================
-    False    False        the gradient of the first input; ``()`` if that is a constant
-    True     False        a tuple over the inputs
-    False    True         a tuple over the weights; bare for a single Parameter
-    True     True         ``((over the inputs), (over the weights))``
+    False    False        gradient with respect to the first input; ``()`` if it is a constant
+    True     False        tuple of gradients, one for each input
+    False    True         tuple of gradients, one for each weight; one gradient for a single Parameter
+    True     True         ``((gradients of inputs), (gradients of weights))``
     ======== ============ =========================================================================
 
     Args:
-        get_all: whether to differentiate with respect to all inputs.
-        get_by_list: whether to differentiate with respect to ``weights``.
-        sens_param: whether the gradient function takes one more argument, the last, or by keyword
-            ``sens``: a Tensor like the output, or a tuple of them for a tuple of outputs.
+        get_all (bool, optional): whether to differentiate with respect to all inputs. Default: ``False``.
+        get_by_list (bool, optional): whether to differentiate with respect to ``weights``. Default:
+            ``False``.
+        sens_param (bool, optional): whether the gradient function takes one more argument, as the last one or
+            by the keyword ``sens``. It is a Tensor with the shape and dtype of the output, or a tuple of them
+            for a tuple of outputs. Default: ``False``.
 
     Raises:
-        TypeError: a flag is no bool.
+        TypeError: If a flag is not a bool. In a call of the gradient function, if the number of arguments is
+            wrong, an argument is a NumPy array, an output is neither a tensor nor a number, or the dtype or
+            structure of ``sens`` differs from the output.
+        ValueError: In a call of the gradient function, if the shape or length of ``sens`` differs from the
+            output.
 
-    The gradient function has the shapes and dtypes of the inputs; an integer input has an integer
-    gradient, with a warning. It raises ``TypeError`` for a wrong number of arguments, a NumPy array
-    among them, an output that is no tensor or number, and a ``sens`` of another dtype or structure
-    than the output; ``ValueError`` for a ``sens`` of another shape or length.
+    Gradients have the shapes and dtypes of the inputs. An integer input has an integer gradient, with a
+    warning.
 
     >>> import mindgrad as ms
     >>> x, y = ms.Tensor([2.0]), ms.Tensor([5.0])
@@ -140,6 +144,9 @@ class GradOperation:
     [20.] [4.]
     >>> print(ms.ops.GradOperation(sens_param=True)(f)(x, y, ms.Tensor([0.5])))
     [10.]
+
+    See Also:
+        :func:`mindgrad.grad`, :func:`mindgrad.value_and_grad`
     """
 
     def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False) -> None:
@@ -157,18 +164,22 @@ class GradOperation:
         )
 
     def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
-        """The gradient function of ``fn``.
+        """Return the gradient function of ``fn``.
 
         Args:
-            fn: a Cell or a function.
-            weights: with ``get_by_list``, a ParameterTuple (or list, or one Parameter); a Parameter
-                that ``fn`` does not use has gradient zero, one with ``requires_grad=False`` its real
-                gradient. Without it the weights are the trainable Parameters of ``fn``, a Cell or a method of
-                one, when the gradient is taken. Ignored otherwise.
+            fn (Callable or Cell): function to differentiate.
+            weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
+                respect to, if ``get_by_list`` is set; ignored otherwise. ``None``: the trainable Parameters
+                that the Cell has when the gradient is computed. A Parameter that ``fn`` does not use has
+                gradient zero. ``requires_grad=False`` does not change the gradient of a Parameter. Default:
+                ``None``.
+
+        Returns:
+            Callable: takes the arguments of ``fn`` and returns the gradient.
 
         Raises:
-            RuntimeError: ``fn`` cannot be called; ``weights`` is missing for a function, which has none.
-            TypeError: ``weights`` is nothing of these.
+            RuntimeError: If ``fn`` is not callable, or ``weights`` is missing and ``fn`` is not a Cell.
+            TypeError: If ``weights`` has an unsupported type.
         """
         check_callable("GradOperation", fn, RuntimeError)
         listed = None
@@ -246,42 +257,59 @@ def grad(
     return_ids: bool = False,
     sens_param: bool = False,
 ) -> Callable[..., Any]:
-    """The gradient function of ``fn``: of the sum of its outputs, or of its first with ``has_aux``.
+    """Return a function that computes the gradient of ``fn``.
 
-    r1.6 writes ``grad(fn, grad_position, sens_param)``: a bool in the third place is ``sens_param``.
+    If ``fn`` returns several values or a non-scalar tensor, the result is the gradient of the *sum* of all
+    elements, as in MindSpore. Use :func:`jacobian` for the full derivative.
 
     Args:
-        fn: a Cell or a function.
-        grad_position: the input to differentiate with respect to, or a tuple of several; ``None``
-            for none (then ``weights`` are needed). Each is a Tensor, a float, or a list, tuple (a named
-            one too), dict or dataclass of these, nested to any depth. Other arguments are constants. To
-            ``fn`` such a float is a tensor of no axes that computes as a float does; but ``isinstance(x,
-            float)`` is false in PYNATIVE_MODE, and functions of ``math`` are refused.
-        weights: a ParameterTuple, tuple or list of Parameters, or one Parameter.
-        has_aux: whether only the first of several outputs is differentiated, and the others are
-            given back.
-        return_ids: whether each gradient is given as ``(position, gradient)`` or
-            ``(name, gradient)``; see :func:`get_grad`.
-        sens_param: whether the gradient function takes one more argument, like the output, that
-            scales it (a tuple for a tuple).
+        fn (Callable or Cell): function to differentiate.
+        grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
+            respect to. An argument may be a Tensor, a float, or a list, tuple, dict, or dataclass of these,
+            nested to any depth. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
+        weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
+            respect to. Default: ``None``.
+        has_aux (bool, optional): whether to differentiate only the first output, and return the other outputs
+            unchanged. Default: ``False``.
+        return_ids (bool, optional): whether to return each gradient as a pair ``(position, gradient)`` or
+            ``(name, gradient)``, for :func:`get_grad`. Default: ``False``.
+        sens_param (bool, optional): whether the gradient function takes one more argument, which is
+            multiplied with the output before the sum. It has the shape and dtype of the output (a tuple for a
+            tuple). A bool as the third positional argument also sets it, as in MindSpore 1.6. Default:
+            ``False``.
 
     Returns:
-        A function of the arguments of ``fn``. The gradient of an input has its structure: that of a float
-        is a float, and where a container holds ``None`` there is ``None``. As in MindSpore an input that is
-        an int, a bool, a str or ``None`` is left out, with a warning if no other remains. It gives one
-        gradient for one such position, a tuple for several, the same for ``weights`` (one Parameter: one
-        gradient), and ``(by position, by weights)`` for both; with ``has_aux``, ``(gradients, tuple of the
-        other outputs)``.
+        Callable: takes the arguments of ``fn`` and returns the gradient. A gradient has the structure of its
+        argument: a float has a float, a dict has a dict, and ``None`` in a container stays ``None``.
+
+        ====================  =================================================
+        requested             returned
+        ====================  =================================================
+        one position          gradient
+        several positions     tuple of gradients
+        weights               gradient of one Parameter, or tuple of gradients
+        positions, weights    ``(by_position, by_weights)``
+        with ``has_aux``      ``(gradients, tuple of the other outputs)``
+        ====================  =================================================
+
+        As in MindSpore, an int, bool, string, or ``None`` argument is left out of the result. If no argument
+        remains, a warning says so and the result is ``()``.
 
     Raises:
-        TypeError: an argument has another type than those above.
-        ValueError: a position is negative or stands twice; nothing is asked for.
-        RuntimeError: ``grad_position`` is empty.
+        TypeError: If ``fn`` is not callable, or an argument has an unsupported type.
+        ValueError: If a position is negative or repeated, or if neither ``grad_position`` nor ``weights`` is
+            given.
+        RuntimeError: If ``grad_position`` is an empty tuple.
 
-    The gradient function raises ``IndexError`` if a position is beyond its inputs, and what that of
-    :class:`GradOperation` raises; also ``TypeError`` if something in an input has no derivative:
-    an int, a bool, a str, a Tensor of integers in a container (that of an input itself is of integers, with
-    a warning). Within :func:`mutable`, what is no data is a constant of a dataclass instead.
+    Errors in a call of the gradient function:
+
+    - ``IndexError``: a position exceeds the number of arguments.
+    - ``TypeError``: a container has an int, bool, string, or integer tensor, none of which has a derivative.
+      In a dataclass within :func:`mutable` such a field is a constant instead.
+    - ``TypeError`` and ``ValueError`` of :class:`mindgrad.ops.GradOperation`.
+
+    Within ``fn`` a float argument is a scalar tensor. It computes like a float, but ``isinstance(x, float)``
+    is false in PYNATIVE_MODE, and functions of the module ``math`` raise an error.
 
     >>> import mindgrad as ms
     >>> f = lambda x, y: x * x * y
@@ -291,6 +319,10 @@ def grad(
     [20.] [4.]
     >>> ms.grad(lambda p: (p["w"] * p["k"]).sum())({"w": ms.Tensor([1.0, 2.0]), "k": 5.0})
     {'w': Tensor(shape=[2], dtype=Float32, value= [ 5.00000000e+00,  5.00000000e+00]), 'k': 3.0}
+
+    See Also:
+        :func:`mindgrad.value_and_grad`, :func:`mindgrad.jvp`, :func:`mindgrad.vjp`,
+        :func:`mindgrad.jacobian`, :func:`mindgrad.hessian`, :func:`mindgrad.check_grad`
     """
     if isinstance(weights, bool):
         weights, sens_param = None, weights
@@ -306,15 +338,38 @@ def value_and_grad(
     return_ids: bool = False,
     sens_param: bool = False,
 ) -> Callable[..., Any]:
-    """Like :func:`grad`, with the result of ``fn``: a function that gives ``(result, gradients)``.
+    """Return a function that computes the result of ``fn`` together with its gradient.
 
-    The arguments and errors are those of :func:`grad`. With ``has_aux`` the result holds all outputs,
-    of which the first is differentiated.
+    Args:
+        fn (Callable or Cell): function to differentiate.
+        grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
+            respect to, as for :func:`grad`. Default: ``0``.
+        weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
+            respect to. Default: ``None``.
+        has_aux (bool, optional): whether to differentiate only the first output. Default: ``False``.
+        return_ids (bool, optional): whether to return each gradient with its position or name, for
+            :func:`get_grad`. Default: ``False``.
+        sens_param (bool, optional): whether the gradient function takes one more argument, which is
+            multiplied with the output before the sum. Default: ``False``.
+
+    Returns:
+        Callable: takes the arguments of ``fn`` and returns ``(result, gradients)``. ``gradients`` has the
+        structure that :func:`grad` returns. With ``has_aux``, ``result`` contains all outputs.
+
+    Raises:
+        TypeError: If ``fn`` is not callable, or an argument has an unsupported type.
+        ValueError: If a position is negative or repeated, or if neither ``grad_position`` nor ``weights`` is
+            given.
+        RuntimeError: If ``grad_position`` is an empty tuple.
 
     >>> import mindgrad as ms
     >>> value, slope = ms.value_and_grad(lambda x: x * x)(ms.Tensor([3.0]))
     >>> print(value, slope)
     [9.] [6.]
+
+    See Also:
+        :func:`mindgrad.grad`, :func:`mindgrad.get_grad`, :func:`mindgrad.vjp`,
+        :func:`mindgrad.nn.ForwardValueAndGrad`
     """
     return _by_position("value_and_grad", fn, grad_position, weights, has_aux, return_ids, sens_param)
 
@@ -382,20 +437,26 @@ def _positional(
 
 
 def get_grad(gradients: Any, identifier: Any) -> Any:
-    """One gradient from what a gradient function with ``return_ids=True`` gave.
+    """Select one gradient from the result of ``grad(..., return_ids=True)``.
 
     Args:
-        gradients: the result of the gradient function.
-        identifier: the position of an input, or a Parameter.
+        gradients (tuple): result of the gradient function.
+        identifier (int or Parameter): position of an argument, or a Parameter.
+
+    Returns:
+        Tensor, float, or container of these: the gradient with respect to ``identifier``.
 
     Raises:
-        TypeError: ``identifier`` is no int and no Parameter.
-        RuntimeError: no gradient has this identifier.
+        TypeError: If ``identifier`` is neither an int nor a Parameter.
+        RuntimeError: If ``gradients`` has no gradient with this identifier.
 
     >>> import mindgrad as ms
     >>> found = ms.grad(lambda x, y: x * y, (0, 1), return_ids=True)(ms.Tensor([2.0]), ms.Tensor([5.0]))
     >>> print(ms.get_grad(found, 1))
     [2.]
+
+    See Also:
+        :func:`mindgrad.grad`, :func:`mindgrad.value_and_grad`
     """
     if getattr(identifier, "is_parameter", False):
         key: Any = identifier.name

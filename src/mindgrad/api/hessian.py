@@ -51,37 +51,47 @@ def hessian(
     weights: Any = None,
     sparse: bool = False,
 ) -> Callable[..., Any]:
-    """The Hessian of ``fn``: all its second derivatives.
+    """Return a function that computes the Hessian of ``fn``.
+
+    The Hessian contains all second derivatives. A dense Hessian needs memory proportional to the square of
+    the number of input elements. For products with vectors use :func:`hvp`.
 
     Args:
-        fn: a Cell or a function of Tensors, floats, and containers of these.
-        grad_position: the input to differentiate with respect to, or a tuple of several; ``None`` for
-            none (then ``weights`` are needed).
-        has_aux: whether only the first of several outputs is differentiated, and the others are given
-            back.
-        weights: a ParameterTuple, tuple or list of Parameters, or one Parameter; here or in the third
-            place, as for :func:`grad`.
-        sparse: whether to find out which second derivatives can be other than zero, compute only these, and
-            give SciPy's ``csr_array`` of shape ``(i.size, j.size)`` in place of each Tensor. ``fn`` then has
-            one output of one element. See ``docs/sparse.md`` and :func:`jacobian`.
+        fn (Callable or Cell): function of Tensors, floats, and containers of these.
+        grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
+            respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
+        has_aux (bool, optional): whether to differentiate only the first output, and return the other outputs
+            unchanged. Default: ``False``.
+        weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
+            respect to. They may also be the third positional argument, as for :func:`grad`. Default:
+            ``None``.
+        sparse (bool, optional): whether to compute only the second derivatives that can be nonzero, and
+            return them as a SciPy ``csr_array`` of shape ``(i.size, j.size)`` instead of each Tensor. ``fn``
+            must have one output of one element. See ``docs/sparse.md`` and :func:`jacobian`. Default:
+            ``False``.
 
     Returns:
-        A function of the arguments of ``fn``. For one output and one position it gives a Tensor of shape
-        ``output.shape + input.shape + input.shape``; for a tuple of positions a tuple over them of tuples
-        over them, ``H[i][j]`` with ``i.shape + j.shape``; for several weights the same over these, and
-        ``(by inputs, by weights)`` on both levels where both are asked for. Several outputs give a tuple
-        over them around it. Where an input is a container its structure stands there on both levels:
-        ``H["w"]["k"]``; a float counts as shape ``()``. With ``has_aux`` ``(Hessian, tuple of the other
-        outputs)``.
+        Callable: takes the arguments of ``fn`` and returns the Hessian.
+
+        ====================  ===============================================================
+        requested             returned
+        ====================  ===============================================================
+        one position          Tensor of shape ``(*output.shape, *input.shape, *input.shape)``
+        several positions     tuple of tuples ``H[i][j]``, each of shape ``(*i.shape, *j.shape)``
+        several weights       tuple of tuples
+        positions, weights    ``(by_position, by_weights)`` on both levels
+        several outputs       tuple with one entry of the above for each output
+        with ``has_aux``      ``(hessian, tuple of the other outputs)``
+        ====================  ===============================================================
+
+        Containers keep their structure on both levels: ``H["w"]["k"]``. A float counts as shape ``()``.
 
     Raises:
-        TypeError: an argument has another type; an input or output is complex.
-        ValueError: a position is negative or stands twice; nothing is asked for.
-        IndexError: a position is beyond the inputs.
-        RuntimeError: a sparse Hessian is asked for inside a compiled function or another derivative.
-
-    The memory of a dense Hessian is the square of the number of elements: for a product with vectors take
-    :func:`hvp`.
+        TypeError: If an argument has an unsupported type, or an input or output is complex.
+        ValueError: If a position is negative or repeated, or if neither ``grad_position`` nor ``weights`` is
+            given.
+        IndexError: If a position exceeds the number of arguments.
+        RuntimeError: If a sparse Hessian is requested inside a compiled function or another derivative.
 
     >>> import mindgrad as ms
     >>> x, y = ms.Tensor([1.0, 2.0]), ms.Tensor([3.0])
@@ -98,6 +108,9 @@ def hessian(
     >>> H = ms.hessian(lambda x: ((x[1:] - x[:-1]) ** 2).sum(), sparse=True)(ms.ops.ones(1000, ms.float32))
     >>> H.shape, H.nnz
     ((1000, 1000), 2998)
+
+    See Also:
+        :func:`mindgrad.hvp`, :func:`mindgrad.laplacian`, :func:`mindgrad.jacobian`, :func:`mindgrad.grad`
     """
     request = Request("hessian", fn, grad_position, weights, has_aux)
     check_flag("hessian", "sparse", sparse)
@@ -139,33 +152,47 @@ def hvp(
     has_aux: bool = False,
     weights: Any = None,
 ) -> Callable[..., Any]:
-    """The Hessian–vector product ``∇²f(x) v``: the derivative of ``grad(fn)`` along ``v``.
+    """Return a function that computes the Hessian–vector product ``∇²f(x) v``.
+
+    The product is the derivative of ``grad(fn)`` along ``v``. The Hessian is never formed.
 
     Args:
-        fn: a Cell or a function of Tensors. As for ``grad``, several elements of outputs are summed.
-        grad_position: the input to differentiate with respect to, or a tuple of several; ``None`` for
-            none (then ``weights`` are needed).
-        has_aux: whether only the first of several outputs is differentiated, and the others are given
-            back.
-        weights: a ParameterTuple, tuple or list of Parameters, or one Parameter; each once.
+        fn (Callable or Cell): function of Tensors. If it returns several elements, their sum is
+            differentiated, as for :func:`grad`.
+        grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
+            respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
+        has_aux (bool, optional): whether to differentiate only the first output, and return the other outputs
+            unchanged. Default: ``False``.
+        weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
+            respect to, without repetitions. Default: ``None``.
 
     Returns:
-        A function of the arguments of ``fn`` and of ``v``, the last one or by keyword: like what is
-        differentiated, a Tensor for an int, a tuple for a tuple or for several weights,
-        ``(inputs, weights)`` for both. It gives the product in the same structure; with ``has_aux``
-        ``(product, tuple of the other outputs)``.
+        Callable: takes the arguments of ``fn``, then ``v``, as the last argument or by keyword, and returns
+        the product in the structure of ``v``. With ``has_aux``, ``(product, tuple of the other outputs)``.
+
+        ====================  ===========================
+        requested             ``v`` and the product
+        ====================  ===========================
+        one position          Tensor
+        several positions     tuple of Tensors
+        several weights       tuple of Tensors
+        positions, weights    ``(by_position, by_weights)``
+        ====================  ===========================
 
     Raises:
-        TypeError: an argument has another type; ``v`` is missing, has another structure or dtype; an input
-            or output is complex.
-        ValueError: a shape or length of ``v`` differs; a position is negative or stands twice; nothing is
-            asked for.
-        IndexError: a position is beyond the inputs.
+        TypeError: If an argument has an unsupported type, ``v`` is missing or its structure or dtype differs
+            from the inputs, or an input or output is complex.
+        ValueError: If a shape or length of ``v`` differs from the inputs, a position is negative or repeated,
+            or neither ``grad_position`` nor ``weights`` is given.
+        IndexError: If a position exceeds the number of arguments.
 
     >>> import mindgrad as ms
     >>> x, v = ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 10.0])
     >>> print(ms.hvp(lambda x: (x * x * x).sum())(x, v))  # 6 x v
     [  6. 120.]
+
+    See Also:
+        :func:`mindgrad.vhp`, :func:`mindgrad.ggnvp`, :func:`mindgrad.hessian`, :func:`mindgrad.jvp`
     """
     return _product("hvp", fn, grad_position, has_aux, weights, lambda _: _forward_over_reverse)
 
@@ -177,16 +204,38 @@ def vhp(
     has_aux: bool = False,
     weights: Any = None,
 ) -> Callable[..., Any]:
-    """The vector–Hessian product ``vᵀ ∇²f(x)``: the gradient of ``⟨grad(fn)(x), v⟩``, in reverse mode.
+    """Return a function that computes the vector–Hessian product ``vᵀ ∇²f(x)``.
 
-    A Hessian is symmetric, so that it is :func:`hvp`, which is usually cheaper; the two differ where a
-    derivative of its own (``bprop``) is not that of the function. Arguments, result and errors are those of
-    :func:`hvp`.
+    The product is the gradient of ``⟨grad(fn)(x), v⟩`` in reverse mode. Because a Hessian is symmetric, it
+    equals :func:`hvp`, which is usually cheaper. The two differ only if a custom derivative (``bprop``) does
+    not match its function.
+
+    Args:
+        fn (Callable or Cell): function of Tensors. If it returns several elements, their sum is
+            differentiated.
+        grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
+            respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
+        has_aux (bool, optional): whether to differentiate only the first output. Default: ``False``.
+        weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
+            respect to, without repetitions. Default: ``None``.
+
+    Returns:
+        Callable: takes the arguments of ``fn``, then ``v``, and returns the product, as for :func:`hvp`.
+
+    Raises:
+        TypeError: If an argument has an unsupported type, ``v`` is missing or its structure or dtype differs
+            from the inputs, or an input or output is complex.
+        ValueError: If a shape or length of ``v`` differs from the inputs, a position is negative or repeated,
+            or neither ``grad_position`` nor ``weights`` is given.
+        IndexError: If a position exceeds the number of arguments.
 
     >>> import mindgrad as ms
     >>> x, v = ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 10.0])
     >>> print(ms.vhp(lambda x: (x * x * x).sum())(x, v))
     [  6. 120.]
+
+    See Also:
+        :func:`mindgrad.hvp`, :func:`mindgrad.hessian`, :func:`mindgrad.vjp`
     """
     return _product("vhp", fn, grad_position, has_aux, weights, lambda _: _reverse_over_reverse)
 
@@ -198,25 +247,30 @@ def ggnvp(
     grad_position: int | tuple[int, ...] | None = 0,
     weights: Any = None,
 ) -> Callable[..., Any]:
-    """The product with the generalised Gauss–Newton matrix ``Jᵀ ∇²ℓ(f(x)) J v``.
+    """Return a function for products with the generalized Gauss–Newton matrix.
 
-    J is the Jacobian of ``fn`` and ℓ the ``loss`` of its result. For the negative log-likelihood of an
-    exponential family (squares, softmax with cross entropy) the matrix is the Fisher information. The name
-    is that of the field (*generalised Gauss–Newton–vector product*).
+    The product is ``Jᵀ ∇²ℓ(f(x)) J v``, where J is the Jacobian of ``fn`` and ℓ is ``loss``. If ``loss`` is
+    the negative log-likelihood of an exponential family (squared error, softmax with cross-entropy), the
+    matrix is the Fisher information.
 
     Args:
-        fn: a Cell or a function: the model.
-        loss: a function of the result of ``fn``, of which several elements are summed; by default half the
-            sum of squares, for which the product is ``Jᵀ J v``.
-        grad_position: the input to differentiate with respect to, or a tuple of several; ``None`` for
-            none (then ``weights`` are needed).
-        weights: a ParameterTuple, tuple or list of Parameters, or one Parameter; each once.
+        fn (Callable or Cell): the model.
+        loss (Callable, optional): function of the output of ``fn``. If it returns several elements, their sum
+            is used. ``None``: half the sum of squares, so the product is ``Jᵀ J v``. Default: ``None``.
+        grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
+            respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
+        weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
+            respect to, without repetitions. Default: ``None``.
 
     Returns:
-        A function of the arguments of ``fn`` and of ``v``, as that of :func:`hvp`.
+        Callable: takes the arguments of ``fn``, then ``v``, and returns the product, as for :func:`hvp`.
 
     Raises:
-        As :func:`hvp`; TypeError: ``loss`` cannot be called.
+        TypeError: If ``fn`` or ``loss`` is not callable, an argument has an unsupported type, ``v`` is
+            missing or its structure or dtype differs from the inputs, or an input or output is complex.
+        ValueError: If a shape or length of ``v`` differs from the inputs, a position is negative or repeated,
+            or neither ``grad_position`` nor ``weights`` is given.
+        IndexError: If a position exceeds the number of arguments.
 
     >>> import mindgrad as ms
     >>> x, v = ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 1.0])
@@ -224,6 +278,9 @@ def ggnvp(
     [ 4. 16.]
     >>> print(ms.ggnvp(lambda x: x * x, lambda z: (z * z * z).sum())(x, v))  # 2 x · 6 x² · 2 x
     [ 24. 384.]
+
+    See Also:
+        :func:`mindgrad.hvp`, :func:`mindgrad.jvp`, :func:`mindgrad.vjp`
     """
     if loss is None:
         return _product("ggnvp", fn, grad_position, False, weights, lambda _: _gauss_newton)

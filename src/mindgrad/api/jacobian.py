@@ -44,31 +44,42 @@ def jacrev(
     has_aux: bool = False,
     weights: Any = None,
 ) -> Callable[..., Any]:
-    """The Jacobian of ``fn`` in reverse mode: cheap for few outputs.
+    """Return a function that computes the Jacobian of ``fn`` in reverse mode.
+
+    Reverse mode is efficient if ``fn`` has few outputs.
 
     Args:
-        fn: a Cell or a function of Tensors, floats, and containers of these.
-        grad_position: the input to differentiate with respect to, or a tuple of several; ``None`` for
-            none (then ``weights`` are needed).
-        has_aux: whether only the first of several outputs is differentiated, and the others are
-            given back.
-        weights: a ParameterTuple, tuple or list of Parameters, or one Parameter; here or in the third
-            place, as for :func:`grad`.
+        fn (Callable or Cell): function of Tensors, floats, and containers of these.
+        grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
+            respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
+        has_aux (bool, optional): whether to differentiate only the first output, and return the other outputs
+            unchanged. Default: ``False``.
+        weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
+            respect to. They may also be the third positional argument, as for :func:`grad`. Default:
+            ``None``.
 
     Returns:
-        A function of the arguments of ``fn``. For one output and one position it gives a Tensor of
-        shape ``output.shape + input.shape``; for several outputs a tuple over them, for a tuple of
-        positions a tuple over the inputs (within that of the outputs), for both inputs and weights
-        ``(by inputs, by weights)``. Where an output or an input is a container, its structure stands there:
-        ``J["out"]["in"]``; a float counts as shape ``()``, and the derivative of a float by a float is
-        one. With ``has_aux`` ``(Jacobian, aux)``, where a single further output is bare, several are a tuple.
+        Callable: takes the arguments of ``fn`` and returns the Jacobian.
+
+        ====================  ===============================================================
+        requested             returned
+        ====================  ===============================================================
+        one position          Tensor of shape ``(*output.shape, *input.shape)``
+        several positions     tuple of Jacobians, one for each position
+        positions, weights    ``(by_position, by_weights)``
+        several outputs       tuple with one entry of the above for each output
+        with ``has_aux``      ``(jacobian, aux)``; several further outputs are a tuple
+        ====================  ===============================================================
+
+        Containers keep their structure: ``J["out"]["in"]``. A float counts as shape ``()``, and the
+        derivative of a float with respect to a float is a float.
 
     Raises:
-        TypeError: an argument has another type; an input or output is complex; something in an input has
-            no derivative.
-        ValueError: a position is negative or stands twice; nothing is asked for; there is one output
-            though ``has_aux``.
-        IndexError: a position is beyond the inputs.
+        TypeError: If an argument has an unsupported type, an input or output is complex, or an entry of an
+            input does not have a derivative.
+        ValueError: If a position is negative or repeated, if neither ``grad_position`` nor ``weights`` is
+            given, or if ``has_aux`` is set and ``fn`` has one output.
+        IndexError: If a position exceeds the number of arguments.
 
     >>> import mindgrad as ms
     >>> print(ms.jacrev(lambda x: x * x)(ms.Tensor([1.0, 2.0])))
@@ -80,6 +91,9 @@ def jacrev(
     >>> print(J["y"]["w"], J["y"]["k"])
     [[3. 0.]
      [0. 3.]] [1. 2.]
+
+    See Also:
+        :func:`mindgrad.jacfwd`, :func:`mindgrad.jacobian`, :func:`mindgrad.vjp`, :func:`mindgrad.hessian`
     """
     return _jacobian(by_rows, Request("jacrev", fn, grad_position, weights, has_aux))
 
@@ -91,14 +105,36 @@ def jacfwd(
     has_aux: bool = False,
     weights: Any = None,
 ) -> Callable[..., Any]:
-    """The Jacobian of ``fn`` in forward mode: cheap for few inputs.
+    """Return a function that computes the Jacobian of ``fn`` in forward mode.
 
-    Arguments, result and errors are those of :func:`jacrev`, but that outputs of real inputs may be complex:
+    Forward mode is efficient if ``fn`` has few inputs. Outputs of real inputs may be complex:
     ``J = ∂Re y/∂x + i ∂Im y/∂x``.
+
+    Args:
+        fn (Callable or Cell): function of Tensors, floats, and containers of these.
+        grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
+            respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
+        has_aux (bool, optional): whether to differentiate only the first output. Default: ``False``.
+        weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
+            respect to. Default: ``None``.
+
+    Returns:
+        Callable: takes the arguments of ``fn`` and returns the Jacobian, in the structure that :func:`jacrev`
+        returns.
+
+    Raises:
+        TypeError: If an argument has an unsupported type, an input is complex, or an entry of an input does
+            not have a derivative.
+        ValueError: If a position is negative or repeated, if neither ``grad_position`` nor ``weights`` is
+            given, or if ``has_aux`` is set and ``fn`` has one output.
+        IndexError: If a position exceeds the number of arguments.
 
     >>> import mindgrad as ms
     >>> print(ms.jacfwd(lambda t: ms.ops.sin(t * ms.Tensor([0.0, 1.0])))(ms.Tensor(0.0)))
     [0. 1.]
+
+    See Also:
+        :func:`mindgrad.jacrev`, :func:`mindgrad.jacobian`, :func:`mindgrad.jvp`, :func:`mindgrad.hessian`
     """
     return _jacobian(by_columns, Request("jacfwd", fn, grad_position, weights, has_aux))
 
@@ -111,24 +147,36 @@ def jacobian(
     sparse: bool = False,
     weights: Any = None,
 ) -> Callable[..., Any]:
-    """The Jacobian of ``fn``, in forward or reverse mode, whichever has fewer directions; or a sparse one.
+    """Return a function that computes the Jacobian of ``fn``, dense or sparse.
+
+    It uses forward mode if ``fn`` has fewer input than output elements, and reverse mode otherwise.
 
     Args:
-        fn, grad_position, has_aux, weights: as for :func:`jacrev`.
-        sparse: whether to find out which entries can be other than zero, compute only these, and give
-            SciPy's ``csr_array`` of shape ``(output.size, input.size)`` in place of each Tensor. Which they
-            are is found from the program, once for each type of arguments, and holds for all their values;
-            an entry of the pattern may still be zero. Where there is nothing to gain, a warning says so.
+        fn (Callable or Cell): function of Tensors, floats, and containers of these.
+        grad_position (int, tuple of int, or None, optional): positional argument(s) to differentiate with
+            respect to. ``None``: differentiate with respect to ``weights`` only. Default: ``0``.
+        has_aux (bool, optional): whether to differentiate only the first output. Default: ``False``.
+        sparse (bool, optional): whether to compute only the entries that can be nonzero. Each Tensor is then
+            a SciPy ``csr_array`` of shape ``(output.size, input.size)``. mindgrad derives the sparsity
+            pattern from the traced function, once for each set of argument types. The pattern holds for all
+            values; some of its entries may be zero. If the Jacobian is not sparse, a warning says so.
+            Default: ``False``.
+        weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
+            respect to. Default: ``None``.
 
     Returns:
-        A function of the arguments of ``fn``, as that of :func:`jacrev`. The arrays of a sparse matrix are
-        shared with the next ones and cannot be written: ``.copy()`` gives a matrix of your own. Half
-        precision, which SciPy does not have, becomes float32.
+        Callable: takes the arguments of ``fn`` and returns the Jacobian, in the structure that :func:`jacrev`
+        returns. The index arrays of sparse matrices are shared between calls and are read-only; ``.copy()``
+        returns a writable matrix. Sparse float16 and bfloat16 results are converted to float32, because SciPy
+        does not have these dtypes.
 
     Raises:
-        As :func:`jacrev`, but for complex outputs, which :func:`jacfwd` takes too; with ``sparse``
-        TypeError: what is differentiated is of integers.
-        RuntimeError: it is called inside a compiled function or another derivative.
+        TypeError: If an argument has an unsupported type, an input or output is complex (:func:`jacfwd`
+            accepts complex outputs), or ``sparse`` is set and an input has an integer dtype.
+        ValueError: If a position is negative or repeated, if neither ``grad_position`` nor ``weights`` is
+            given, or if ``has_aux`` is set and ``fn`` has one output.
+        IndexError: If a position exceeds the number of arguments.
+        RuntimeError: If a sparse Jacobian is requested inside a compiled function or another derivative.
 
     >>> import mindgrad as ms
     >>> x = ms.Tensor([1.0, 2.0, 4.0])
@@ -138,6 +186,10 @@ def jacobian(
     >>> J = ms.jacobian(lambda x: x[1:] * x[:-1], sparse=True)(x)
     >>> print(type(J).__name__, J.nnz, J.toarray()[1])
     csr_array 4 [0. 4. 2.]
+
+    See Also:
+        :func:`mindgrad.jacfwd`, :func:`mindgrad.jacrev`, :func:`mindgrad.hessian`, :func:`mindgrad.jvp`,
+        :func:`mindgrad.vjp`
     """
     check_flag("jacobian", "sparse", sparse)
     request = Request("jacobian", fn, grad_position, weights, has_aux)
@@ -179,7 +231,7 @@ def _over_outputs(out: Any, rows: Sequence[Any]) -> Any:
 
 
 def identity(type: TensorType) -> Any:
-    """The basis vectors of ``type``, stacked along a new first axis."""
+    """Basis vectors of ``type``, stacked along a new first axis."""
     n = type.size
     rows, columns = (iota(shape=(n, n), axis=axis, dtype=int32) for axis in (0, 1))
     return reshape(convert(equal(rows, columns), dtype=type.dtype), shape=(n, *type.shape))
@@ -202,7 +254,7 @@ def _swept(
 
 
 def by_rows(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
-    """The Jacobians of each of ``ys`` by each of ``xs``, in reverse mode."""
+    """Compute the Jacobians of ``ys`` with respect to ``xs`` in reverse mode."""
     types = [y.type for y in ys]
     rows = []
     swept = _swept(*directional(builder, reverse_rule, xs, ys, types, is_forward=False), types)
@@ -214,7 +266,7 @@ def by_rows(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[
 
 
 def by_columns(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], _: Sequence[Any] = ()) -> list[Any]:
-    """The Jacobians of each of ``ys`` by each of ``xs``, in forward mode."""
+    """Compute the Jacobians of ``ys`` with respect to ``xs`` in forward mode."""
     types = [x.type for x in xs]
     swept = _swept(*directional(builder, forward_rule, xs, ys, types, is_forward=True), types)
     rows = []

@@ -34,29 +34,35 @@ _FEW = 64
 
 @explains_keywords
 def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """The Jacobian–vector product ``J v`` of ``fn``: its derivative along ``v``, in forward mode.
+    """Compute the Jacobian–vector product ``J v`` of ``fn`` in forward mode.
+
+    The product is the derivative of ``fn`` at ``inputs`` along the direction ``v``.
 
     Args:
-        fn: a Cell or a function.
-        inputs: the input, or a tuple or list of several: each a Tensor, or a container of Tensors and
-            floats.
-        v: like ``inputs``: a Tensor of the same shape and dtype, or a tuple or list of them.
-        has_aux: whether only the first of several outputs is differentiated.
+        fn (Callable or Cell): function to differentiate.
+        inputs (Tensor, or tuple or list of inputs): the arguments of ``fn``. Each is a Tensor, or a container
+            of Tensors and floats.
+        v (Tensor, or tuple or list of Tensor): the direction, with the structure, shapes, and dtypes of
+            ``inputs``.
+        has_aux (bool, optional): whether to differentiate only the first output. Default: ``False``.
 
     Returns:
-        ``(out, derivative)``, the derivative with the structure of ``out``. With ``has_aux``
-        ``(first output, derivative, further outputs)``; a single further output is bare.
+        tuple: ``(out, derivative)``. The derivative has the structure, shapes, and dtypes of ``out``. With
+        ``has_aux``, ``(first output, derivative, aux)``; several further outputs are a tuple.
 
     Raises:
-        TypeError: ``inputs`` or ``v`` is no Tensor, tuple or list of Tensors; one is a Tensor and the
-            other is not; a dtype differs; the number of inputs is not what ``fn`` takes.
-        ValueError: a shape or a length differs; ``has_aux`` is set but there is one output.
+        TypeError: If ``inputs`` or ``v`` is not a Tensor or a tuple or list of them, if only one of both is a
+            Tensor, if dtypes differ, or if the number of inputs does not match ``fn``.
+        ValueError: If shapes or lengths differ, or ``has_aux`` is set and ``fn`` has one output.
 
     >>> import mindgrad as ms
     >>> x, v = ms.Tensor([2.0, 3.0]), ms.Tensor([1.0, 10.0])
     >>> out, derivative = ms.jvp(lambda x: x * x, x, v)
     >>> print(out, derivative)
     [4. 9.] [ 4. 60.]
+
+    See Also:
+        :func:`mindgrad.linearize`, :func:`mindgrad.vjp`, :func:`mindgrad.jacfwd`, :func:`mindgrad.hvp`
     """
     check_callable("jvp", fn)
     check_flag("jvp", "has_aux", has_aux)
@@ -97,7 +103,7 @@ def _differentiated(owner: str, fn: Callable[..., Any], args: Sequence[Any]) -> 
 
 
 def jvp_of(owner: str, fn: Callable[..., Any], args: tuple[Any, ...], v: Any) -> tuple[Any, ...]:
-    """``(out, derivative)`` along ``v``, which is bare for one argument and a tuple for several."""
+    """Return ``(out, derivative)``; ``v`` is one tangent, or a tuple for several."""
     inputs, tangents = _checked(owner, fn, args[0] if len(args) == 1 else args, v)
     return as_python(_along(owner, fn, inputs, tangents))
 
@@ -133,7 +139,7 @@ def _result(out: Any, pushed: Sequence[Tensor], has_aux: bool) -> tuple[Any, ...
 
 
 def like(out: Any, tensors: Sequence[Tensor]) -> Any:
-    """``tensors`` in the structure of ``out``; what is no tensor in it has derivative zero."""
+    """Arrange ``tensors`` in the structure of ``out``, with zero for other outputs."""
     leaves, structure = flatten(out)
     following = iter(tensors)
     return unflatten(
@@ -151,25 +157,29 @@ def _of_kind(x: Tensor, tangent: Tensor) -> Tensor:
 
 @explains_keywords
 def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., Any]]:
-    """The result of ``fn`` and its derivative at ``inputs`` as a linear function of the tangents.
+    """Return the result of ``fn`` and its derivative as a linear function.
 
-    ``fn`` runs once; the function that is given back may be called any number of times.
+    ``fn`` runs once. The linear function can be called several times.
 
     Args:
-        fn: a Cell or a function.
-        inputs: a Tensor, or a tuple or list of them.
+        fn (Callable or Cell): function to differentiate.
+        inputs (Tensor, or tuple or list of Tensor): the arguments of ``fn``.
 
     Returns:
-        ``(out, jvp_fn)``; ``jvp_fn(v)``, for several inputs ``jvp_fn(v1, v2)`` or
-        ``jvp_fn((v1, v2))``, gives the derivative along ``v`` with the structure of ``out``.
+        tuple: ``(out, jvp_fn)``. ``jvp_fn(v)``, or ``jvp_fn(v1, v2)`` for several inputs, returns the
+        derivative along ``v``, with the structure of ``out``.
 
     Raises:
-        TypeError, ValueError: as :func:`jvp`.
+        TypeError: If ``inputs`` or a direction is not a Tensor or a tuple or list of them, or dtypes differ.
+        ValueError: If the shapes or the number of directions differ from the inputs.
 
     >>> import mindgrad as ms
     >>> out, jvp_fn = ms.linearize(lambda x: x * x, ms.Tensor([2.0, 3.0]))
     >>> print(out, jvp_fn(ms.Tensor([1.0, 10.0])), jvp_fn(ms.Tensor([1.0, 0.0])))
     [4. 9.] [ 4. 60.] [4. 0.]
+
+    See Also:
+        :func:`mindgrad.jvp`, :func:`mindgrad.vjp`
     """
     check_callable("linearize", fn)
     text = "For 'linearize', The inputs type should be a Tensor, tuple or list of Tensor"

@@ -51,29 +51,33 @@ Rule = Callable[..., list[Any]]
 
 @explains_keywords
 def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """The Laplacian of ``fn``, ``Σ_d ∂²f/∂x_d²``, by the forward Laplacian (R. Li et al., 2024).
+    """Return a function that computes the Laplacian ``Σ_d ∂²f/∂x_d²`` of ``fn``.
+
+    The forward Laplacian (R. Li et al., 2024) computes it in a single forward pass. The result can be
+    differentiated, compiled, and nested.
 
     Args:
-        fn: a Cell or a function that maps rows to values: an input of shape ``(…, D)`` to an output of shape
-            ``(…)`` or ``(…, 1)``, each value a function of its own row. An output of shape ``(…, C)`` has C
-            components.
-        grad_position: the input whose rows are the points, or a tuple of several.
+        fn (Callable or Cell): function of points: it maps an input of shape ``(..., D)`` to an output of
+            shape ``(...)``, ``(..., 1)``, or ``(..., C)`` for C components. Each output depends on its own
+            point only.
+        grad_position (int or tuple of int, optional): positional argument(s) that contain the points.
+            Default: ``0``.
 
     Returns:
-        A function of the arguments of ``fn``. It gives one value per row, of shape ``(…)``; one scalar for a
-        single point of shape ``(D,)``; ``(…, C)`` for C components; the structure of the outputs of ``fn``
-        where there are several. For a tuple of positions it gives a tuple over them: their sum is the
-        Laplacian in all of them.
+        Callable: takes the arguments of ``fn`` and returns one value for each point: shape ``(...)``, a
+        scalar for a single point of shape ``(D,)``, or ``(..., C)`` for C components. Several outputs keep
+        their structure. A tuple of positions returns a tuple; the sum of its entries is the Laplacian with
+        respect to all of them.
 
     Raises:
-        TypeError: an input or output is no real floating-point Tensor.
-        ValueError: an input has no axis of coordinates; an output has other leading axes than the input; a
-            value depends on several rows; a position is negative or stands twice.
-        IndexError: a position is beyond the inputs.
+        TypeError: If an input or output is not a real floating-point Tensor.
+        ValueError: If an input is a scalar, the leading axes of an output differ from the input, an output
+            depends on several points, or a position is negative or repeated.
+        IndexError: If a position exceeds the number of arguments.
 
-    What is given can be differentiated, compiled and nested again. All rows are moved at once: a function
-    that adds up rows (a mean over them, a batch normalisation in training) is refused. Where rows meet in
-    another way (a gather along them), each value gets the sum of what all rows do to it.
+    All points are evaluated together. A function that sums over the points, such as a mean over the batch or
+    batch normalization in training, raises ``ValueError``. If points interact in another way, such as a
+    gather along the batch axis, each output contains the sum of the derivatives with respect to all points.
 
     >>> import mindgrad as ms
     >>> square = lambda x: (x * x).sum(-1)
@@ -81,6 +85,10 @@ def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) 
     6.0
     >>> print(ms.laplacian(square)(ms.ops.zeros((2, 3))))
     [6. 6.]
+
+    See Also:
+        :func:`mindgrad.divergence`, :func:`mindgrad.ops.second_order`, :func:`mindgrad.ops.biharmonic`,
+        :func:`mindgrad.hessian`, :func:`mindgrad.ops.directional_derivative`
     """
     return _operator("laplacian", fn, grad_position, check_rows, lambda: _swept("unit"))
 
@@ -89,26 +97,39 @@ def laplacian(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) 
 def second_order(
     fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0, factored: bool = False
 ) -> Callable[..., Any]:
-    """A weighted second-order operator ``Σ_ij a_ij ∂²f/∂x_i ∂x_j``.
+    """Return a function for the second-order operator ``Σ_ij a_ij ∂²f/∂x_i ∂x_j``.
+
+    The cost corresponds to D + 2 evaluations of ``fn`` for diagonal coefficients, K + 2 for a factor, and 2 D
+    + 2 for a matrix. The result is differentiable with respect to the coefficients, too.
 
     Args:
-        fn: as for :func:`laplacian`.
-        grad_position: as for :func:`laplacian`.
-        factored: whether the coefficients are given by a factor ``s`` with ``a = s sᵀ``.
+        fn (Callable or Cell): function of points of shape ``(..., D)``, as for :func:`laplacian`.
+        grad_position (int or tuple of int, optional): positional argument(s) that contain the points.
+            Default: ``0``.
+        factored (bool, optional): whether the coefficients are a factor ``s`` with ``a = s sᵀ``. Default:
+            ``False``.
 
     Returns:
-        A function of the arguments of ``fn`` and of the coefficients, which are its last argument: a Tensor
-        of the dtype of the input and of shape ``(D,)`` (the diagonal of a diagonal ``a``: ``[1, -c²]`` makes
-        a wave operator), ``(D, D)``, or ``(…, D, D)``, one matrix per row. With ``factored`` the shape is
-        ``(D, K)`` or ``(…, D, K)``: the diffusion of a stochastic differential equation driven by K sources.
-        The result has the shape of that of :func:`laplacian`. ``a`` need be neither symmetric nor definite.
+        Callable: takes the arguments of ``fn``, then the coefficients, and returns one value for each point,
+        as :func:`laplacian` does. The coefficients are a Tensor with the dtype of the input and one of these
+        shapes:
+
+        ===================================  ==============================================
+        shape                                meaning
+        ===================================  ==============================================
+        ``(D,)``                             diagonal of ``a``; ``[1, -c²]`` is a wave operator
+        ``(D, D)`` or ``(..., D, D)``        matrix ``a``, for all points or for each point
+        ``(D, K)`` or ``(..., D, K)``        factor ``s``, with ``factored``
+        ===================================  ==============================================
+
+        The matrix need not be symmetric or definite.
 
     Raises:
-        TypeError: as :func:`laplacian`; or the coefficients are no Tensor of the input's dtype.
-        ValueError: as :func:`laplacian`; or the coefficients have another shape.
-
-    The cost is that of D + 2 functions for a diagonal, of K + 2 for a factor, of 2 D + 2 for a matrix. It
-    can be differentiated by the coefficients too.
+        TypeError: If an input or output is not a real floating-point Tensor, or the coefficients are not a
+            Tensor with the dtype of the input.
+        ValueError: If the coefficients or outputs have an unsupported shape, an output depends on several
+            points, or a position is negative or repeated.
+        IndexError: If a position exceeds the number of arguments.
 
     >>> import mindgrad as ms
     >>> f = lambda x: x[..., 0] * x[..., 0] * x[..., 1]
@@ -117,6 +138,9 @@ def second_order(
     6.0
     >>> print(ms.ops.second_order(f)(x, ms.Tensor([[1.0, 0.5], [0.5, 0.0]])))
     10.0
+
+    See Also:
+        :func:`mindgrad.laplacian`, :func:`mindgrad.divergence`, :func:`mindgrad.hessian`
     """
 
     def checked(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
@@ -130,35 +154,44 @@ def second_order(
 
 @explains_keywords
 def divergence(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., Any]:
-    """The divergence of a vector field, ``Σ_d ∂f_d/∂x_d``.
+    """Return a function for the divergence ``Σ_d ∂f_d/∂x_d`` of a vector field.
 
     Args:
-        fn: a Cell or a function that maps rows of shape ``(…, D)`` to vectors of the same shape.
-        grad_position: the input whose rows are the points.
+        fn (Callable or Cell): vector field: it maps points of shape ``(..., D)`` to vectors of the same
+            shape.
+        grad_position (int, optional): positional argument that contains the points. Default: ``0``.
 
     Returns:
-        A function of the arguments of ``fn`` that gives one value per row, of shape ``(…)``.
+        Callable: takes the arguments of ``fn`` and returns one value for each point, of shape ``(...)``.
 
     Raises:
-        TypeError, ValueError, IndexError: as :func:`laplacian`; an output must have the shape of the input.
+        TypeError: If an input or output is not a real floating-point Tensor.
+        ValueError: If the shape of an output differs from the input, an output depends on several points, or
+            the position is negative.
+        IndexError: If the position exceeds the number of arguments.
 
     >>> import mindgrad as ms
     >>> print(ms.divergence(lambda x: x * x)(ms.Tensor([[1.0, 2.0], [3.0, 4.0]])))
     [ 6. 14.]
+
+    See Also:
+        :func:`mindgrad.laplacian`, :func:`mindgrad.jacobian`
     """
     return _operator("divergence", fn, grad_position, check_field, lambda: _traced, order=1)
 
 
 def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable[..., Any]:
-    """``Σ_k v_k · (∂f/∂x v_k)`` over given directions: a trace estimate of Hutchinson for random ones.
+    """Return a function for ``Σ_k v_k · (∂f/∂x v_k)``.
+
+    For random directions ``v`` it is Hutchinson's estimate of the divergence.
 
     Args:
-        fn: as for :func:`divergence`.
-        grad_position: as for :func:`divergence`.
+        fn (Callable or Cell): vector field, as for :func:`divergence`.
+        grad_position (int, optional): positional argument that contains the points. Default: ``0``.
 
     Returns:
-        A function of the arguments of ``fn`` and of the directions ``v``, its last argument: a Tensor of
-        shape ``(D, K)``, or ``(…, D, K)`` for directions of its own for every row.
+        Callable: takes the arguments of ``fn``, then the directions ``v``: a Tensor of shape ``(D, K)``, or
+        of shape ``(..., D, K)`` for different directions at each point.
 
     >>> import mindgrad as ms
     >>> from mindgrad.api.laplacian import divergence_along
@@ -178,26 +211,34 @@ def divergence_along(fn: Callable[..., Any], grad_position: int = 0) -> Callable
 def directional_derivative(
     fn: Callable[..., Any], order: int = 1, grad_position: int = 0
 ) -> Callable[..., Any]:
-    """The derivative of an order along a direction, ``dⁿ/dsⁿ f(x + s v)`` at ``s = 0``.
+    """Return a function for the derivative ``dⁿ/dsⁿ f(x + s v)`` at ``s = 0``.
+
+    Orders above 1 are computed as one Taylor series, whose cost grows as n².
 
     Args:
-        fn: a Cell or a function that maps rows to values, as for :func:`laplacian`.
-        order: n, at least 1. Above the first it is one Taylor series, whose cost grows as n².
-        grad_position: the input whose rows are the points.
+        fn (Callable or Cell): function of points of shape ``(..., D)``, as for :func:`laplacian`.
+        order (int, optional): the order n, at least 1. Default: ``1``.
+        grad_position (int, optional): positional argument that contains the points. Default: ``0``.
 
     Returns:
-        A function of the arguments of ``fn`` and of the direction ``v``, its last argument: a Tensor of the
-        dtype of the input and of shape ``(D,)``, for all rows, or of the input's shape. It gives what
-        :func:`laplacian` gives.
+        Callable: takes the arguments of ``fn``, then the direction ``v``, and returns one value for each
+        point, as :func:`laplacian` does. ``v`` is a Tensor with the dtype of the input and the shape
+        ``(D,)``, for all points, or the shape of the input.
 
     Raises:
-        TypeError, ValueError, IndexError: as :func:`laplacian`; ``order`` is no positive int.
+        TypeError: If an input or output is not a real floating-point Tensor, or ``order`` is not an int.
+        ValueError: If ``order`` is less than 1, a shape does not match, an output depends on several points,
+            or the position is negative.
+        IndexError: If the position exceeds the number of arguments.
 
     >>> import mindgrad as ms
     >>> f = lambda x: x[..., 0] ** 3 * x[..., 1]
     >>> x, v = ms.Tensor([2.0, 5.0]), ms.Tensor([1.0, 0.0])
     >>> print(*[ms.ops.directional_derivative(f, n)(x, v) for n in (1, 2, 3)])
     60.0 60.0 30.0
+
+    See Also:
+        :func:`mindgrad.jvp`, :func:`mindgrad.ops.taylor`, :func:`mindgrad.laplacian`
     """
     if isinstance(order, bool) or not isinstance(order, int):
         raise TypeError(
@@ -223,14 +264,32 @@ def directional_derivative(
 
 @explains_keywords
 def biharmonic(fn: Callable[..., Any], grad_position: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """The biharmonic operator ``Δ² f = Σ_ij ∂⁴f/∂x_i² ∂x_j²``: the Laplacian of the Laplacian.
+    """Return a function for the biharmonic operator ``Δ² f``.
 
-    Both sweeps are collapsed, and share what they have in common. Arguments, result and errors are those of
-    :func:`laplacian`; a tuple of positions gives a tuple over them.
+    The operator is the Laplacian of the Laplacian, ``Δ² f = Σ_ij ∂⁴f/∂x_i² ∂x_j²``. Both passes are merged
+    and share common computations.
+
+    Args:
+        fn (Callable or Cell): function of points of shape ``(..., D)``, as for :func:`laplacian`.
+        grad_position (int or tuple of int, optional): positional argument(s) that contain the points.
+            Default: ``0``.
+
+    Returns:
+        Callable: takes the arguments of ``fn`` and returns one value for each point, as :func:`laplacian`
+        does. A tuple of positions returns a tuple.
+
+    Raises:
+        TypeError: If an input or output is not a real floating-point Tensor.
+        ValueError: If a shape does not match, an output depends on several points, or a position is negative
+            or repeated.
+        IndexError: If a position exceeds the number of arguments.
 
     >>> import mindgrad as ms
     >>> print(ms.ops.biharmonic(lambda x: (x * x).sum(-1) ** 2)(ms.Tensor([1.0, 2.0])))
     64.0
+
+    See Also:
+        :func:`mindgrad.laplacian`, :func:`mindgrad.ops.second_order`
     """
     check_callable("biharmonic", fn)
     check_positions("biharmonic", grad_position, has_weights=False)

@@ -37,33 +37,37 @@ __all__ = ["derivative", "jet", "taylor"]
 
 @explains_keywords
 def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
-    """The derivatives of ``fn`` along a curve, of every order up to that of ``series``.
+    """Compute the derivatives of ``fn`` along a curve, up to a given order.
 
-    The curve is x(s) = ``primals`` + Σ_k ``series[k − 1]`` sᵏ/k!: row k − 1 of ``series`` is its k-th
-    derivative at s = 0. Given back are the derivatives of ``fn(x(s))`` at s = 0: derivatives, not Taylor
-    coefficients, from which they differ by k!. Rows ``1, 0, 0, …`` give f′, f″, f‴, ….
+    The curve is ``x(s) = primals + Σ_k series[k-1] sᵏ/k!``, so ``series[k-1]`` is its k-th derivative at s =
+    0. The function returns the derivatives of ``fn(x(s))`` at s = 0. They are derivatives, not Taylor
+    coefficients; the two differ by the factor k!. With ``series = [1, 0, 0, ...]`` they are f′, f″, f‴, and
+    so on.
 
     Args:
-        fn: a Cell or a function.
-        primals: a Tensor, or a tuple or list of them, the inputs of ``fn``; integers become Float32.
-        series: for each of ``primals`` a Tensor of shape ``(K, *primal.shape)``, in the same form; of its
-            dtype, or of integers. K is the highest order.
+        fn (Callable or Cell): function to differentiate.
+        primals (Tensor, or tuple or list of Tensor): the arguments of ``fn``. Integers are converted to
+            float32.
+        series (Tensor, or tuple or list of Tensor): for each of ``primals`` a Tensor of shape
+            ``(K, *primal.shape)``, with its dtype or an integer dtype. K is the highest order.
 
     Returns:
-        ``(out, out_series)``: the result of ``fn``, and in its structure Tensors of shape
-        ``(K, *out.shape)``.
+        tuple: ``(out, out_series)``: the result of ``fn``, and Tensors of shape ``(K, *out.shape)`` in its
+        structure.
 
     Raises:
-        TypeError: ``fn`` cannot be called; ``primals`` or ``series`` is no Tensor, tuple or list of
-            Tensors, or one is a Tensor and the other is not; a dtype differs; the number of primals is not
-            what ``fn`` takes.
-        ValueError: a shape, a length or the number of orders differs.
+        TypeError: If ``fn`` is not callable, ``primals`` or ``series`` is not a Tensor or a tuple or list of
+            them, only one of both is a Tensor, dtypes differ, or the number of primals does not match ``fn``.
+        ValueError: If shapes, lengths, or numbers of orders differ.
 
     >>> import mindgrad as ms
     >>> x, series = ms.Tensor(1.0), ms.Tensor([1.0, 0.0, 0.0])
     >>> out, derivatives = ms.ops.jet(ms.ops.exp, x, 2 * series)  # of exp(1 + 2 s)
     >>> print((derivatives / out).round())
     [2. 4. 8.]
+
+    See Also:
+        :func:`mindgrad.ops.taylor`, :func:`mindgrad.ops.derivative`, :func:`mindgrad.jvp`
     """
     check_callable("jet", fn)
     args, several = _primals("jet", primals)
@@ -92,27 +96,31 @@ def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
 
 @explains_keywords
 def derivative(fn: Callable[..., Any], primals: Any, order: int) -> tuple[Any, Any]:
-    """The derivative of ``fn`` of one order: dᴷ/dsᴷ fn(x + s) at s = 0, all elements moved together.
+    """Compute the derivative of order K, ``dᴷ/dsᴷ fn(x + s)`` at s = 0.
 
-    Where each element of the result depends on one element of the input this is its K-th derivative. Several
-    inputs move together as well: the direction is one everywhere.
+    All elements of all inputs move together: the direction is one everywhere. If each output element depends
+    on one input element, the result is its K-th derivative.
 
     Args:
-        fn: a Cell or a function.
-        primals: a Tensor, or a tuple or list of them, the inputs of ``fn``; integers become Float32.
-        order: K, at least 1.
+        fn (Callable or Cell): function to differentiate.
+        primals (Tensor, or tuple or list of Tensor): the arguments of ``fn``. Integers are converted to
+            float32.
+        order (int): the order K, at least 1.
 
     Returns:
-        ``(out, derivative)``, the derivative with the structure of ``out``.
+        tuple: ``(out, derivative)``; ``derivative`` has the structure and shapes of ``out``.
 
     Raises:
-        TypeError: ``order`` is no int; ``fn`` cannot be called; ``primals`` is something else.
-        ValueError: ``order`` is less than 1.
+        TypeError: If ``order`` is not an int, ``fn`` is not callable, or ``primals`` has an unsupported type.
+        ValueError: If ``order`` is less than 1.
 
     >>> import mindgrad as ms
     >>> out, third = ms.ops.derivative(lambda x: x * x * x * x, ms.Tensor([1.0, 2.0]), 3)
     >>> print(out, third)  # x⁴ and 24 x
     [ 1. 16.] [24. 48.]
+
+    See Also:
+        :func:`mindgrad.ops.jet`, :func:`mindgrad.ops.taylor`, :func:`mindgrad.grad`
     """
     check_callable("derivative", fn)
     _check_order("F.derivative", order, 1)
@@ -124,21 +132,26 @@ def derivative(fn: Callable[..., Any], primals: Any, order: int) -> tuple[Any, A
 
 @explains_keywords
 def taylor(fn: Callable[..., Any], x: Any, order: int, direction: Any = None) -> Any:
-    """The Taylor coefficients of ``fn`` along a line: of f(x + s v) = c₀ + c₁ s + … + c_K sᴷ + O(sᴷ⁺¹).
+    """Compute the Taylor coefficients of ``fn`` along a line.
+
+    They are the coefficients of ``f(x + s v) = c₀ + c₁ s + ... + c_K sᴷ + O(sᴷ⁺¹)``.
 
     Args:
-        fn: a Cell or a function.
-        x: a Tensor, or a tuple or list of them, the inputs of ``fn``; integers become Float32.
-        order: K, at least 0.
-        direction: v, like ``x``; by default one everywhere.
+        fn (Callable or Cell): function to expand.
+        x (Tensor, or tuple or list of Tensor): the arguments of ``fn``. Integers are converted to float32.
+        order (int): the order K, at least 0.
+        direction (Tensor, or tuple or list of Tensor, optional): the direction v, with the structure, shapes,
+            and dtypes of ``x``. ``None``: one everywhere. Default: ``None``.
 
     Returns:
-        In the structure of the result of ``fn``, Tensors of shape ``(K + 1, *out.shape)``. The derivatives
-        are ``c_k · k!``; in float32 that overflows from order 35 on, the coefficients do not.
+        Tensor, or structure of Tensors: coefficients of shape ``(K + 1, *out.shape)``, in the structure of
+        the output of ``fn``. The derivatives are ``c_k · k!``. In float32 these factorials overflow from
+        order 35 on; the coefficients do not.
 
     Raises:
-        TypeError: ``order`` is no int; ``x`` is something else; ``direction`` has another form or dtype.
-        ValueError: ``order`` is negative; a shape or length differs.
+        TypeError: If ``order`` is not an int, ``x`` has an unsupported type, or the structure or dtype of
+            ``direction`` differs from ``x``.
+        ValueError: If ``order`` is negative, or shapes or lengths differ.
 
     >>> import mindgrad as ms
     >>> print(ms.ops.taylor(lambda x: 1 / (1 - x), ms.Tensor(0.0), 4))
@@ -146,6 +159,9 @@ def taylor(fn: Callable[..., Any], x: Any, order: int, direction: Any = None) ->
     >>> x, v = ms.Tensor([3.0, 0.0]), ms.Tensor([0.0, 2.0])
     >>> print(ms.ops.taylor(lambda x: ms.ops.prod(x), x, 2, v))  # 3 · 2 s
     [0. 6. 0.]
+
+    See Also:
+        :func:`mindgrad.ops.jet`, :func:`mindgrad.ops.derivative`
     """
     check_callable("taylor", fn)
     _check_order("taylor", order, 0)

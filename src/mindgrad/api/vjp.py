@@ -36,50 +36,65 @@ def vjp(
     has_aux: Any = _MISSING,
     weights: Any = None,
 ) -> Any:
-    """The vector–Jacobian product ``vᵀ J`` of ``fn``, in either of MindSpore's forms.
+    """Compute the vector–Jacobian product ``vᵀ J`` of ``fn`` in reverse mode.
 
-    - ``vjp(fn, inputs, v)`` (r1.6) gives ``(out, gradients)`` at once. ``inputs`` is a Tensor or a
-      tuple of them, ``v`` is like the output: a Tensor, or a tuple for several outputs. The gradients
-      are bare for one input, a tuple for several.
-    - ``vjp(fn, *inputs, has_aux=False, weights=None)`` (2.x) gives ``(out, vjp_fn)``, with ``has_aux``
-      ``(out, vjp_fn, aux)``: the first output is differentiated, a single further output is given
-      bare, several as a tuple. ``vjp_fn(v)``, for several outputs ``vjp_fn(v1, v2)`` or
-      ``vjp_fn((v1, v2))``, gives the tuple of gradients of the inputs, with ``weights``
-      ``(gradients of the inputs, gradients of the weights)``, and may be called any number of times.
+    The function has the two forms that MindSpore has:
 
-    **Which form a call has** follows from how it is written, in this order:
+    - ``vjp(fn, *inputs, has_aux=False, weights=None)`` (MindSpore 2.x) returns ``(out, vjp_fn)``.
+    - ``vjp(fn, inputs, v)`` (MindSpore 1.6) returns ``(out, gradients)``.
 
-    1. ``v=`` or ``inputs=``: the r1.6 form. ``has_aux=`` or ``weights=``: the 2.x form.
-    2. One argument after ``fn``, or more than two: the 2.x form.
-    3. Two arguments of which one is a tuple or list: the r1.6 form (inputs of the 2.x form are
-       Tensors, dicts and dataclasses of these, or containers made by ``mutable``).
-    4. Two Tensors: what ``fn`` takes decides. A function of one argument has the r1.6 form
-       ``vjp(fn, x, v)``, a function of two the 2.x form ``vjp(fn, x, y)``. For a Cell ``construct``
-       counts; default values count as arguments that it may take.
-    5. If ``fn`` takes either number (``*args``, a default value) the call is an error that asks for
-       one of the spellings ``vjp(fn, x, v=v)`` and ``vjp(fn, x, y, has_aux=False)``.
+    The keywords ``has_aux`` and ``weights`` select the first form, ``inputs`` and ``v`` the second. Without
+    them the arguments decide:
+
+    1. One argument after ``fn``, or more than two: the 2.x form.
+    2. Two arguments, one of them a tuple or list: the 1.6 form. Inputs of the 2.x form are Tensors, dicts,
+       dataclasses, or containers made by :func:`mutable`.
+    3. Two Tensors: the 1.6 form if ``fn`` takes one argument, the 2.x form if it takes two. Arguments with
+       defaults count.
+    4. If ``fn`` can take one or two arguments, ``TypeError`` asks for one of the spellings
+       ``vjp(fn, x, v=v)`` and ``vjp(fn, x, y, has_aux=False)``.
 
     Args:
-        fn: a Cell or a function.
-        *args: see above.
-        inputs: the inputs, by keyword.
-        v: the cotangent of the output, by keyword.
-        has_aux: whether only the first of several outputs is differentiated.
-        weights: a ParameterTuple, tuple or list of Parameters, or one Parameter.
+        fn (Callable or Cell): function to differentiate.
+        *args (Tensor, or container of Tensors): the inputs of ``fn``, or ``inputs`` and ``v``.
+        inputs (Tensor, tuple, or list, optional): the inputs of ``fn``, for the 1.6 form.
+        v (Tensor or tuple of Tensor, optional): cotangent with the structure, shapes, and dtypes of the
+            output, for the 1.6 form.
+        has_aux (bool, optional): whether to differentiate only the first output. Default: ``False``.
+        weights (ParameterTuple, list, tuple, or Parameter, optional): parameters to differentiate with
+            respect to, in addition to the inputs. Default: ``None``.
+
+    Returns:
+        A tuple, with
+
+        ========================  ===============================================================
+        form                      returned
+        ========================  ===============================================================
+        2.x                       ``(out, vjp_fn)``
+        2.x with ``has_aux``      ``(first output, vjp_fn, aux)``; several further outputs are a tuple
+        1.6                       ``(out, gradients)``; one gradient for one input, else a tuple
+        ========================  ===============================================================
+
+        ``vjp_fn(v)``, or ``vjp_fn(v1, v2)`` for several outputs, returns the tuple of gradients of the
+        inputs. With ``weights`` it returns ``(gradients of inputs, gradients of weights)``. It can be called
+        several times.
 
     Raises:
-        TypeError: the form cannot be known; an input is no Tensor; ``v`` has another structure or dtype
-            than the output; the number of inputs is not what ``fn`` takes.
-        ValueError: ``v`` has another shape or length than the output.
+        TypeError: If the form is ambiguous, an input is not a Tensor, the structure or dtype of ``v`` differs
+            from the output, or the number of inputs does not match ``fn``.
+        ValueError: If the shape or length of ``v`` differs from the output.
 
     >>> import mindgrad as ms
     >>> x, y, v = ms.Tensor([2.0]), ms.Tensor([5.0]), ms.Tensor([10.0])
-    >>> out, gradients = ms.vjp(lambda x, y: x * y, (x, y), v)  # r1.6
-    >>> print(out, *gradients)
-    [10.] [50.] [20.]
     >>> out, vjp_fn = ms.vjp(lambda x, y: x * y, x, y)  # 2.x
     >>> print(out, *vjp_fn(v))
     [10.] [50.] [20.]
+    >>> out, gradients = ms.vjp(lambda x, y: x * y, (x, y), v)  # 1.6
+    >>> print(out, *gradients)
+    [10.] [50.] [20.]
+
+    See Also:
+        :func:`mindgrad.jvp`, :func:`mindgrad.grad`, :func:`mindgrad.jacrev`, :func:`mindgrad.vhp`
     """
     check_callable("vjp", fn)
     args, inputs, v = tuple(map(with_tensors, args)), with_tensors(inputs), with_tensors(v)
@@ -150,7 +165,7 @@ def _made_at_once(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def vjp_at_once(owner: str, fn: Callable[..., Any], args: Sequence[Any], v: Any) -> tuple[Any, Any]:
-    """``(out, gradients)``, the gradients bare for one input."""
+    """Return ``(out, gradients)``, with a single gradient for one input."""
     check_tensors(f"For '{owner}', The inputs type should be a Tensor, tuple or list of Tensor", args)
     check_count(fn, arity(fn), len(args))
     run = Run(owner, fn, args, {}, range(len(args)))
