@@ -402,8 +402,8 @@ def _number(x: float) -> str:
 HEAD = """\
 # Derivatives at nondifferentiable points
 
-This page lists the derivatives that mindgrad returns at points where a function is not differentiable: kinks such
-as `abs(x)` at 0, ties of a maximum, jumps, boundaries of a domain, and infinite slopes. Use it to look up an operator, or
+This page lists the derivatives that mindgrad returns at points where a function is not differentiable. Such
+points are kinks (`abs(x)` at 0), ties of a maximum, jumps, boundaries of a domain, and infinite slopes. Use it to look up an operator, or
 to understand a gradient that is zero or NaN.
 
 ## Rules
@@ -464,15 +464,15 @@ NaN or infinity in discarded elements does not affect the gradient of the elemen
 
 If `where` discards a NaN sample after a layer, the gradient of the weights is therefore correct.
 
-mindgrad detects an infinite slope in three cases: the function computes it (`log(x)` at 0), it is a constant in the
-program, or, in eager mode, a value is infinite.
+mindgrad detects an infinite slope if the function computes it (`log(x)` at 0), or if it is a constant of the program. In eager
+mode, it also detects infinite values.
 
 ## Limits of these rules
 
 - If a value itself is infinite, its derivative may be a sum of infinities. The sum is infinite or NaN, depending on the order in
   which the mode adds its terms.
-- A zero counts as exact without proof in two cases: a cotangent after a matrix product or convolution, and a tangent or cotangent
-  from an earlier iteration of a loop. If rounding, underflow, or cancellation caused the zero, it hides an infinite
+- A zero counts as exact without proof in two cases. The first is a cotangent after a matrix product or convolution. The second is
+  a tangent or cotangent from an earlier iteration of a loop. If rounding, underflow, or cancellation caused the zero, it hides an infinite
   factor. The derivative is then finite, although the exact value is infinite or undefined.
 - In a compiled loop whose later iterations are NaN and discarded, reverse mode over reverse mode returns NaN.
 - A slice after a compiled `while` loop discards a NaN input only if it discards the sample in every iteration (`h @ w`). It does not
