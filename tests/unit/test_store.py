@@ -138,7 +138,7 @@ def test_a_process_whose_lifeline_ends_has_failed(links, opened):
     first, second, _ = links
     second.hold([1])
     second.close()
-    assert first.news(0, 10.0).failure == Ended(1, FAILED, "has ended without a word", 1)
+    assert first.news(0, 10.0).failure == Ended(1, FAILED, "has ended without a message", 1)
     launcher = opened(-1, -1)
     launcher.hold([2], "machine 1 (b)")
     launcher.close()

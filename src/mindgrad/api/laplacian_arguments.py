@@ -34,8 +34,8 @@ def check_arguments(owner: str, inputs: Sequence[Any], extras: Sequence[Any]) ->
             )
         if not x.ndim or not x.shape[-1]:
             raise ValueError(
-                f"For '{owner}', the last axis of the input must be that of the coordinates, of size 1 at "
-                f"least, but "
+                f"For '{owner}', the last axis of the input must hold the coordinates and have at least "
+                "size 1, but "
                 f"got a Tensor of shape {x.shape}."
             )
     for extra in extras:
@@ -61,8 +61,7 @@ def check_rows(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
                     f"For '{owner}', the function must give a value for every row of its input: for an "
                     f"input of "
                     f"shape {x.shape} an output of shape {lead} or {(*lead, 1)}, but got {y.shape}. The "
-                    f"last axis "
-                    f"of the input is that of the coordinates."
+                    "last axis of the input holds the coordinates."
                 )
 
 

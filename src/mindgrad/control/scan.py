@@ -80,7 +80,7 @@ def _types(
     slices = [operand.with_shape(operand.shape[1:]) for operand in scanned]
     if expected != (*fixed, *carry, *slices):
         raise TypeError(
-            f"For 'scan', the body takes {expected}, but the operands have types {types}, of which the last "
+            f"For 'scan', the body takes {expected}, but the operands have types {types}; the last "
             f"{len(scanned)} are scanned."
         )
     after = tuple([y.type for y in body.outputs[:carries]])

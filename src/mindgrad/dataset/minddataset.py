@@ -54,7 +54,7 @@ class MindDataset(GeneratorDataset):
 
     Raises:
         PathNotExistsError: a file is missing.
-        MRMOpenError: a file is no MindRecord file.
+        MRMOpenError: a file is not a MindRecord file.
         RuntimeError: there is no such field.
 
     >>> import tempfile

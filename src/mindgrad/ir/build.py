@@ -388,7 +388,9 @@ class Builder:
         selection = set(equations)
         emitted, self.equations = self.equations, []
         if not selection.issubset(emitted):
-            raise AssertionError("equations are replayed that were replaced before: a mistake of mindgrad's.")
+            raise AssertionError(
+                "equations that were replaced are replayed. This is a bug in mindgrad; please report it."
+            )
         self._table.clear()
         self._inlined.clear()
         for equation in emitted:

@@ -82,8 +82,8 @@ def _nll(
         raise TypeError(f"For '{operator}', the target must hold the numbers of classes, but is {t.dtype}.")
     if t.shape != _without(x.shape, axis):
         raise ValueError(
-            f"For '{operator}', the target must have the shape {_without(x.shape, axis)}, that of the input "
-            f"{x.shape} without the axis of classes, but its shape is {t.shape}."
+            f"For '{operator}', the target must have the shape {_without(x.shape, axis)}, which is the "
+            f"shape {x.shape} of the input without the axis of classes, but its shape is {t.shape}."
         )
     weights = _class_weights(operator, weight, x, classes)
     counts = comparison.not_equal(t, whole_number(ignore, operator, "ignore_index"))

@@ -338,7 +338,7 @@ def exchanged(tensor: Any, split_count: int, split_dim: int, concat_dim: int, gr
         )
     for name, axis in (("split_dim", split_dim), ("concat_dim", concat_dim)):
         if not -x.ndim <= axis < x.ndim:
-            raise ValueError(f"For 'AlltoAll', the '{name}' {axis} is no axis of the shape {x.shape}.")
+            raise ValueError(f"For 'AlltoAll', the '{name}' {axis} is not an axis of the shape {x.shape}.")
     if len(ranks) == 1:
         return x
     axes = {"split_axis": split_dim % x.ndim, "concat_axis": concat_dim % x.ndim}

@@ -352,8 +352,8 @@ def _contracted(operator: str, a: Tensor, b: Tensor, left: tuple[int, ...], righ
     sizes = tuple(a.shape[i] for i in left), tuple(b.shape[i] for i in right)
     if sizes[0] != sizes[1]:
         raise ValueError(
-            f"For '{operator}', the axes that are summed must be equally long, but those of the shapes "
-            f"{a.shape} and {b.shape} have {sizes[0]} and {sizes[1]}."
+            f"For '{operator}', the axes that are summed must have equal sizes, but for the shapes "
+            f"{a.shape} and {b.shape} they have {sizes[0]} and {sizes[1]}."
         )
     return apply(dot_row, a, b, contract=(left, right), batch=((), ()))
 

@@ -151,9 +151,8 @@ def _directions(
     """Random directions as columns, of which the mean of ``v vᵀ`` is the sum."""
     if not x.dtype.is_float or not x.ndim or not x.shape[-1]:
         raise TypeError(
-            f"For '{owner}', the input must be a floating-point Tensor whose last axis is that of the "
-            f"coordinates, "
-            f"but got one of shape {x.shape} and dtype {x.dtype}."
+            f"For '{owner}', the input must be a floating-point Tensor whose last axis holds the "
+            f"coordinates, but got one of shape {x.shape} and dtype {x.dtype}."
         )
     size = x.shape[-1]
     lead = x.shape[:-1] if per_row else ()

@@ -175,8 +175,8 @@ def parameters_of(function: Callable[..., Any], reading: Reading) -> dict[str, s
             continue
         if argument.default or argument in reading.attributes or not free:
             raise ValueError(
-                f"A form of '{function.__name__}' has the argument '{argument.name}', but no parameter is "
-                f"called so; say which: (parameter={argument.name}) behind the arguments."
+                f"A form of '{function.__name__}' has the argument '{argument.name}', but no parameter has "
+                f"this name. Name the parameter: (parameter={argument.name}) after the arguments."
             )
         parameters[argument.name] = free.pop(0)
     return parameters

@@ -77,7 +77,7 @@ def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0
     batch += indices.ndim if batch < 0 else 0
     if not 0 <= batch <= min(dim, indices.ndim) or x.shape[:batch] != indices.shape[:batch]:
         raise ValueError(
-            f"For 'Gather', the first 'batch_dims' axes must be the same for both inputs and stand before "
+            "For 'Gather', the first 'batch_dims' axes must be the same for both inputs and come before "
             f"'axis', but got batch_dims {batch_dims}, axis {axis} and the shapes {x.shape} and "
             f"{indices.shape}."
         )

@@ -192,7 +192,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
     last = axis_in_range(end_dim, x.ndim, "Flatten", "end_dim")
     if last < first:
         raise ValueError(
-            f"For 'Flatten', the 'start_dim' must not lie behind the 'end_dim', but got {start_dim} "
+            f"For 'Flatten', the 'start_dim' must not be after the 'end_dim', but got {start_dim} "
             f"and {end_dim}."
         )
     merged = math.prod(x.shape[first : last + 1])

@@ -217,9 +217,7 @@ def multi_dot(inputs: Any) -> Tensor:
     if any(x.ndim != 2 for x in tensors) or any(
         a.shape[1] != b.shape[0] for a, b in itertools.pairwise(tensors)
     ):
-        raise ValueError(
-            f"For 'MultiDot', the shapes {shapes} are not those of matrices that can be multiplied."
-        )
+        raise ValueError(f"For 'MultiDot', matrices of shapes {shapes} cannot be multiplied.")
     found = _product(tensors, *_plan([tensors[0].shape[0], *(x.shape[1] for x in tensors)]))
     ends = [found.shape[0]] * (len(shapes[0]) == 2) + [found.shape[1]] * (len(shapes[-1]) == 2)
     return layout.reshape(found, tuple(ends))

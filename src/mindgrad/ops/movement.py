@@ -51,7 +51,7 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:
     if not fits or -1 in filled:
         raise ValueError(
             f"For 'BroadcastTo', an input of shape {x.shape} cannot be broadcast to the shape "
-            f"{target}: from the right, each of its sizes must be 1 or the size asked for."
+            f"{target}: from the right, each of its sizes must be 1 or the size in the new shape."
         )
     return broadcast(x, filled)
 

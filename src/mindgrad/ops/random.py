@@ -418,7 +418,8 @@ def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
         return cast(with_probability("Bernoulli", float(p), like.shape, seeds), like.dtype)
     if broadcast_shapes("Bernoulli", like.shape, share.shape) != like.shape:
         raise ValueError(
-            f"For 'Bernoulli', the shape of 'p' must broadcast to that of 'input', {like.shape}, but got "
+            f"For 'Bernoulli', the shape of 'p' must broadcast to the shape of 'input', {like.shape}, but "
+            "got "
             f"{share.shape}."
         )
     dtype = promote(float32, share.dtype)

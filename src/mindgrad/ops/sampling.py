@@ -61,8 +61,8 @@ def randperm(n: int, seed: int | None = 0, offset: int = 0, dtype: Any = int64) 
         n = known(operand(n, "Randperm"))  # type: ignore[assignment]
         if n is None:
             raise ValueError(
-                "For 'Randperm', the 'n' must be known while the program is compiled, for the shape of the "
-                "result depends on it. Give an int."
+                "For 'Randperm', the 'n' must be known at compile time, because the shape of the result "
+                "depends on it. Pass an int."
             )
     count = whole_number(n, "Randperm", "n", least=0)
     element_type = as_dtype(dtype)
@@ -309,7 +309,7 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
     mask = operand(input_x, name)
     number = whole_number(count, name, "count", least=1)
     if mask.dtype is not bool_:
-        raise TypeError(f"For '{name}', the input must hold truth values, but its type is {mask.dtype}.")
+        raise TypeError(f"For '{name}', the input must hold Booleans, but its type is {mask.dtype}.")
     if not 1 <= mask.ndim <= 5:
         raise ValueError(
             f"For '{name}', the input must have one to five axes, but its shape is {mask.shape}."

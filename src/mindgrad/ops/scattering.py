@@ -43,8 +43,8 @@ def _updates(x: Tensor, updates: Any, shape: tuple[int, ...], operator: str) -> 
         )
     if new.shape != shape:
         raise ValueError(
-            f"For '{operator}', the updates must have the shape {shape} (that of the indices without "
-            f"their last axis, then the other axes of the input), but got {new.shape}."
+            f"For '{operator}', the updates must have the shape {shape} (the shape of the indices without "
+            f"their last axis, followed by the other axes of the input), but got {new.shape}."
         )
     return new
 

@@ -116,7 +116,7 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
         )
     if x.shape[: ids.ndim] != ids.shape or not ids.ndim:
         raise ValueError(
-            f"For '{operator}', the shape of the input must begin with that of 'segment_ids', but got "
+            f"For '{operator}', the shape of the input must begin with the shape of 'segment_ids', but got "
             f"{x.shape} and {ids.shape}."
         )
     values = known(ids)

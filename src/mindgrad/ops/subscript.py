@@ -184,7 +184,7 @@ def _refused(item: Any) -> Any:
         description = f"with elements of type {item.dtype}"
     raise IndexError(
         f"For '{OPERATOR}', a tensor is indexed by ints, slices, '...', None, and tensors, arrays or lists "
-        f"of ints or truth values, but got {item!r} {description}."
+        f"of ints or Booleans, but got {item!r} {description}."
     )
 
 
@@ -317,7 +317,8 @@ def _take_mask(subscript: Subscript, mask: Any, axis: int, shape: tuple[int, ...
         if size != expected:
             raise IndexError(
                 f"For '{OPERATOR}', the mask of shape {mask.shape} does not match the tensor of shape "
-                f"{shape}: axis {axis + offset} has size {expected}, but that of the mask {size}."
+                f"{shape}: axis {axis + offset} has size {expected}, but the axis of the mask has size "
+                f"{size}."
             )
     position = len(subscript.middle)
     for size in part:

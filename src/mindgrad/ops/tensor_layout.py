@@ -79,8 +79,7 @@ class Layout:
         if rank_list is not None and list(rank_list) != list(range(math.prod(device_matrix))):
             raise ValueError(
                 f"For 'Layout', the 'rank_list' must be 0, 1, 2, … of {math.prod(device_matrix)} devices, "
-                f"for a program "
-                f"runs on all of them in this order, but got {rank_list}."
+                f"because compiled functions run on all of them in this order, but got {rank_list}."
             )
         self.device_matrix, self.alias_name = device_matrix, alias_name
         #: for each axis of the tensor the names of its mesh axes; ``None`` before it is called

@@ -61,9 +61,9 @@ def part_sizes(value: Any, count: int, operator: str, name: str) -> list[int]:
     if isinstance(value, Tensor):
         if value._scope is not None:
             raise TypeError(
-                f"For '{operator}', the '{name}' must be known when the function is compiled, but depends "
-                f"on a value that the compiled function computes, or gets as a tensor: give a tuple or list "
-                f"of ints, or call the operator outside of it."
+                f"For '{operator}', the '{name}' must be known at compile time, but it depends on a tensor "
+                "of the compiled function. Pass a tuple or list of ints, or call the operator outside the "
+                "compiled function."
             )
         value = value.reshape(-1)
     listed = [whole_number(size, operator, name, least=0) for size in one_or_more(value)]
@@ -166,8 +166,8 @@ def _check_pairs(facts: Sequence[Any], ranks: Sequence[int], operator: str, name
     for i, (sent, _, kind) in enumerate(facts):
         if kind != facts[0][2]:
             raise ValueError(
-                f"For '{operator}', the tensors must have one element type and shape behind the first axis, "
-                f"but are {facts[0][2]} on rank {ranks[0]} and {kind} on rank {ranks[i]}."
+                f"For '{operator}', the tensors must have one dtype and the same shape after the first "
+                f"axis, but are {facts[0][2]} on rank {ranks[0]} and {kind} on rank {ranks[i]}."
             )
         for j, (_, received, _) in enumerate(facts):
             if sent[j] != received[i]:

@@ -167,7 +167,7 @@ class Explanation:
     def _notes(self) -> list[str]:
         notes = []
         if not (self.before.is_known and self.after.is_known):
-            notes.append("A loop whose number of trips depends on the data is counted with one trip.")
+            notes.append("A loop whose number of iterations depends on the data is counted as one iteration.")
         return notes
 
     # -- how it is shown ------------------------------------------------------------------------

@@ -76,7 +76,7 @@ def read(path: Path, need_checksum: bool = False) -> dict[str, np.ndarray | str]
             for name in sorted(file.keys()):
                 arrays[name] = _array(name, file)
     except safetensors.SafetensorError as error:
-        raise Malformed(f"it is no safetensors file, or is damaged: {error}") from None
+        raise Malformed(f"it is not a safetensors file, or is damaged: {error}") from None
     texts = _texts(metadata)
     if both := sorted(texts.keys() & arrays.keys()):
         raise Malformed(f"'{both[0]}' is there twice")
@@ -99,7 +99,7 @@ def _array(name: str, file: Any) -> np.ndarray:
     except ValueError as error:
         raise Malformed(f"'{name}' has a shape that no array can have: {error}") from None
     if array.dtype == bool and array.view(np.uint8).max(initial=0) > 1:
-        raise Malformed(f"'{name}' has truth values that are neither 0 nor 1")
+        raise Malformed(f"'{name}' has Booleans that are neither 0 nor 1")
     return array
 
 
@@ -124,7 +124,7 @@ def _texts(metadata: dict[str, str]) -> dict[str, str]:
     except (ValueError, RecursionError):
         texts = None
     if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
-        raise Malformed(f"its metadata '{_TEXTS}' is no table of texts")
+        raise Malformed(f"its metadata '{_TEXTS}' is not a mapping of strings")
     return texts
 
 
