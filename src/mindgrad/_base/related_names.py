@@ -1,7 +1,8 @@
-"""Families of related public names, from which the "See Also" sections of docstrings are made.
+"""Families of related public names, the source of "See Also" in docstrings.
 
-A line of ``FAMILIES`` has a public module, a colon, and names of this module or paths of others; indented
-lines continue it. Names of one family refer to each other; a name can be in several families.
+A line of ``FAMILIES`` has a public module, a colon, and names. A name of a different module is written as a
+path. An indented line continues the line above it. The names of a family refer to each other. A name can be
+in several families.
 """
 
 from __future__ import annotations
@@ -323,7 +324,7 @@ def _families() -> tuple[dict[str, list[list[str]]], frozenset[str]]:
 
 
 def home_of(item: Any) -> str:
-    """The path of a public function or class: its name in the nearest public module of ``FAMILIES``."""
+    """Return the path of a public object in the nearest module of ``FAMILIES``."""
     module = item.__module__
     modules = _families()[1]
     while module not in modules and "." in module:
@@ -338,14 +339,14 @@ def related(path: str) -> list[str]:
     >>> related("mindgrad.ops.mean")[0]
     'mindgrad.ops.sum'
     """
-    found: list[str] = []
+    names_in_order: list[str] = []
     families = _families()[0]
     if path not in families:  # exported by the package alone, as ``mindgrad.pure_callback``
         path = f"mindgrad.{path.rpartition('.')[2]}"
     for names in families.get(path, ()):
         position = names.index(path)
-        found += [*names[position + 1 :], *names[:position]]
-    return list(dict.fromkeys(found))[:_MOST]
+        names_in_order += [*names[position + 1 :], *names[:position]]
+    return list(dict.fromkeys(names_in_order))[:_MOST]
 
 
 def references(paths: Iterable[str], newline: str) -> str:
