@@ -351,14 +351,19 @@ def related(path: str) -> list[str]:
 
 def references(paths: Iterable[str], newline: str) -> str:
     """References to public names, in lines that ``newline`` divides."""
-    lines, width = [""], 0
+    line, width, lines = "", 0, []
     for path in dict.fromkeys(paths):
-        owner, _, name = path.rpartition(".")
-        role = "meth" if owner.endswith(".Tensor") else "class" if name[:1].isupper() else "func"
-        reference = f":{role}:`{path}`"
+        reference = _reference(path)
         if width and width + len(reference) > _WIDTH:
-            lines.append("")
-            width = 0
-        lines[-1] += (", " if width else "") + reference
+            lines.append(line)
+            line, width = "", 0
+        line += f", {reference}" if width else reference
         width += len(reference) + 2
-    return f",{newline}".join(lines)
+    return f",{newline}".join([*lines, line])
+
+
+@lru_cache(maxsize=None)  # names are in several families
+def _reference(path: str) -> str:
+    owner, _, name = path.rpartition(".")
+    role = "meth" if owner.endswith(".Tensor") else "class" if name[:1].isupper() else "func"
+    return f":{role}:`{path}`"

@@ -146,9 +146,8 @@ def document(function: Any, names: Iterable[str] = (), *, shared: str = "") -> N
     if shared or "\n    {" in text:
         text = _composed(shared, text, function)
         text = text.replace("\n", "\n    ").replace("\n    \n", "\n\n")
-    defaults = defaults_of(function)
-    if defaults:
-        text = _with_defaults(text, defaults)
+    if "Args:\n" in text:
+        text = _with_defaults(text, defaults_of(function))
     if "    See Also:\n" not in text:
         see_also = references([*names, *related(home_of(function))], "\n        ")
         if see_also:
@@ -227,9 +226,18 @@ def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
         return text
     end = text.find("\n\n", start)
     end = len(text) if end < 0 else end
+    section = text[start:end]
+    if not any(name in section for name in defaults):
+        return text
 
     def completed(entry: re.Match[str]) -> str:
         indentation, names, kind, words = entry.groups()
+        if ", " not in names:
+            return (
+                argument_line(names, kind, words, defaults[names], indentation)
+                if names in defaults
+                else entry[0]
+            )
         alike: dict[str, list[str]] = {}  # the names by their defaults
         for name in names.split(", "):
             alike.setdefault(repr(defaults[name]) if name in defaults else "", []).append(name)
@@ -240,7 +248,7 @@ def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
             for shown, group in alike.items()
         )
 
-    return text[:start] + _TYPED.sub(completed, text[start:end]) + text[end:]
+    return text[:start] + _TYPED.sub(completed, section) + text[end:]
 
 
 def argument_line(names: str, kind: str, text: str, default: Any, indentation: str = "    ") -> str:
@@ -393,7 +401,7 @@ def entries_of(section: str) -> list[Described]:
     r"""The entries of a section, without the defaults that the composition added.
 
     >>> from mindgrad._base.shared_docs import entries_of
-    >>> entries_of("    x, y (Tensor): two points.\\n    axis (int, optional): the axis. Default: ``0``.")[1]
+    >>> entries_of("    x, y (Tensor): two points.\n    axis (int, optional): the axis. Default: ``0``.")[1]
     Described(names=['axis'], type='int', text=' the axis.')
     """
     parsed = [_ENTRY.match(entry.strip()) for entry in re.split(r"\n(?=    \S)", section) if entry.strip()]
