@@ -8,7 +8,7 @@ in several families.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 __all__ = ["FAMILIES", "home_of", "references", "related"]
@@ -362,7 +362,7 @@ def references(paths: Iterable[str], newline: str) -> str:
     return f",{newline}".join([*lines, line])
 
 
-@lru_cache(maxsize=None)  # names are in several families
+@cache  # names are in several families
 def _reference(path: str) -> str:
     owner, _, name = path.rpartition(".")
     role = "meth" if owner.endswith(".Tensor") else "class" if name[:1].isupper() else "func"
