@@ -318,7 +318,9 @@ def paragraph(section: re.Match[str]) -> str:
 def inputs(section: re.Match[str]) -> str:
     """The section of the inputs of a call as a list."""
     entries = re.split(r"\n(?=    \S)", section[1].rstrip())
-    lines = [re.sub(r"^(\**\w+)(?: \((.*?)\))?:", named, " ".join(entry.split())) for entry in entries]
+    lines = [
+        re.sub(r"^(\**\w+(?:, \**\w+)*)(?: \((.*?)\))?:", named, " ".join(entry.split())) for entry in entries
+    ]
     return "**Inputs:**\n\n" + "\n".join(f"- {line}" for line in lines) + "\n"
 
 

@@ -399,10 +399,15 @@ def test_signatures_and_docstrings_are_those_of_the_objects(reference):
     text = reference.stub("grad", ms.grad, "")
     assert text.startswith("def grad(fn, grad_position: int | tuple[int, ...] | None = 0, weights = None")
     assert "```pycon\\n>>> import mindgrad as ms" in text
-    assert "**Returns:** Callable" in reference.stub("hessian", ms.hessian, "")
+    assert "**Returns:** " in reference.stub("hessian", ms.hessian, "")
     assert reference.markdown("A.\n\nReturns:\n    B: c\n    d.\n\nRaises:\n    E: f.") == (
         "A.\n\n**Returns:** B: c\nd.\n\nRaises:\n    E: f."
     )
+    doc = "A.\n\nInputs:\n    x, y (Tensor): b.\n\nSee Also:\n    :func:`mindgrad.grad`, :func:`no.name`"
+    text = reference.markdown(doc)
+    assert "- **x, y** (*Tensor*): b." in text
+    shown = reference.linked(text, {"mindgrad.grad": "mindgrad.grad"})
+    assert shown.endswith("[`mindgrad.grad`][mindgrad.grad], `no.name`\n\n")
     assert "def asnumpy(self" in reference.stub("Tensor", Tensor, "")
     assert reference.stub("pi", 3.5, "").startswith("pi: Any = 3.5")
     assert "class Parameter:" in reference.stub("Parameter", Parameter, "")

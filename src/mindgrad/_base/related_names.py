@@ -1,13 +1,14 @@
-"""Families of related public names, from which the "See Also" sections of docstrings are made.
+"""Families of related public names, the source of "See Also" in docstrings.
 
-A line of ``FAMILIES`` has a public module, a colon, and names of this module or paths of others; indented
-lines continue it. Names of one family refer to each other; a name can be in several families.
+A line of ``FAMILIES`` has a public module, a colon, and names. A name of a different module is written as a
+path. An indented line continues the line above it. The names of a family refer to each other. A name can be
+in several families.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 __all__ = ["FAMILIES", "home_of", "references", "related"]
@@ -323,7 +324,7 @@ def _families() -> tuple[dict[str, list[list[str]]], frozenset[str]]:
 
 
 def home_of(item: Any) -> str:
-    """The path of a public function or class: its name in the nearest public module of ``FAMILIES``."""
+    """Return the path of a public object in the nearest module of ``FAMILIES``."""
     module = item.__module__
     modules = _families()[1]
     while module not in modules and "." in module:
@@ -338,26 +339,31 @@ def related(path: str) -> list[str]:
     >>> related("mindgrad.ops.mean")[0]
     'mindgrad.ops.sum'
     """
-    found: list[str] = []
+    names_in_order: list[str] = []
     families = _families()[0]
     if path not in families:  # exported by the package alone, as ``mindgrad.pure_callback``
         path = f"mindgrad.{path.rpartition('.')[2]}"
     for names in families.get(path, ()):
         position = names.index(path)
-        found += [*names[position + 1 :], *names[:position]]
-    return list(dict.fromkeys(found))[:_MOST]
+        names_in_order += [*names[position + 1 :], *names[:position]]
+    return list(dict.fromkeys(names_in_order))[:_MOST]
 
 
 def references(paths: Iterable[str], newline: str) -> str:
     """References to public names, in lines that ``newline`` divides."""
-    lines, width = [""], 0
+    line, width, lines = "", 0, []
     for path in dict.fromkeys(paths):
-        owner, _, name = path.rpartition(".")
-        role = "meth" if owner.endswith(".Tensor") else "class" if name[:1].isupper() else "func"
-        reference = f":{role}:`{path}`"
+        reference = _reference(path)
         if width and width + len(reference) > _WIDTH:
-            lines.append("")
-            width = 0
-        lines[-1] += (", " if width else "") + reference
+            lines.append(line)
+            line, width = "", 0
+        line += f", {reference}" if width else reference
         width += len(reference) + 2
-    return f",{newline}".join(lines)
+    return f",{newline}".join([*lines, line])
+
+
+@cache  # names are in several families
+def _reference(path: str) -> str:
+    owner, _, name = path.rpartition(".")
+    role = "meth" if owner.endswith(".Tensor") else "class" if name[:1].isupper() else "func"
+    return f":{role}:`{path}`"

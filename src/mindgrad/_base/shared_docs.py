@@ -1,13 +1,13 @@
 """Compose public docstrings: shared sections, defaults, and "See Also".
 
-A docstring names a text that it shares in a line of its own: ``{as amax}`` inserts the sections of another
-function, class or text of its module, ``{Raises as softmax}`` inserts one of these sections, and
-``{errors of one x}`` inserts one of the ``BLOCKS``, here for the argument ``x``. The docstring keeps its own
-sections and entries and gets all others, with the arguments in the order of the signature. Parameters of
-another function are renamed by position, unless the function has parameters of the same names.
+A line of a docstring can be a placeholder for shared text. ``{as amax}`` inserts the sections of another
+function, class, or text of the same module. ``{Raises as softmax}`` inserts one section.
+``{errors of one x}`` inserts one of the ``BLOCKS``, here for the argument ``x``. Sections and entries of the
+docstring itself take precedence. Arguments are in the order of the signature. Parameters of another function
+are renamed by position, unless the function has parameters of the same names.
 
-Entries of arguments have the form ``name (type): text``. The composition adds to them what the signature
-contains: ``optional`` after the type, and the default after the text, unless the text already states it.
+Entries of arguments have the form ``name (type): text``. The composition adds ``optional`` after the type and
+the default after the text, unless the text already states it.
 It adds a section "See Also" with the related names (``_base/related_names.py``).
 """
 
@@ -146,9 +146,8 @@ def document(function: Any, names: Iterable[str] = (), *, shared: str = "") -> N
     if shared or "\n    {" in text:
         text = _composed(shared, text, function)
         text = text.replace("\n", "\n    ").replace("\n    \n", "\n\n")
-    defaults = defaults_of(function)
-    if defaults:
-        text = _with_defaults(text, defaults)
+    if "Args:\n" in text:
+        text = _with_defaults(text, defaults_of(function))
     if "    See Also:\n" not in text:
         see_also = references([*names, *related(home_of(function))], "\n        ")
         if see_also:
@@ -170,7 +169,7 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
             continue
         text = vars(item).get("__doc__") if is_class else item.__doc__
         if isinstance(text, str):  # neither composed nor absent
-            names = [f"{module}.{name}" for module in counterparts if hasattr(sys.modules[module], name)]
+            names = [f"{module}.{name}" for module in counterparts if name in vars(sys.modules[module])]
             if is_class:
                 item.__doc__ = Later(_of_class, "", text, item, names)
             else:
@@ -227,20 +226,29 @@ def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
         return text
     end = text.find("\n\n", start)
     end = len(text) if end < 0 else end
+    section = text[start:end]
+    if not any(name in section for name in defaults):
+        return text
 
     def completed(entry: re.Match[str]) -> str:
         indentation, names, kind, words = entry.groups()
+        if ", " not in names:
+            return (
+                argument_line(names, kind, words, defaults[names], indentation)
+                if names in defaults
+                else entry[0]
+            )
         alike: dict[str, list[str]] = {}  # the names by their defaults
         for name in names.split(", "):
             alike.setdefault(repr(defaults[name]) if name in defaults else "", []).append(name)
         return "\n".join(
-            argument_line(", ".join(each), kind, words, defaults[each[0]], indentation)
+            argument_line(", ".join(group), kind, words, defaults[group[0]], indentation)
             if shown
-            else f"{indentation}{', '.join(each)} ({kind}):{words}"
-            for shown, each in alike.items()
+            else f"{indentation}{', '.join(group)} ({kind}):{words}"
+            for shown, group in alike.items()
         )
 
-    return text[:start] + _TYPED.sub(completed, text[start:end]) + text[end:]
+    return text[:start] + _TYPED.sub(completed, section) + text[end:]
 
 
 def argument_line(names: str, kind: str, text: str, default: Any, indentation: str = "    ") -> str:
@@ -393,12 +401,12 @@ def entries_of(section: str) -> list[Described]:
     r"""The entries of a section, without the defaults that the composition added.
 
     >>> from mindgrad._base.shared_docs import entries_of
-    >>> entries_of("    x, y (Tensor): two points.\\n    axis (int, optional): the axis. Default: ``0``.")[1]
+    >>> entries_of("    x, y (Tensor): two points.\n    axis (int, optional): the axis. Default: ``0``.")[1]
     Described(names=['axis'], type='int', text=' the axis.')
     """
-    found = [_ENTRY.match(entry.strip()) for entry in re.split(r"\n(?=    \S)", section) if entry.strip()]
+    parsed = [_ENTRY.match(entry.strip()) for entry in re.split(r"\n(?=    \S)", section) if entry.strip()]
     return [
         Described(entry[1].split(", "), (entry[2] or "").removesuffix(", optional"), _ADDED.sub("", entry[3]))
-        for entry in found
+        for entry in parsed
         if entry
     ]

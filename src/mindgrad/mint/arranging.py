@@ -127,10 +127,11 @@ def searchsorted(
         sorted_sequence (Tensor): sequences in ascending order along the last axis.
         values (Tensor or number): values to look up.
         out_int32 (bool): whether the result has dtype int32 instead of int64.
-        right (bool): whether to return the index after equal elements instead of the index before them.
+        right (bool): whether to return the index after equal elements instead of the index before
+            them.
         side (str, optional): ``"left"`` or ``"right"``, as an alternative to ``right``.
-        sorter (Tensor or None): integer indices that sort ``sorted_sequence`` in ascending order, of the
-            same shape. ``None`` means that it is sorted.
+        sorter (Tensor or None): integer indices that sort ``sorted_sequence`` in ascending order,
+            of the same shape. ``None`` means that it is sorted.
 
     Returns:
         Integer tensor of the shape of ``values``.
@@ -148,8 +149,8 @@ def squeeze(input: Any, dim: Any = None) -> Tensor:
 
     Args:
         input (Tensor): the tensor.
-        dim (int, tuple of int, or None): axes to remove if their size is 1. ``None`` removes all axes of
-            size 1.
+        dim (int, tuple of int, or None): axes to remove if their size is 1. ``None`` removes all
+            axes of size 1.
 
     Returns:
         Tensor with the elements and dtype of ``input``.
@@ -173,8 +174,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
     Args:
         *tensors (Tensor): coordinates along each axis, 1-D.
-        indexing (str or None): ``"ij"``: the first tensor varies along the first axis; ``"xy"``: along the
-            second axis. ``None`` means ``"ij"``.
+        indexing (str or None): ``"ij"``: the first tensor varies along the first axis; ``"xy"``:
+            along the second axis. ``None`` means ``"ij"``.
 
     Returns:
         Tuple of tensors of the shape of the grid, one for each argument.

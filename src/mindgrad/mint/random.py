@@ -21,8 +21,8 @@ def rand(*size: Any, generator: Any = None, dtype: Any = None, device: Any = Non
 
     Args:
         *size (int or tuple of int): the shape, as ``rand(2, 3)`` or ``rand((2, 3))``.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator of the
-            process.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
         dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32.
         device (str or None): accepted for compatibility and ignored.
 
@@ -46,8 +46,8 @@ def randn(*size: Any, generator: Any = None, dtype: Any = None, device: Any = No
 
     Args:
         *size (int or tuple of int): the shape, as ``randn(2, 3)`` or ``randn((2, 3))``.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator of the
-            process.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
         dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32.
         device (str or None): accepted for compatibility and ignored.
 
@@ -105,8 +105,8 @@ def randint(*args: Any, generator: Any = None, dtype: Any = None, device: Any = 
 
     Args:
         *args (int and tuple of int): the bounds and the shape. ``low`` is 0 unless it is given.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator of the
-            process.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
         dtype (mindgrad.dtype): an integer dtype. ``None`` means int64.
         device (str or None): accepted for compatibility and ignored.
 
@@ -161,8 +161,8 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = int64) -> Tensor:
 
     Args:
         n (int): number of integers.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator of the
-            process.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
@@ -183,9 +183,10 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Any = N
 
     Args:
         mean, std (Tensor or number): mean and standard deviation, whose shapes broadcast.
-        size (tuple of int or None): the shape. It is required if neither ``mean`` nor ``std`` is a tensor.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator of the
-            process.
+        size (tuple of int or None): the shape. It is required if neither ``mean`` nor ``std`` is
+            a tensor.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
 
     Returns:
         Tensor of random numbers.
@@ -212,8 +213,8 @@ def bernoulli(input: Any, *, generator: Any = None) -> Tensor:
 
     Args:
         input (Tensor): probabilities between 0 and 1.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator of the
-            process.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
 
     Returns:
         Tensor of the shape and dtype of ``input``.
@@ -233,8 +234,8 @@ def multinomial(input: Any, num_samples: int, replacement: bool = False, *, gene
         input (Tensor): nonnegative weights of shape (n,) or (m, n).
         num_samples (int): number of indices to draw.
         replacement (bool): whether an index can be drawn more than once.
-        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator of the
-            process.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
 
     Returns:
         int64 tensor of shape (num_samples,) or (m, num_samples).

@@ -93,8 +93,8 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, 
 
     Args:
         input (Tensor): floating-point or complex tensor.
-        p (int, float, or str): order: a number for (Σ|x|ᵖ)^(1/p), ``"fro"`` for 2, or ``"nuc"`` for the sum
-            of singular values, which needs two axes.
+        p (int, float, or str): order: a number for (Σ|x|ᵖ)^(1/p), ``"fro"`` for 2, or ``"nuc"``
+            for the sum of singular values, which needs two axes.
         dim (int, tuple of int, or None): axes to reduce. ``None`` means all axes.
         keepdim (bool): whether to keep the reduced axes with size 1.
         dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``input``.
@@ -121,8 +121,8 @@ def log_softmax(input: Any, dim: Any = None, *, dtype: Any = None) -> Tensor:
 
     Args:
         input (Tensor): floating-point tensor with at least one axis.
-        dim (int or None): axis whose probabilities sum to 1. ``None`` means axis 0 for tensors of 0, 1, or
-            3 axes, and axis 1 otherwise.
+        dim (int or None): axis whose probabilities sum to 1. ``None`` means axis 0 for tensors of
+            0, 1, or 3 axes, and axis 1 otherwise.
         dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``input``.
 
     Returns:

@@ -138,7 +138,8 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
 
     Args:
         ary (Tensor or array_like): the values.
-        to_end, to_begin (Tensor, array_like, or None): numbers to add after and before the differences.
+        to_end, to_begin (Tensor, array_like, or None): numbers to add after and before the
+            differences.
 
     Returns:
         1-D tensor.
@@ -206,9 +207,10 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
     Args:
         a (Tensor or array_like): vector in ascending order.
         v (Tensor or array_like): values to look up.
-        side (str): ``"left"`` for the index before equal elements, ``"right"`` for the index after them.
-        sorter (Tensor or None): integer indices that sort ``a`` in ascending order. ``None`` means that it
-            is sorted.
+        side (str): ``"left"`` for the index before equal elements, ``"right"`` for the index
+            after them.
+        sorter (Tensor or None): integer indices that sort ``a`` in ascending order. ``None``
+            means that it is sorted.
 
     Returns:
         Integer tensor of the shape of ``v``.
@@ -228,7 +230,8 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
 
     Args:
         x (Tensor or array_like): the elements.
-        bins (Tensor or array_like): bounds of the intervals, a vector in ascending or descending order.
+        bins (Tensor or array_like): bounds of the intervals, a vector in ascending or descending
+            order.
         right (bool): whether an interval includes its upper bound instead of its lower one.
 
     Returns:
@@ -258,8 +261,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
         x (Tensor or array_like): positions at which to interpolate.
         xp (Tensor or array_like): positions of the points, ascending.
         fp (Tensor or array_like): values of the points.
-        left, right (number or None): values before the first and after the last point. ``None`` means the
-            values of these points.
+        left, right (number or None): values before the first and after the last point. ``None``
+            means the values of these points.
 
     Returns:
         Tensor of the shape of ``x``.
@@ -295,8 +298,8 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: st
     Args:
         multi_index (tuple of Tensor or array_like): coordinates along each axis.
         dims (tuple of int): the shape.
-        mode (str): how to treat a coordinate out of range: ``"clip"`` uses the nearest one, ``"wrap"`` the
-            coordinate modulo the size.
+        mode (str): how to treat a coordinate out of range: ``"clip"`` uses the nearest one,
+            ``"wrap"`` the coordinate modulo the size.
         order (str): ``"C"`` if the last axis varies fastest, ``"F"`` if the first does.
 
     Returns:
@@ -407,8 +410,8 @@ def cov(
         y (Tensor, array_like, or None): further variables.
         rowvar (bool): whether the variables are rows instead of columns.
         bias (bool): whether to divide by the number of observations instead of one less.
-        ddof (int or None): number to subtract from the number of observations. ``None`` means that ``bias``
-            determines it.
+        ddof (int or None): number to subtract from the number of observations. ``None`` means
+            that ``bias`` determines it.
         fweights, aweights (Tensor, array_like, or None): weights of the observations.
         dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the input.
 

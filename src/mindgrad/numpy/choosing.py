@@ -131,8 +131,8 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
     Args:
         x (Tensor or array_like): argument of the functions.
         condlist (list of Tensor or array_like): the conditions.
-        funclist (list of callable or number): functions or numbers, one for each condition, and optionally
-            one more for all other elements, which are 0 otherwise.
+        funclist (list of callable or number): functions or numbers, one for each condition, and
+            optionally one more for all other elements, which are 0 otherwise.
         *args, **kw (object): further arguments of the functions.
 
     Returns:
@@ -193,7 +193,8 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
     """Return the distinct elements that two tensors share, in ascending order.
 
     Args:
-        ar1, ar2 (Tensor or array_like): the tensors, which are flattened; their values must be known.
+        ar1, ar2 (Tensor or array_like): the tensors, which are flattened; their values must be
+            known.
         assume_unique (bool): whether the elements of each tensor are known to be distinct.
         return_indices (bool): whether to return the first indices in ``ar1`` and ``ar2`` too.
 
@@ -219,8 +220,10 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
     """Return the distinct elements of ``ar1`` that are not in ``ar2``.
 
     Args:
-        ar1, ar2 (Tensor or array_like): the tensors, which are flattened; their values must be known.
-        assume_unique (bool): whether the elements are known to be distinct; they are not sorted then.
+        ar1, ar2 (Tensor or array_like): the tensors, which are flattened; their values must be
+            known.
+        assume_unique (bool): whether the elements are known to be distinct; they are not sorted
+            then.
 
     Returns:
         1-D tensor.

@@ -56,7 +56,8 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]
 
     Args:
         x (Tensor or array_like): the tensor.
-        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part begins.
+        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part
+            begins.
         axis (int): the axis.
 
     Returns:
@@ -85,7 +86,8 @@ def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
 
     Args:
         x (Tensor or array_like): the tensor.
-        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part begins.
+        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part
+            begins.
 
     Returns:
         List of tensors.
@@ -103,7 +105,8 @@ def vsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
 
     Args:
         x (Tensor or array_like): the tensor.
-        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part begins.
+        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part
+            begins.
 
     Returns:
         List of tensors.
@@ -120,7 +123,8 @@ def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
 
     Args:
         x (Tensor or array_like): the tensor.
-        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part begins.
+        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part
+            begins.
 
     Returns:
         List of tensors.

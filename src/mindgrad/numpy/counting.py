@@ -39,10 +39,11 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
 
     Args:
         x (Tensor or array_like): 1-D tensor of nonnegative integers.
-        weights (Tensor, array_like, or None): weights to add instead of 1; derivatives pass to them.
+        weights (Tensor, array_like, or None): weights to add instead of 1; derivatives pass to
+            them.
         minlength (int): smallest size of the result.
-        length (int or None): size of the result; required if the values of ``x`` are unknown at compile
-            time.
+        length (int or None): size of the result; required if the values of ``x`` are unknown at
+            compile time.
 
     Returns:
         1-D tensor.
@@ -71,8 +72,8 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     Args:
         a (Tensor or array_like): the elements.
         bins (int, Tensor, or array_like): number of bins, or the edges.
-        range (tuple of float or None): lower and upper end. ``None`` means the smallest and the largest
-            element.
+        range (tuple of float or None): lower and upper end. ``None`` means the smallest and the
+            largest element.
         weights (object): accepted for compatibility and ignored.
 
     Returns:
@@ -110,8 +111,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
     Args:
         a (Tensor or array_like): the elements.
         bins (int, Tensor, or array_like): number of bins, or the edges.
-        range (tuple of float or None): lower and upper end. ``None`` means the smallest and the largest
-            element.
+        range (tuple of float or None): lower and upper end. ``None`` means the smallest and the
+            largest element.
         weights (Tensor, array_like, or None): weight of each element; derivatives pass to them.
         density (bool): whether to divide the counts by the widths of the bins and the sum.
 
@@ -140,10 +141,10 @@ def histogram2d(
 
     Args:
         x, y (Tensor or array_like): coordinates of the points.
-        bins (int, tuple of int, or list of array_like): number of bins, for both axes or for each, or the
-            edges.
-        range (list of pair or None): the ends for each axis. ``None`` means the smallest and the largest
-            coordinate.
+        bins (int, tuple of int, or list of array_like): number of bins, for both axes or for
+            each, or the edges.
+        range (list of pair or None): the ends for each axis. ``None`` means the smallest and the
+            largest coordinate.
         weights (Tensor, array_like, or None): weight of each point; derivatives pass to them.
         density (bool): whether to divide the counts by the areas of the bins and the sum.
 
@@ -168,10 +169,10 @@ def histogramdd(
 
     Args:
         sample (Tensor or array_like): points of shape (n, d), or d vectors of n coordinates.
-        bins (int, tuple of int, or list of array_like): number of bins, for all axes or for each, or the
-            edges along each.
-        range (list of pair or None): the ends for each axis. ``None`` means the smallest and the largest
-            coordinate.
+        bins (int, tuple of int, or list of array_like): number of bins, for all axes or for each,
+            or the edges along each.
+        range (list of pair or None): the ends for each axis. ``None`` means the smallest and the
+            largest coordinate.
         weights (Tensor, array_like, or None): weight of each point; derivatives pass to them.
         density (bool): whether to divide the counts by the volumes of the bins and the sum.
 

@@ -26,10 +26,11 @@ def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
     """Convert data to a tensor: floats to float32, integers to int32.
 
     Args:
-        obj (Tensor or array_like): a tensor, number, NumPy array, or nested list of numbers and tensors.
+        obj (Tensor or array_like): a tensor, number, NumPy array, or nested list of numbers and
+            tensors.
         dtype (mindgrad.dtype): dtype of the result. ``None`` keeps the dtype of a tensor.
-        copy (bool): whether a tensor is copied, so that later assignments to elements do not change the
-            result.
+        copy (bool): whether a tensor is copied, so that later assignments to elements do not
+            change the result.
         ndmin (int): smallest number of axes; leading axes of size 1 are added.
 
     Returns:
@@ -203,11 +204,12 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     """Return numbers from ``start`` up to ``stop``, which is excluded.
 
     Args:
-        start (int or float): first number. If it is the only argument, it is ``stop`` and the first number
-            is 0.
+        start (int or float): first number. If it is the only argument, it is ``stop`` and the
+            first number is 0.
         stop (int, float, or None): exclusive upper bound.
         step (int, float, or None): difference between neighboring numbers. ``None`` means 1.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means int32 for ints and float32 for floats.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int32 for ints and float32 for
+            floats.
 
     Returns:
         1-D tensor.
@@ -409,8 +411,8 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
         a (Tensor or array_like): tensor with at least two axes.
         offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
         axis1, axis2 (int): axes of rows and columns.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and the dtype of the
-            tensor otherwise.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and the
+            dtype of the tensor otherwise.
 
     Returns:
         Tensor.

@@ -73,8 +73,8 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> Any:
     Args:
         *xi (Tensor or array_like): the vectors.
         sparse (bool): whether the results have size 1 along the axes of the other vectors.
-        indexing (str): ``"xy"``: the first vector varies along the second axis; ``"ij"``: along the first
-            axis.
+        indexing (str): ``"xy"``: the first vector varies along the second axis; ``"ij"``: along
+            the first axis.
 
     Returns:
         List of tensors.
@@ -165,7 +165,8 @@ def randint(minval: int, maxval: int | None = None, shape: Any = None, dtype: An
     """Draw random integers from [``minval``, ``maxval``).
 
     Args:
-        minval (int): lower bound. If it is the only bound, it is ``maxval`` and the lower bound is 0.
+        minval (int): lower bound. If it is the only bound, it is ``maxval`` and the lower bound
+            is 0.
         maxval (int or None): exclusive upper bound.
         shape (int, tuple of int, or None): the shape.
         dtype (mindgrad.dtype): dtype of the result.

@@ -40,13 +40,15 @@ def pad(
 
     Args:
         arr (Tensor or array_like): the tensor.
-        pad_width (int, tuple, or list): numbers of elements before and after: one number for all, a pair
-            for all axes, or a pair for each axis.
-        mode (str): ``"constant"``; ``"edge"``, ``"reflect"``, ``"symmetric"``, or ``"wrap"`` (elements of
-            the tensor); ``"linear_ramp"`` from the edge to ``end_values``; or ``"maximum"``, ``"mean"``,
-            ``"median"``, or ``"minimum"`` of the elements next to the edge.
-        stat_length (int, tuple, or None): number of elements for the last four modes. ``None`` means all.
-        constant_values (number or tuple): numbers for ``"constant"``, in the form of ``pad_width``.
+        pad_width (int, tuple, or list): numbers of elements before and after: one number for all,
+            a pair for all axes, or a pair for each axis.
+        mode (str): ``"constant"``; ``"edge"``, ``"reflect"``, ``"symmetric"``, or ``"wrap"``
+            (elements of the tensor); ``"linear_ramp"`` from the edge to ``end_values``; or ``"maximum"``,
+            ``"mean"``, ``"median"``, or ``"minimum"`` of the elements next to the edge.
+        stat_length (int, tuple, or None): number of elements for the last four modes. ``None``
+            means all.
+        constant_values (number or tuple): numbers for ``"constant"``, in the form of
+            ``pad_width``.
         end_values (number or tuple): last numbers of a ramp, in the form of ``pad_width``.
         reflect_type (str): ``"even"``.
         **kwargs (object): arguments of a mode that is a function, which is not supported.

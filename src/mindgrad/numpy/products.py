@@ -92,8 +92,8 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
 
     Args:
         a, b (Tensor or array_like): the operands.
-        axes (int, or pair of int or tuple of int): number of axes to sum, or the axes of ``a`` and of
-            ``b``.
+        axes (int, or pair of int or tuple of int): number of axes to sum, or the axes of ``a``
+            and of ``b``.
 
     Returns:
         Tensor.
@@ -128,10 +128,11 @@ def cross(
     """Compute the cross product of vectors of two or three elements.
 
     Args:
-        a, b (Tensor or array_like): tensors of vectors; the third element of a vector of two elements is 0.
+        a, b (Tensor or array_like): tensors of vectors; the third element of a vector of two
+            elements is 0.
         axisa, axisb (int): axes of the vectors.
-        axisc (int): axis of the result; the product of two vectors of two elements is a number without this
-            axis.
+        axisc (int): axis of the result; the product of two vectors of two elements is a number
+            without this axis.
         axis (int or None): all three axes in one argument.
 
     Returns:

@@ -39,8 +39,8 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ini
     Args:
         a (Tensor or array_like): the values.
         axis (int, tuple of int, or None): axis or axes to sum over. ``None`` means all axes.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and the dtype of the
-            values otherwise.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and the
+            dtype of the values otherwise.
         keepdims (bool): whether to keep the reduced axes with size 1.
         initial (number or None): number to add.
 
@@ -61,7 +61,8 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     Args:
         x (Tensor or array_like): the values.
         axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
-        weights (Tensor, array_like, or None): weight of each element. ``None`` means equal weights.
+        weights (Tensor, array_like, or None): weight of each element. ``None`` means equal
+            weights.
         returned (bool): whether to return the sum of the weights too.
 
     Returns:

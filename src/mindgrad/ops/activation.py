@@ -217,8 +217,8 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
 
     Args:
         input (Tensor or number): real values of any shape; integers are converted to float32.
-        approximate (str): ``"none"`` for the formula above; ``"tanh"`` for x/2 (1 + tanh(√(2/π) (x +
-            0.044715 x³))).
+        approximate (str): ``"none"`` for the formula above; ``"tanh"`` for x/2 (1 + tanh(√(2/π)
+            (x + 0.044715 x³))).
 
     Returns:
         Tensor of the shape of ``input``.

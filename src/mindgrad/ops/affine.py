@@ -150,10 +150,11 @@ def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
     """Add one number to each channel of a tensor.
 
     Args:
-        input_x (Tensor): tensor with at least two axes. The channels are its second axis, or its last axis
-            with ``"NHWC"``.
+        input_x (Tensor): tensor with at least two axes. The channels are its second axis, or its
+            last axis with ``"NHWC"``.
         bias (Tensor): 1-D tensor with one number for each channel.
-        data_format (str): ``"NCHW"`` or ``"NCDHW"`` (channels second), or ``"NHWC"`` (channels last).
+        data_format (str): ``"NCHW"`` or ``"NCDHW"`` (channels second), or ``"NHWC"`` (channels
+            last).
 
     Returns:
         Tensor of the shape of ``input_x``.

@@ -48,15 +48,16 @@ def ctc_loss(
 
     Args:
         log_probs (Tensor): log-probabilities of shape (t, n, c): time, batch, classes.
-        targets (Tensor): integer classes of shape (n, s) without the blank, or concatenated, of shape (Σ
-            ``target_lengths``,).
-        input_lengths (Tensor or tuple of int): number of time steps of each sequence: n integers up to t.
+        targets (Tensor): integer classes of shape (n, s) without the blank, or concatenated, of
+            shape (Σ ``target_lengths``,).
+        input_lengths (Tensor or tuple of int): number of time steps of each sequence: n integers
+            up to t.
         target_lengths (Tensor or tuple of int): lengths of the targets: n integers up to s.
         blank (int): index of the blank class.
-        reduction (str): ``"none"``, ``"sum"``, or ``"mean"``, the mean over the batch of loss / target
-            length.
-        zero_infinity (bool): whether an impossible target has the loss 0 instead of ∞; its gradient is 0 in
-            both cases.
+        reduction (str): ``"none"``, ``"sum"``, or ``"mean"``, the mean over the batch of loss /
+            target length.
+        zero_infinity (bool): whether an impossible target has the loss 0 instead of ∞; its
+            gradient is 0 in both cases.
 
     Returns:
         The loss, and the logarithms of the forward probabilities, of shape (n, t, 2 s + 1), for the target

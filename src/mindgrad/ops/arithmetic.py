@@ -114,8 +114,8 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
 
     Args:
         input, other (Tensor or number): operands whose shapes broadcast.
-        rounding_mode (str or None): ``None``: the quotient, float32 for integers; ``"floor"``: rounded
-            down; ``"trunc"``: rounded towards 0.
+        rounding_mode (str or None): ``None``: the quotient, float32 for integers; ``"floor"``:
+            rounded down; ``"trunc"``: rounded towards 0.
 
     Returns:
         Tensor of the broadcast shape and of the promoted dtype.
@@ -248,7 +248,8 @@ def div_no_nan(x: Any, y: Any) -> Tensor:
     """Divide ``x`` by ``y``; quotient and derivatives are 0 where ``y`` is 0.
 
     Args:
-        x, y (Tensor or number): operands whose shapes broadcast; integers are converted to float32.
+        x, y (Tensor or number): operands whose shapes broadcast; integers are converted to
+            float32.
 
     {two}
 

@@ -26,7 +26,8 @@ _PARTS = """{what} at indices along the first axis.
     Args:
         input_x (Parameter or Tensor): the Parameter, or a tensor, which does not change.
         indices (Tensor): nonnegative integers of any shape.
-        updates (Tensor): values of the shape of ``indices`` followed by the other axes of ``input_x``.
+        updates (Tensor): values of the shape of ``indices`` followed by the other axes of
+            ``input_x``.
         use_locking (bool): accepted for compatibility and ignored.
 
     Returns:

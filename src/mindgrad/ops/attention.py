@@ -152,26 +152,29 @@ def flash_attention_score(
     The result is dropout(softmax(mask(scalar_value · (q kᵀ + real_shift)))) v.
 
     Args:
-        query (Tensor): floating-point tensor of the shape given by ``input_layout``: B samples, N heads, S
-            positions, D elements, H = N · D.
-        key (Tensor): keys in the same layout, with their own number of positions and heads. Each of their
-            heads serves an equal number of query heads.
+        query (Tensor): floating-point tensor of the shape given by ``input_layout``: B samples, N
+            heads, S positions, D elements, H = N · D.
+        key (Tensor): keys in the same layout, with their own number of positions and heads. Each
+            of their heads serves an equal number of query heads.
         value (Tensor): values with the positions and heads of ``key``.
         head_num (int): number of heads of the queries.
-        real_shift (Tensor or None): values to add to the products, of a shape that broadcasts to (B, N,
-            queries, keys).
-        drop_mask, padding_mask, prefix, actual_seq_qlen, actual_seq_kvlen (None): must be ``None``.
-        attn_mask (Tensor or None): true or 1 where a query does not see a key, of a shape that broadcasts
-            to (B, N, queries, keys).
+        real_shift (Tensor or None): values to add to the products, of a shape that broadcasts to
+            (B, N, queries, keys).
+        drop_mask, padding_mask, prefix, actual_seq_qlen, actual_seq_kvlen (None): must be
+            ``None``.
+        attn_mask (Tensor or None): true or 1 where a query does not see a key, of a shape that
+            broadcasts to (B, N, queries, keys).
         keep_prob (float): probability that a weight is kept.
         scalar_value (float): factor of the scores, such as 1 / √D.
-        pre_tokens (int): number of keys before its own position that a query sees, with ``sparse_mode`` 4,
-            or 0 and a mask.
-        next_tokens (int): number of keys after its own position that a query sees, in the same modes.
-        inner_precise (int): accepted for compatibility; float16 and bfloat16 are summed in float32.
+        pre_tokens (int): number of keys before its own position that a query sees, with
+            ``sparse_mode`` 4, or 0 and a mask.
+        next_tokens (int): number of keys after its own position that a query sees, in the same
+            modes.
+        inner_precise (int): accepted for compatibility; float16 and bfloat16 are summed in
+            float32.
         input_layout (str): ``"BSH"``, ``"SBH"``, ``"BNSD"``, or ``"BSND"``.
-        sparse_mode (int): 0 and 1: use ``attn_mask``; 2: hide the keys after the query; 3: the same,
-            counted from the last query and key, as for cached keys; 4: a band of ``pre_tokens`` and
+        sparse_mode (int): 0 and 1: use ``attn_mask``; 2: hide the keys after the query; 3: the
+            same, counted from the last query and key, as for cached keys; 4: a band of ``pre_tokens`` and
             ``next_tokens``, counted from the last query and key. Modes 2, 3, and 4 do not read
             ``attn_mask``.
 

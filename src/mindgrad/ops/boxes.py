@@ -223,7 +223,8 @@ def bounding_box_decode(
         deltas (Tensor): differences, of shape (n, 4).
         max_shape (tuple of int): height and width of the image, to which coordinates are clipped.
         means, stds (tuple of float): four numbers each.
-        wh_ratio_clip (float): smallest ratio of the sizes of box and anchor; its inverse is the largest.
+        wh_ratio_clip (float): smallest ratio of the sizes of box and anchor; its inverse is the
+            largest.
 
     Returns:
         Tensor of shape (n, 4).
@@ -315,8 +316,8 @@ def roi_align(
         pooled_height, pooled_width (int): numbers of bins.
         spatial_scale (float): factor of the coordinates of the boxes.
         sample_num (int): number of points of a bin along each axis.
-        roi_end_mode (int): 1: the last row and column belong to a box; 0: they do not, and a box is at
-            least one pixel wide.
+        roi_end_mode (int): 1: the last row and column belong to a box; 0: they do not, and a box
+            is at least one pixel wide.
 
     Returns:
         Tensor of shape (m, c, ``pooled_height``, ``pooled_width``).
@@ -391,14 +392,14 @@ def crop_and_resize(
 
     Args:
         image (Tensor): images with the channels last, of shape (n, h, w, c).
-        boxes (Tensor): (y1, x1, y2, x2) as fractions of height − 1 and width − 1, of shape (m, 4); a box
-            may be flipped.
+        boxes (Tensor): (y1, x1, y2, x2) as fractions of height − 1 and width − 1, of shape (m,
+            4); a box may be flipped.
         box_indices (Tensor): index of the image of each box, m integers.
         crop_size (tuple of int): height and width of the results.
         method (str): ``"bilinear"``, ``"nearest"``, or ``"bilinear_v2"``, which reads the boxes as
             fractions of height and width, truncated to whole pixels.
-        extrapolation_value (float): value of points outside of the image; ``"bilinear_v2"`` uses the
-            nearest pixel instead.
+        extrapolation_value (float): value of points outside of the image; ``"bilinear_v2"`` uses
+            the nearest pixel instead.
 
     Returns:
         float32 tensor of shape (m, height, width, c).

@@ -95,7 +95,8 @@ def uniform_candidate_sampler(
         unique (bool): whether the drawn classes are distinct.
         range_max (int): number of classes.
         seed (int): seed of this call; 0 uses the global seed.
-        remove_accidental_hits (bool): whether ``true_classes`` are never drawn; requires ``unique``.
+        remove_accidental_hits (bool): whether ``true_classes`` are never drawn; requires
+            ``unique``.
 
     Returns:
         The drawn classes, of the dtype of ``true_classes``, and how often each true class, and each drawn

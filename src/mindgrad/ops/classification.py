@@ -130,8 +130,8 @@ def nll_loss(
         weight (Tensor or None): weights w of the classes, of shape (c,). ``None`` means 1.
         ignore_index (int): class whose samples do not contribute.
         reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
-        label_smoothing (float): fraction, from 0 to 1, of the target probability that is spread over all
-            classes.
+        label_smoothing (float): fraction, from 0 to 1, of the target probability that is spread
+            over all classes.
 
     Returns:
         0-D tensor, or a tensor of the shape of ``target`` with ``"none"``. The mean of no elements is NaN.
@@ -176,12 +176,12 @@ def cross_entropy(
 
     Args:
         input (Tensor): logits x, a real tensor of shape (n, c), (n, c, …), or (c,).
-        target (Tensor): integer classes, of the shape without the axis of c classes; or the probabilities
-            p, a real tensor of the shape of ``input``.
+        target (Tensor): integer classes, of the shape without the axis of c classes; or the
+            probabilities p, a real tensor of the shape of ``input``.
         weight (Tensor or None): weights w of the classes, of shape (c,). ``None`` means 1.
         ignore_index (int): class whose samples do not contribute; not used for probabilities.
-        reduction (str): ``"mean"``, weighted by w for classes, over all elements of the other axes for
-            probabilities; ``"sum"``; or ``"none"``.
+        reduction (str): ``"mean"``, weighted by w for classes, over all elements of the other
+            axes for probabilities; ``"sum"``; or ``"none"``.
         label_smoothing (float): the fraction ε: p becomes (1 − ε) p + ε / c.
 
     Returns:
@@ -297,7 +297,8 @@ def multi_margin_loss(
         input (Tensor): scores, a real tensor of shape (n, c).
         target (Tensor): integer classes of shape (n,).
         p (int): the exponent, 1 or 2.
-        margin (int or float): margin by which the score of the class should exceed the other scores.
+        margin (int or float): margin by which the score of the class should exceed the other
+            scores.
         weight (Tensor or None): weights w of the classes, of shape (c,). ``None`` means 1.
         reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 

@@ -37,8 +37,8 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
     Args:
         x (Tensor, number, or tuple or list of these): the values.
         clip_value_min (Tensor, number, or None): lower bound, which broadcasts with ``x``.
-        clip_value_max (Tensor, number, or None): upper bound; it takes precedence if the lower bound is
-            above it.
+        clip_value_max (Tensor, number, or None): upper bound; it takes precedence if the lower
+            bound is above it.
 
     Returns:
         Tensor of the broadcast shape and of the promoted dtype, or a tuple or list of such tensors.

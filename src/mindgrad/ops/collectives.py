@@ -157,7 +157,8 @@ def gathered(tensor: Any, group: str = _WORLD, operator: str = "AllGather") -> T
     """Join the tensors of all processes along the first axis, on every process.
 
     Args:
-        tensor (Tensor): tensor with at least one axis, of the same shape and dtype on all processes.
+        tensor (Tensor): tensor with at least one axis, of the same shape and dtype on all
+            processes.
         group (str): the group of processes.
         operator (str): name of the operator in errors.
 
@@ -182,7 +183,8 @@ def gathered_by(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     """Join the tensors of all processes along the first axis on one process.
 
     Args:
-        tensor (Tensor): tensor with at least one axis, of the same shape and dtype on all processes.
+        tensor (Tensor): tensor with at least one axis, of the same shape and dtype on all
+            processes.
         process (int): rank of the process that gets the result, among all processes.
         group (str): the group of processes.
 
@@ -279,8 +281,8 @@ def scattered(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     """Divide the tensor of one process among all processes.
 
     Args:
-        tensor (Tensor): tensor whose first axis is divisible by the number of processes, of the same shape
-            and dtype on all of them.
+        tensor (Tensor): tensor whose first axis is divisible by the number of processes, of the
+            same shape and dtype on all of them.
         process (int): rank of the process whose tensor is divided, among all processes.
         group (str): the group of processes.
 

@@ -191,8 +191,8 @@ def _logical(
     function.__doc__ = f"""Compute the logical {meaning}; nonzero elements are true.
 
     Args:
-        x, y (Tensor or number): operands of any dtype, whose shapes broadcast; also accepted as the
-            keywords ``input`` and ``other``.
+        x, y (Tensor or number): operands of any dtype, whose shapes broadcast; also accepted as
+            the keywords ``input`` and ``other``.
 
     Returns:
         Boolean tensor of the broadcast shape.

@@ -186,7 +186,8 @@ class HyperMap:
     Several structures are traversed in parallel.
 
     Args:
-        ops (callable or None): the function. ``None`` means that it is the first argument of each call.
+        ops (callable or None): the function. ``None`` means that it is the first argument of each
+            call.
         reverse (bool): whether to visit the elements from the last to the first.
 
     Raises:
@@ -256,7 +257,8 @@ class Map(HyperMap):
     """Apply a function to the elements of tuples and lists, one level deep.
 
     Args:
-        ops (callable or None): the function. ``None`` means that it is the first argument of each call.
+        ops (callable or None): the function. ``None`` means that it is the first argument of each
+            call.
         reverse (bool): whether to visit the elements from the last to the first.
 
     Raises:

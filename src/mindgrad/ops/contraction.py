@@ -309,8 +309,9 @@ def tensordot(x1: Any, x2: Any, axes: Any) -> Tensor:
 
     Args:
         x1, x2 (Tensor): the tensors.
-        axes (int, or pair of int or tuple of int): number of last axes of ``x1`` and first axes of ``x2``
-            to sum; or the axes of ``x1`` and the axes of ``x2``, two ints or two tuples of equal length.
+        axes (int, or pair of int or tuple of int): number of last axes of ``x1`` and first axes
+            of ``x2`` to sum; or the axes of ``x1`` and the axes of ``x2``, two ints or two tuples of equal
+            length.
 
     Returns:
         Tensor with the other axes of ``x1``, followed by the other axes of ``x2``.
@@ -363,8 +364,8 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
 
     Args:
         x1, x2 (Tensor): tensors with at least two axes and the same first size.
-        axes (int, pair of int, or None): the axes to sum over. ``None`` means the last axis of ``x1`` and
-            the second-to-last of ``x2`` (the last one if it has two axes).
+        axes (int, pair of int, or None): the axes to sum over. ``None`` means the last axis of
+            ``x1`` and the second-to-last of ``x2`` (the last one if it has two axes).
 
     Returns:
         Tensor with the first axis, the other axes of ``x1``, and the other axes of ``x2``; at least two
@@ -407,10 +408,10 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     """Compute a sum of products in Einstein notation, in the cheapest order.
 
     Args:
-        equation (str): one letter for each axis of each operand, operands separated by commas, and the
-            letters of the result after ``->``. Equal letters are matched; letters that the result does not
-            have are summed. ``...`` stands for axes that broadcast. Without ``->`` the result has the
-            letters that occur once, in alphabetical order.
+        equation (str): one letter for each axis of each operand, operands separated by commas,
+            and the letters of the result after ``->``. Equal letters are matched; letters that the result
+            does not have are summed. ``...`` stands for axes that broadcast. Without ``->`` the result has
+            the letters that occur once, in alphabetical order.
         *operands (Tensor, or one tuple or list of Tensor): the operands.
 
     Returns:

@@ -22,8 +22,8 @@ def cast(input: Any, dtype: Any) -> Tensor:
 
     Args:
         input (Tensor or number): the values.
-        dtype (mindgrad.dtype, type, or str): a dtype, or a Python or NumPy type or name for it; Python's
-            ``float`` is float64.
+        dtype (mindgrad.dtype, type, or str): a dtype, or a Python or NumPy type or name for it;
+            Python's ``float`` is float64.
 
     Returns:
         Tensor of the shape of ``input`` and of dtype ``dtype``.

@@ -148,13 +148,15 @@ _DOC = """Compute the convolution over {words}, without reversing the kernel.
         input (Tensor): tensor of shape (n, channels, {axes}).
         weight (Tensor): the kernel, of shape (outputs, channels / groups, {kernel}).
         bias (Tensor or None): tensor of shape (outputs,).
-        stride (int or tuple of int): step between neighboring windows, one for all axes or one for each.
-        pad_mode (str): ``"valid"``: no padding; ``"same"``: zeros around the input, so that an axis of n
-            elements results in ⌈n / stride⌉; ``"pad"``: ``padding`` zeros around the input.
-        padding (int or tuple of int): number of zeros: one int, one for each axis, or two (before, after) for
-            each; 0 unless ``pad_mode`` is ``"pad"``.
+        stride (int or tuple of int): step between neighboring windows, one for all axes or one
+            for each.
+        pad_mode (str): ``"valid"``: no padding; ``"same"``: zeros around the input, so that an
+            axis of n elements results in ⌈n / stride⌉; ``"pad"``: ``padding`` zeros around the input.
+        padding (int or tuple of int): number of zeros: one int, one for each axis, or two
+            (before, after) for each; 0 unless ``pad_mode`` is ``"pad"``.
         dilation (int or tuple of int): spacing between the elements of the kernel.
-        groups (int): number of groups into which channels and outputs are split, each with its own kernel.
+        groups (int): number of groups into which channels and outputs are split, each with its
+            own kernel.
 
     Returns:
         Tensor of shape (n, outputs, {outputs}).
@@ -337,13 +339,15 @@ _TRANSPOSED_DOC = """Compute the transpose of the convolution over {words}.
         weight (Tensor): the kernel, of shape (channels, outputs / groups, {kernel}).
         bias (Tensor or None): tensor of shape (outputs,).
         stride (int or tuple of int): stride of the convolution, the factor by which the axes grow.
-        pad_mode (str): padding of the convolution: ``"valid"``: none; ``"same"``: an axis of n elements
-            results in n · stride; ``"pad"``: ``padding``, which removes elements of the result.
-        padding (int or tuple of int): number of zeros: one int, one for each axis, or two (before, after) for
-            each; 0 unless ``pad_mode`` is ``"pad"``.
-        output_padding (int or tuple of int): number of elements to append to each axis, below the stride.
+        pad_mode (str): padding of the convolution: ``"valid"``: none; ``"same"``: an axis of n
+            elements results in n · stride; ``"pad"``: ``padding``, which removes elements of the result.
+        padding (int or tuple of int): number of zeros: one int, one for each axis, or two
+            (before, after) for each; 0 unless ``pad_mode`` is ``"pad"``.
+        output_padding (int or tuple of int): number of elements to append to each axis, below the
+            stride.
         dilation (int or tuple of int): spacing between the elements of the kernel.
-        groups (int): number of groups into which channels and outputs are split, each with its own kernel.
+        groups (int): number of groups into which channels and outputs are split, each with its
+            own kernel.
 
     Returns:
         Tensor of shape (n, outputs, {outputs}); without padding an axis of n elements results in

@@ -49,9 +49,10 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
 
     Args:
         size (int or tuple of int): the shape.
-        fill_value (Tensor or number): the value, a number or a tensor of one element, through which
-            derivatives pass.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``Tensor(fill_value)``.
+        fill_value (Tensor or number): the value, a number or a tensor of one element, through
+            which derivatives pass.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of
+            ``Tensor(fill_value)``.
 
     Returns:
         Tensor of shape ``size``.
@@ -241,12 +242,12 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
     """Return ``start``, ``start + step``, … up to ``end``, which is excluded.
 
     Args:
-        start (int or float): first number. If it is the only argument, it is ``end`` and the first number
-            is 0.
+        start (int or float): first number. If it is the only argument, it is ``end`` and the
+            first number is 0.
         end (int, float, or None): exclusive upper bound.
         step (int or float): difference between neighboring numbers.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 if all three are ints, and float32
-            otherwise.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 if all three are ints,
+            and float32 otherwise.
 
     Returns:
         1-D tensor.
@@ -310,7 +311,8 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
     """Return ``steps`` equally spaced numbers, including both ends.
 
     Args:
-        start, end (Tensor or number): the ends, numbers or 0-D tensors, through which derivatives pass.
+        start, end (Tensor or number): the ends, numbers or 0-D tensors, through which derivatives
+            pass.
         steps (int): number of elements.
 
     Returns:

@@ -106,8 +106,8 @@ def sums_of_tensor(self: Tensor, axis: int | None = None, dtype: Any = None) -> 
     Args:
         self (Tensor): the tensor.
         axis (int or None): axis along which to sum. ``None`` flattens the tensor.
-        dtype (mindgrad.dtype): dtype in which to sum. ``None`` means int32 for Booleans and integers
-            narrower than int32, and the dtype of the tensor otherwise.
+        dtype (mindgrad.dtype): dtype in which to sum. ``None`` means int32 for Booleans and
+            integers narrower than int32, and the dtype of the tensor otherwise.
 
     Returns:
         Tensor of the shape of the tensor, or 1-D without an axis.
@@ -190,8 +190,9 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
     Args:
         input (Tensor): tensor with at least one axis.
         dim (int): axis along which to multiply.
-        dtype (mindgrad.dtype): dtype in which to multiply. ``None`` means int64 for Booleans and integers
-            except uint64, because a small type would overflow, and the dtype of ``input`` otherwise.
+        dtype (mindgrad.dtype): dtype in which to multiply. ``None`` means int64 for Booleans and
+            integers except uint64, because a small type would overflow, and the dtype of ``input``
+            otherwise.
 
     Returns:
         Tensor of the shape of ``input``.

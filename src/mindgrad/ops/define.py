@@ -178,8 +178,8 @@ def binary_function(
         f"""{meaning}
 
     Args:
-        input, other (Tensor or number): the operands x and y, whose shapes broadcast; also accepted as
-            the keywords ``x`` and ``y``. Supported are {_taken(row, 2, float_only)}.
+        input, other (Tensor or number): the operands x and y, whose shapes broadcast; also
+            accepted as the keywords ``x`` and ``y``. Supported are {_taken(row, 2, float_only)}.
 
     Returns:
         {"Boolean tensor of the broadcast shape" if truth else _PROMOTED}.

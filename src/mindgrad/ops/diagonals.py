@@ -35,13 +35,14 @@ def matrix_diag(
     """Create matrices with given diagonals, and another number elsewhere.
 
     Args:
-        x (Tensor): diagonals of shape (…, n), or several of them of shape (…, number of diagonals, n).
-        k (int, Tensor, or tuple of int): index of the diagonal (0 is the main one, positive ones are above
-            it), or of the lowest and the uppermost one.
+        x (Tensor): diagonals of shape (…, n), or several of them of shape (…, number of
+            diagonals, n).
+        k (int, Tensor, or tuple of int): index of the diagonal (0 is the main one, positive ones
+            are above it), or of the lowest and the uppermost one.
         num_rows, num_cols (int): sizes of the matrices; −1 means the smallest that fit.
         padding_value (Tensor or number): the number elsewhere.
-        align (str): ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``: how shorter
-            diagonals above and below the main one are aligned in ``x``.
+        align (str): ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``:
+            how shorter diagonals above and below the main one are aligned in ``x``.
 
     Returns:
         Tensor of shape (…, num_rows, num_cols).
@@ -78,11 +79,11 @@ def matrix_diag_part(x: Any, k: Any = 0, padding_value: Any = 0, align: str = "R
 
     Args:
         x (Tensor): tensor of shape (…, n, m).
-        k (int, Tensor, or tuple of int): index of the diagonal (0 is the main one, positive ones are above
-            it), or of the lowest and the uppermost one.
+        k (int, Tensor, or tuple of int): index of the diagonal (0 is the main one, positive ones
+            are above it), or of the lowest and the uppermost one.
         padding_value (Tensor or number): number with which shorter diagonals are padded.
-        align (str): ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``: how shorter
-            diagonals above and below the main one are aligned.
+        align (str): ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``:
+            how shorter diagonals above and below the main one are aligned.
 
     Returns:
         Tensor of shape (…, n), or (…, number of diagonals, n).
@@ -115,10 +116,10 @@ def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT"
     Args:
         x (Tensor): tensor of shape (…, n, m).
         diagonal (Tensor): tensor of the shape of ``matrix_diag_part(x, k)``.
-        k (int, Tensor, or tuple of int): index of the diagonal (0 is the main one, positive ones are above
-            it), or of the lowest and the uppermost one.
-        align (str): ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``: how shorter
-            diagonals above and below the main one are aligned.
+        k (int, Tensor, or tuple of int): index of the diagonal (0 is the main one, positive ones
+            are above it), or of the lowest and the uppermost one.
+        align (str): ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``:
+            how shorter diagonals above and below the main one are aligned.
 
     Returns:
         Tensor of the shape of ``x``.

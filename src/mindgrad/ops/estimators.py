@@ -42,7 +42,8 @@ def estimate_laplacian(
     """Estimate the Laplacian of a function without bias, by random directions.
 
     Args:
-        fn (callable or Cell): function that maps samples to values, as for :func:`mindgrad.laplacian`.
+        fn (callable or Cell): function that maps samples to values, as for
+            :func:`mindgrad.laplacian`.
         samples (int): number K of directions.
         distribution (str): ``"rademacher"``: elements ±1; ``"normal"``: mean 0 and variance 1;
             ``"coordinates"``: K different axes (at most D), which is exact for K = D.

@@ -55,11 +55,12 @@ def amax(
 
     Args:
         input (Tensor or number): real values of any shape.
-        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` and ``()`` mean all axes.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` and ``()`` mean all
+            axes.
         keepdims (bool): whether to keep the reduced axes with size 1.
         initial (int, float, or None): another value that takes part in the search.
-        where (Tensor or None): Boolean tensor that broadcasts with ``input``; elements where it is false
-            are ignored. It requires ``initial``.
+        where (Tensor or None): Boolean tensor that broadcasts with ``input``; elements where it
+            is false are ignored. It requires ``initial``.
 
     Returns:
         Tensor without the reduced axes; NaN if an element is NaN.
@@ -144,13 +145,13 @@ def max(
 
     Args:
         input (Tensor or number): real values of any shape.
-        axis (int or None): axis to reduce. ``None`` means all axes; then the index is 0, as in MindSpore
-            (use :func:`argmax` for it).
-        keepdims (bool): whether to keep the reduced axis with size 1. Without an axis it has no effect, as
-            in MindSpore.
+        axis (int or None): axis to reduce. ``None`` means all axes; then the index is 0, as in
+            MindSpore (use :func:`argmax` for it).
+        keepdims (bool): whether to keep the reduced axis with size 1. Without an axis it has no
+            effect, as in MindSpore.
         initial (int, float, or None): another value that takes part in the search.
-        where (Tensor or None): Boolean tensor that broadcasts with ``input``; elements where it is false
-            are ignored. It requires ``initial``.
+        where (Tensor or None): Boolean tensor that broadcasts with ``input``; elements where it
+            is false are ignored. It requires ``initial``.
 
     Returns:
         The elements, and their indices as int64. The derivative flows to the element that was found;

@@ -128,8 +128,8 @@ def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 
     Args:
         input (Tensor): matrices of shape (…, m, n).
-        mode (str): ``"reduced"``, or ``"complete"`` for a square Q. The columns that it adds are a basis of
-            the orthogonal complement; their rotations within it have no derivative.
+        mode (str): ``"reduced"``, or ``"complete"`` for a square Q. The columns that it adds are
+            a basis of the orthogonal complement; their rotations within it have no derivative.
 
     Returns:
         Q of shape (…, m, k) and R of shape (…, k, n), with k = min(m, n), or k = m in ``"complete"`` mode.
@@ -286,8 +286,8 @@ def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any
 
     Args:
         input (Tensor): matrices of shape (…, m, n).
-        full_matrices (bool): whether U and V are square. The columns that this adds are a basis of the
-            orthogonal complement; their rotations within it have no derivative.
+        full_matrices (bool): whether U and V are square. The columns that this adds are a basis
+            of the orthogonal complement; their rotations within it have no derivative.
         compute_uv (bool): whether to return U and V too.
 
     Returns:
@@ -391,9 +391,10 @@ def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermit
     Args:
         x (Tensor): matrices of shape (…, m, n).
         atol (float or None): singular values up to this one count as 0. ``None`` means 0.
-        rtol (float or None): singular values up to this fraction of the largest one count as 0. ``None``
-            means the larger of m and n times the machine epsilon, or 0 if ``atol`` is given.
-        hermitian (bool): whether the matrices are symmetric (Hermitian); accepted for compatibility.
+        rtol (float or None): singular values up to this fraction of the largest one count as 0.
+            ``None`` means the larger of m and n times the machine epsilon, or 0 if ``atol`` is given.
+        hermitian (bool): whether the matrices are symmetric (Hermitian); accepted for
+            compatibility.
 
     Returns:
         Tensor of shape (…, n, m).

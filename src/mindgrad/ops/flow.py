@@ -22,8 +22,8 @@ def stop_gradient(value: Any) -> Any:
     """Return a value as a constant: no gradient flows through it.
 
     Args:
-        value (Tensor, number, None, or nested tuple, list, or dict of these): the value; all tensors in it
-            become constants.
+        value (Tensor, number, None, or nested tuple, list, or dict of these): the value; all
+            tensors in it become constants.
 
     Returns:
         The same value in the same structure.
@@ -125,10 +125,10 @@ def assign(variable: Any, value: Any) -> Tensor:
     Inside a compiled or differentiated function, the stored value changes when the function ends.
 
     Args:
-        variable (Parameter or Tensor): the Parameter, or a Tensor, which changes as by ``variable[...] =
-            value``.
-        value (Tensor or number): tensor of the same shape, or a number for a variable of one element. It is
-            converted to the dtype of ``variable``.
+        variable (Parameter or Tensor): the Parameter, or a Tensor, which changes as by
+            ``variable[...] = value``.
+        value (Tensor or number): tensor of the same shape, or a number for a variable of one
+            element. It is converted to the dtype of ``variable``.
 
     Returns:
         The new value.

@@ -1,4 +1,4 @@
-"""Docstrings of the forms of a function: sections of its docstring in the names and defaults of the form."""
+"""Docstrings of forms: sections of the function in the names of the form."""
 
 from __future__ import annotations
 
@@ -227,11 +227,10 @@ MEANINGS: dict[str, tuple[str, str]] = {
 
 
 def path_of(function: Callable[..., Any]) -> str:
-    """The path of a function: in ``mindgrad.ops`` if it is exported there, otherwise in its module."""
-    exported = getattr(sys.modules[function.__module__], "__all__", ())
-    # ``ops`` has no such attribute before it is loaded, and exports most of what its modules export
+    """Return the path of a function, in ``mindgrad.ops`` if it is exported there."""
     name = function.__name__
-    is_public = name in exported and name in getattr(sys.modules["mindgrad.ops"], "__all__", exported)
+    exported = getattr(sys.modules[function.__module__], "__all__", ())
+    is_public = name in exported and name in vars(sys.modules["mindgrad.ops.functional"])
     return f"{'mindgrad.ops' if is_public else function.__module__}.{name}"
 
 
@@ -301,12 +300,12 @@ class FunctionDoc(NamedTuple):
         return f"See Also:\n    {references(others, chr(10) + '    ')}" if others else ""
 
 
-def _about(raises: str, kept: Iterable[str], gone: Iterable[str]) -> str:
-    """The entries of "Raises" without those that are only about parameters that the form does not have."""
+def _about(raises: str, present: Iterable[str], gone: Iterable[str]) -> str:
+    """Drop the entries of "Raises" that mention only parameters that the form lacks."""
     entries = []
     for entry in re.split(r"\n(?=    \S)", raises):
         mentioned = set(re.findall(r"``(\w+)``", entry))
-        if not (mentioned & set(gone) and not mentioned & set(kept)):
+        if not (mentioned & set(gone) and not mentioned & set(present)):
             entries.append(entry)
     return "\n".join(entries)
 

@@ -301,10 +301,12 @@ def _describe(
     ignored = ignored_of(reading)
     entries = [
         doc.described(
-            each.name, defaults.get(each.name, inspect.Parameter.empty), is_ignored=each.name in ignored
+            argument.name,
+            defaults.get(argument.name, inspect.Parameter.empty),
+            is_ignored=argument.name in ignored,
         )
-        for each in reading.arguments
-        if each.name != "self"
+        for argument in reading.arguments
+        if argument.name != "self"
     ]
     parts = [doc.summary, *doc.notes]
     parts += ["Args:\n" + "\n".join(entries)] if entries else []

@@ -133,8 +133,9 @@ _DOC = """{what} over {axes}.
         input (Tensor): {kind} tensor.
         {length}
         dim ({dim_type}): the {dims} to transform.
-        norm (str or None): ``"backward"``: divide the inverse transform by n; ``"forward"``: divide the
-            forward transform by n; ``"ortho"``: divide both by √n. ``None`` means ``"backward"``.
+        norm (str or None): ``"backward"``: divide the inverse transform by n; ``"forward"``:
+            divide the forward transform by n; ``"ortho"``: divide both by √n. ``None`` means
+            ``"backward"``.
 
     Returns:
         {result} tensor.

@@ -38,8 +38,8 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
     Args:
         theta (Tensor): the maps (A b), of shape (n, 2, 3), or (n, 3, 4) for volumes.
         size (tuple of int): shape of the output, (n, c, h, w) or (n, c, d, h, w).
-        align_corners (bool): whether ±1 are the centers of the outermost pixels instead of their outer
-            edges.
+        align_corners (bool): whether ±1 are the centers of the outermost pixels instead of their
+            outer edges.
 
     Returns:
         Tensor of shape (n, h, w, 2) or (n, d, h, w, 3).
@@ -90,14 +90,14 @@ def grid_sample(
 
     Args:
         input (Tensor): images (n, c, h, w), or volumes (n, c, d, h, w).
-        grid (Tensor): positions in coordinates from −1 to 1, x first, of shape (n, h', w', 2) or (n, d',
-            h', w', 3).
-        mode (str): ``"bilinear"``: interpolate linearly along each axis; ``"nearest"``: use the nearest
-            pixel, with no derivative with respect to the grid.
+        grid (Tensor): positions in coordinates from −1 to 1, x first, of shape (n, h', w', 2) or
+            (n, d', h', w', 3).
+        mode (str): ``"bilinear"``: interpolate linearly along each axis; ``"nearest"``: use the
+            nearest pixel, with no derivative with respect to the grid.
         padding_mode (str): value outside: ``"zeros"``, ``"border"`` (the outermost pixel), or
             ``"reflection"``.
-        align_corners (bool or None): whether ±1 are the centers of the outermost pixels instead of their
-            outer edges. ``None`` means ``False``.
+        align_corners (bool or None): whether ±1 are the centers of the outermost pixels instead
+            of their outer edges. ``None`` means ``False``.
 
     Returns:
         Tensor of shape (n, c, h', w') or (n, c, d', h', w').

@@ -24,8 +24,8 @@ def histc(input: Any, bins: int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor
     Args:
         input (Tensor): real tensor of any shape.
         bins (int): number of intervals, positive.
-        min, max (int or float): the bounds. If they are equal, the smallest and the largest element are
-            used; if these are equal too, the interval is extended by one on both sides.
+        min, max (int or float): the bounds. If they are equal, the smallest and the largest
+            element are used; if these are equal too, the interval is extended by one on both sides.
 
     Returns:
         Tensor of shape (bins,) and of the dtype of ``input``.

@@ -104,8 +104,8 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
         input (Tensor): images of shape (n, c, h, w).
         kernel_size (int or tuple of int): height and width of a window.
         dilation (int or tuple of int): spacing between neighboring elements of a window.
-        padding (int or tuple of int): number of zeros around an image: one int, two (for rows and columns),
-            or four (top, bottom, left, right).
+        padding (int or tuple of int): number of zeros around an image: one int, two (for rows and
+            columns), or four (top, bottom, left, right).
         stride (int or tuple of int): step between neighboring windows.
 
     Returns:
@@ -192,8 +192,8 @@ def fold(
     Args:
         input (Tensor): columns of shape (n, c · kernel height · kernel width, number of windows).
         output_size (int, tuple of int, or Tensor): height and width of the images.
-        kernel_size, dilation, padding, stride (int or tuple of int): parameters of the windows, as for
-            :func:`unfold`.
+        kernel_size, dilation, padding, stride (int or tuple of int): parameters of the windows,
+            as for :func:`unfold`.
 
     Returns:
         Tensor of shape (n, c, height, width).

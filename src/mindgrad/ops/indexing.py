@@ -50,8 +50,8 @@ def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0
 
     Args:
         input_params (Tensor): the tensor to read from.
-        input_indices (Tensor): integers of any shape; negative ones count from the end. Their axes replace
-            ``axis`` in the result.
+        input_indices (Tensor): integers of any shape; negative ones count from the end. Their
+            axes replace ``axis`` in the result.
         axis (int): axis along which the indices count.
         batch_dims (int): number of leading axes that both tensors share as batch axes.
 
@@ -120,8 +120,8 @@ def embedding(
         input (Tensor): integer indices of any shape.
         weight (Tensor): the table, of shape (n, d).
         padding_idx (int or None): index of a row that gets no gradient.
-        max_norm, norm_type, scale_grad_by_freq (None, float, and bool): only the default values are
-            supported, because reading does not change the table.
+        max_norm, norm_type, scale_grad_by_freq (None, float, and bool): only the default values
+            are supported, because reading does not change the table.
 
     Returns:
         Tensor of the shape of ``input`` with a trailing axis of size d.
@@ -159,8 +159,8 @@ def gather_nd(input_x: Any, indices: Any) -> Tensor:
 
     Args:
         input_x (Tensor): the tensor to read from.
-        indices (Tensor): nonnegative integers of shape (…, k), with k at most the number of axes of
-            ``input_x``.
+        indices (Tensor): nonnegative integers of shape (…, k), with k at most the number of axes
+            of ``input_x``.
 
     Returns:
         Tensor of shape (…, the axes of ``input_x`` after the first k).
@@ -204,8 +204,8 @@ def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
     Args:
         input (Tensor): the tensor to read from.
         dim (int): axis along which the indices count.
-        index (Tensor): integers with the number of axes of ``input``, and no larger than ``input`` along
-            the other axes. Negative ones count from the end.
+        index (Tensor): integers with the number of axes of ``input``, and no larger than
+            ``input`` along the other axes. Negative ones count from the end.
 
     Returns:
         Tensor of the shape of ``index``.
@@ -310,7 +310,8 @@ def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
     Args:
         input (Tensor): the tensor to read from.
         index (Tensor, int, or tuple of int): the indices.
-        axis (int or None): axis along which the indices count. ``None`` means the flattened tensor.
+        axis (int or None): axis along which the indices count. ``None`` means the flattened
+            tensor.
 
     Returns:
         Tensor of the elements.

@@ -189,7 +189,8 @@ def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
 
     Args:
         dst_type (mindgrad.dtype): a floating-point dtype.
-        x (Tensor, or nested tuple, list, or dict): the structure; everything else in it is unchanged.
+        x (Tensor, or nested tuple, list, or dict): the structure; everything else in it is
+            unchanged.
 
     Returns:
         The structure with converted tensors.

@@ -33,8 +33,8 @@ def concat(tensors: Any, axis: int = 0) -> Tensor:
     """Join tensors along an existing axis.
 
     Args:
-        tensors (tuple or list of Tensor): tensors of equal shape except along ``axis``. Different dtypes
-            are promoted.
+        tensors (tuple or list of Tensor): tensors of equal shape except along ``axis``. Different
+            dtypes are promoted.
         axis (int): axis along which they are joined.
 
     Returns:
@@ -105,7 +105,8 @@ def stack(tensors: Any, axis: int = 0) -> Tensor:
     """Join tensors of equal shape along a new axis.
 
     Args:
-        tensors (tuple or list of Tensor or number, or Tensor): the tensors. Different dtypes are promoted.
+        tensors (tuple or list of Tensor or number, or Tensor): the tensors. Different dtypes are
+            promoted.
         axis (int): index of the new axis in the result.
 
     Returns:
@@ -266,8 +267,8 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tens
 
     Args:
         tensor (Tensor): the tensor.
-        split_size_or_sections (int, or tuple or list of int): size of each part, of which the last may be
-            smaller; or the sizes of all parts.
+        split_size_or_sections (int, or tuple or list of int): size of each part, of which the
+            last may be smaller; or the sizes of all parts.
         axis (int): axis to split.
 
     Returns:
@@ -332,8 +333,8 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[T
 
     Args:
         input (Tensor): the tensor.
-        indices_or_sections (int, or tuple or list of int): number of parts, whose sizes differ by at most
-            one; or the indices at which a new part begins (negative ones count from the end).
+        indices_or_sections (int, or tuple or list of int): number of parts, whose sizes differ by
+            at most one; or the indices at which a new part begins (negative ones count from the end).
         axis (int): axis to split.
 
     Returns:

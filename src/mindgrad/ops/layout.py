@@ -86,8 +86,8 @@ def reshape(input: Any, shape: Any) -> Tensor:
 
     Args:
         input (Tensor): tensor of any dtype.
-        shape (tuple or list of int): the new shape. One size may be −1 and is computed from the number of
-            elements.
+        shape (tuple or list of int): the new shape. One size may be −1 and is computed from the
+            number of elements.
 
     Returns:
         Tensor of shape ``shape``.
@@ -122,8 +122,8 @@ def view(input: Any, *shape: Any) -> Tensor:
 
     Args:
         input (Tensor): tensor of any dtype.
-        *shape (int or tuple of int): the new shape, as ``view(x, 2, 3)`` or ``view(x, (2, 3))``. One size
-            may be −1.
+        *shape (int or tuple of int): the new shape, as ``view(x, 2, 3)`` or ``view(x, (2, 3))``.
+            One size may be −1.
 
     Returns:
         Tensor of the new shape.
@@ -248,8 +248,8 @@ def squeeze(input: Any, axis: Any = None) -> Tensor:
 
     Args:
         input (Tensor): tensor of any shape.
-        axis (int, tuple of int, list of int, or None): axes to remove; their size must be 1. ``None`` and
-            ``()`` remove all axes of size 1.
+        axis (int, tuple of int, list of int, or None): axes to remove; their size must be 1.
+            ``None`` and ``()`` remove all axes of size 1.
 
     Returns:
         Tensor with the elements of ``input``.

@@ -92,8 +92,8 @@ def binary_cross_entropy_with_logits(
         logits (Tensor): the logits x, real.
         label (Tensor): the targets t, of the same shape.
         weight (Tensor or None): the weights w, which broadcast to this shape. ``None`` means 1.
-        pos_weight (Tensor or None): the weights P of targets 1, which broadcast to this shape. ``None``
-            means 1.
+        pos_weight (Tensor or None): the weights P of targets 1, which broadcast to this shape.
+            ``None`` means 1.
         reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
@@ -124,8 +124,8 @@ def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
     Args:
         logits (Tensor): the log-probabilities x, real.
         labels (Tensor): the probabilities p, of the same shape.
-        reduction (str): ``"mean"`` (over all elements), ``"batchmean"`` (the sum divided by the first size,
-            which is the divergence), ``"sum"``, or ``"none"``.
+        reduction (str): ``"mean"`` (over all elements), ``"batchmean"`` (the sum divided by the
+            first size, which is the divergence), ``"sum"``, or ``"none"``.
 
     Returns:
         0-D tensor, or a tensor of the shape of ``logits`` with ``"none"``.
@@ -183,7 +183,8 @@ def gaussian_nll_loss(
     Args:
         x (Tensor): mean of the distribution, real.
         target (Tensor): observed values; the shapes broadcast.
-        var (Tensor): variance, of the shape of ``x``, with 1 in place of the last size, or without it.
+        var (Tensor): variance, of the shape of ``x``, with 1 in place of the last size, or
+            without it.
         full (bool): whether to add the constant.
         eps (float): smallest variance, positive.
         reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.

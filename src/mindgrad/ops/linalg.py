@@ -80,8 +80,8 @@ def solve(a: Any, b: Any) -> Tensor:
 
     Args:
         a (Tensor): square matrices A of shape (…, n, n).
-        b (Tensor): right-hand sides B of shape (…, n, k); or vectors of shape (n,), or of the shape of
-            ``a`` without its last axis. Batch axes broadcast.
+        b (Tensor): right-hand sides B of shape (…, n, k); or vectors of shape (n,), or of the
+            shape of ``a`` without its last axis. Batch axes broadcast.
 
     Returns:
         Tensor of the shape of ``b``; not finite if a matrix is singular.
@@ -139,8 +139,8 @@ def solve_triangular(
 
     Args:
         a (Tensor): square matrices A of shape (…, n, n).
-        b (Tensor): right-hand sides B of shape (…, n, k); or vectors of shape (n,), or of the shape of
-            ``a`` without its last axis.
+        b (Tensor): right-hand sides B of shape (…, n, k); or vectors of shape (n,), or of the
+            shape of ``a`` without its last axis.
         trans (int or str): 0 or ``"N"``: T X = B; 1 or ``"T"``: Tᵀ X = B; 2 or ``"C"``: Tᴴ X = B.
         lower (bool): whether T is the lower triangle.
         unit_diagonal (bool): whether to take the diagonal of T as ones.

@@ -318,13 +318,13 @@ def triplet_margin_loss(
     d(a, b) = ‖a − b + eps‖ₚ over the last axis.
 
     Args:
-        anchor, positive, negative (Tensor): real tensors whose shapes broadcast; the last axis holds the
-            features.
+        anchor, positive, negative (Tensor): real tensors whose shapes broadcast; the last axis
+            holds the features.
         margin (float): nonnegative margin by which the negative sample should be further away.
         p (int or float): order of the norm.
         eps (float): number added to each difference.
-        swap (bool): whether to use d(positive, negative) instead of d(anchor, negative) where it is
-            smaller.
+        swap (bool): whether to use d(positive, negative) instead of d(anchor, negative) where it
+            is smaller.
         reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:

@@ -78,8 +78,8 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
     Args:
         b (Tensor): right-hand sides B of shape (…, n, k).
         LU_data (Tensor): L below the diagonal and U on and above it, of shape (…, n, n).
-        LU_pivots (Tensor): integers of shape (…, n): the row with which each row was exchanged in turn,
-            counted from 1.
+        LU_pivots (Tensor): integers of shape (…, n): the row with which each row was exchanged in
+            turn, counted from 1.
 
     Returns:
         Tensor of the shape of ``b``.
@@ -104,7 +104,8 @@ def lu_unpack(
 
     Args:
         LU_data (Tensor): L below the diagonal and U on and above it, of shape (…, m, n).
-        LU_pivots (Tensor): integers: the row with which each row was exchanged in turn, counted from 1.
+        LU_pivots (Tensor): integers: the row with which each row was exchanged in turn, counted
+            from 1.
         unpack_data (bool): whether to return L and U; otherwise they are ``None``.
         unpack_pivots (bool): whether to return P; otherwise it is ``None``.
 

@@ -243,7 +243,8 @@ def logaddexp2(x: Any, y: Any) -> Tensor:
     """Compute log₂(2ˣ + 2ʸ) without overflow.
 
     Args:
-        x, y (Tensor or number): operands whose shapes broadcast; integers are converted to float32.
+        x, y (Tensor or number): operands whose shapes broadcast; integers are converted to
+            float32.
 
     Returns:
         Tensor of the broadcast shape.
@@ -266,7 +267,8 @@ def xdivy(x: Any, y: Any) -> Tensor:
     The derivatives are 0 there too.
 
     Args:
-        x, y (Tensor or number): operands whose shapes broadcast; integers are converted to float32.
+        x, y (Tensor or number): operands whose shapes broadcast; integers are converted to
+            float32.
 
     {real two}
 

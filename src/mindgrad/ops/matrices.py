@@ -232,8 +232,8 @@ def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axi
         indices (Tensor): integers of any shape; the vector of an index outside of [0, depth) has
             ``off_value`` everywhere.
         depth (int): size of the new axis.
-        on_value, off_value (Tensor or number): values at and outside of the index: numbers or 0-D tensors.
-            Their promoted dtype is the dtype of the result (int64 for ints, float32 for floats).
+        on_value, off_value (Tensor or number): values at and outside of the index: numbers or 0-D
+            tensors. Their promoted dtype is the dtype of the result (int64 for ints, float32 for floats).
         axis (int): index of the new axis; −1 is the last one.
 
     Returns:

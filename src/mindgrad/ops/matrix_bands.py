@@ -103,8 +103,8 @@ def matrix_band_part(x: Any, lower: int, upper: int) -> Tensor:
 
     Args:
         x (Tensor): tensor of shape (…, n, m).
-        lower, upper (Tensor or int): numbers of diagonals below and above the main one to keep; a negative
-            number keeps all.
+        lower, upper (Tensor or int): numbers of diagonals below and above the main one to keep; a
+            negative number keeps all.
 
     Returns:
         Tensor of the shape of ``x``.
@@ -194,7 +194,8 @@ def multi_dot(inputs: Any) -> Tensor:
     """Multiply several matrices in the order with the fewest multiplications.
 
     Args:
-        inputs (tuple or list of Tensor): at least two matrices; the first and the last may be vectors.
+        inputs (tuple or list of Tensor): at least two matrices; the first and the last may be
+            vectors.
 
     Returns:
         Tensor.
@@ -250,8 +251,8 @@ def cond(A: Any, p: Any = None) -> Tensor:
 
     Args:
         A (Tensor): tensor of shape (…, n, m); square unless ``p`` is ``None``, 2, or −2.
-        p (int, float, str, or None): order of the norm, as for ``ops.norm``. ``None`` means the 2-norm,
-            with the condition number σ_max / σ_min.
+        p (int, float, str, or None): order of the norm, as for ``ops.norm``. ``None`` means the
+            2-norm, with the condition number σ_max / σ_min.
 
     Returns:
         Tensor of shape (…).

@@ -28,7 +28,8 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:
     """Broadcast a tensor to a shape by NumPy's rules.
 
     Args:
-        input (Tensor): tensor whose sizes, from the right, are 1 or equal to the sizes of ``shape``.
+        input (Tensor): tensor whose sizes, from the right, are 1 or equal to the sizes of
+            ``shape``.
         shape (tuple or list of int): the shape; −1 keeps the size of an axis of ``input``.
 
     Returns:

@@ -141,9 +141,10 @@ def batch_norm(
 
     Args:
         input_x (Tensor): real tensor of shape (n, c, …).
-        running_mean, running_var (Parameter or Tensor): statistics of shape (c,). With ``training`` the
-            mean and variance of the batch (divided by n) are used instead, and those of these that are
-            Parameters are updated with the mean and the variance of the batch (divided by n − 1).
+        running_mean, running_var (Parameter or Tensor): statistics of shape (c,). With
+            ``training`` the mean and variance of the batch (divided by n) are used instead, and those of
+            these that are Parameters are updated with the mean and the variance of the batch (divided by n
+            − 1).
         weight, bias (Tensor or None): tensors of shape (c,).
         training (bool): whether to use the statistics of the batch.
         momentum (float): weight of the new statistics in the update.
@@ -180,7 +181,8 @@ def layer_norm(
 
     Args:
         input (Tensor): real tensor.
-        normalized_shape (tuple or list of int): sizes of the last axes, which are normalized together.
+        normalized_shape (tuple or list of int): sizes of the last axes, which are normalized
+            together.
         weight, bias (Tensor or None): tensors of that shape.
         eps (float): number added to the variance.
 
@@ -221,7 +223,8 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
 
     Args:
         x (Tensor): real tensor.
-        gamma (Tensor): scale; its shape gives the last axes of ``x``, which are normalized together.
+        gamma (Tensor): scale; its shape gives the last axes of ``x``, which are normalized
+            together.
         epsilon (float): number added to the mean of squares.
 
     Returns:

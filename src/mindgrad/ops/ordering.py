@@ -122,7 +122,8 @@ def topk(
         k (int): number of elements.
         dim (int or None): axis along which to search. ``None`` means the last axis.
         largest (bool): whether to return the largest elements instead of the smallest.
-        sorted (bool): whether the elements are sorted; if not and all are requested, they keep their order.
+        sorted (bool): whether the elements are sorted; if not and all are requested, they keep
+            their order.
 
     Returns:
         The elements, and their indices as int32.
@@ -259,14 +260,15 @@ def searchsorted(
     """Return the indices at which values keep a sequence sorted.
 
     Args:
-        sorted_sequence (Tensor): vector in ascending order, or a tensor whose last axis is sorted and whose
-            other axes are the other axes of ``values``.
+        sorted_sequence (Tensor): vector in ascending order, or a tensor whose last axis is sorted
+            and whose other axes are the other axes of ``values``.
         values (Tensor or number): values to look up.
         out_int32 (bool): whether the result has dtype int32 instead of int64.
-        right (bool): whether to return the index after equal elements instead of the index before them.
+        right (bool): whether to return the index after equal elements instead of the index before
+            them.
         side (str or None): ``"left"`` or ``"right"``, as an alternative to ``right``.
-        sorter (Tensor or None): integer tensor of the same shape as ``sorted_sequence`` whose entries sort
-            it in ascending order. Required if ``sorted_sequence`` is not sorted.
+        sorter (Tensor or None): integer tensor of the same shape as ``sorted_sequence`` whose
+            entries sort it in ascending order. Required if ``sorted_sequence`` is not sorted.
 
     Returns:
         Integer tensor of the shape of ``values``.

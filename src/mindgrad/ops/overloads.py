@@ -246,7 +246,8 @@ def gather(self: Tensor, *args: Any, **named: Any) -> Tensor:
     See :func:`mindgrad.ops.gather_elements` and :func:`mindgrad.ops.gather`.
 
     Args:
-        *args (int or Tensor): ``dim`` and ``index``, or ``input_indices``, ``axis``, and ``batch_dims``.
+        *args (int or Tensor): ``dim`` and ``index``, or ``input_indices``, ``axis``, and
+            ``batch_dims``.
         **named (int or Tensor): the same by keyword.
 
     Returns:
@@ -355,9 +356,9 @@ def view(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """Return the elements in another shape, or their bytes in another dtype.
 
     Args:
-        *sizes (int, tuple of int, or mindgrad.dtype): the sizes, or one tuple of them; or a dtype, in which
-            the bytes of the last axis are read. The latter reads the values, so that the result has no
-            derivative and cannot be compiled.
+        *sizes (int, tuple of int, or mindgrad.dtype): the sizes, or one tuple of them; or a
+            dtype, in which the bytes of the last axis are read. The latter reads the values, so that the
+            result has no derivative and cannot be compiled.
         shape (tuple of int or None): the shape as a keyword.
 
     Returns:

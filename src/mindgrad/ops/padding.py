@@ -35,11 +35,12 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
 
     Args:
         input_x (Tensor): tensor of any shape.
-        padding (tuple of int, list of int, or Tensor): pairs (before, after) for the last axis, then for
-            the one before it, and so on, as one flat sequence. A negative number removes elements.
-        mode (str): ``"constant"``: fill with ``value``; ``"reflect"``: mirror at the edge element, which is
-            not repeated; ``"symmetric"``: mirror with the edge element repeated; ``"replicate"``
-            (``"edge"``): repeat the edge element; ``"circular"`` (``"wrap"``): continue with the other end.
+        padding (tuple of int, list of int, or Tensor): pairs (before, after) for the last axis,
+            then for the one before it, and so on, as one flat sequence. A negative number removes elements.
+        mode (str): ``"constant"``: fill with ``value``; ``"reflect"``: mirror at the edge
+            element, which is not repeated; ``"symmetric"``: mirror with the edge element repeated;
+            ``"replicate"`` (``"edge"``): repeat the edge element; ``"circular"`` (``"wrap"``): continue
+            with the other end.
         value (int, float, or None): number for ``"constant"``. ``None`` means 0.
 
     Returns:

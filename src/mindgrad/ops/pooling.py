@@ -25,10 +25,13 @@ _MAX = """Return the largest element of each window over {words}.
     Args:
         x (Tensor): real tensor of shape (n, c, {letters}), or (c, {letters}).
         kernel_size (int or tuple of int): size of a window, one for all axes or one for each.
-        stride (int, tuple of int, or None): step between neighboring windows. ``None`` means ``kernel_size``.
-        padding (int or tuple of int): number of −∞ elements to add around the input, at most half a window.
+        stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
+            ``kernel_size``.
+        padding (int or tuple of int): number of −∞ elements to add around the input, at most half
+            a window.
         dilation (int or tuple of int): spacing between the elements of a window.
-        return_indices (bool): whether to return the indices of the elements in the pooled axes too.
+        return_indices (bool): whether to return the indices of the elements in the pooled axes
+            too.
         ceil_mode (bool): whether the last window may reach over the edge.
 
     Returns:
@@ -49,10 +52,12 @@ _AVG = """Average the elements of each window over {words}.
         input_x (Tensor): real tensor of shape (n, c, {letters}), or (c, {letters}).
         kernel_size (int or tuple of int): size of a window, one for all axes or one for each.
         stride (int or tuple of int): step between neighboring windows.
-        padding (int or tuple of int): number of zeros to add around the input, at most half a window.
+        padding (int or tuple of int): number of zeros to add around the input, at most half a
+            window.
         ceil_mode (bool): whether the last window may reach over the edge.
         count_include_pad (bool): whether to include zeros of the padding in the average.
-        divisor_override (int): divisor to use instead of the number of elements; 0 does not override it.
+        divisor_override (int): divisor to use instead of the number of elements; 0 does not
+            override it.
 
     Returns:
         Tensor of the averages.
@@ -73,8 +78,8 @@ _ADAPTIVE = """Return the {what} of each of ``output_size`` windows over {words}
 
     Args:
         input (Tensor): real tensor of shape (n, c, {letters}), or (c, {letters}).
-        output_size (int, tuple of int, or None): number of windows, one for all axes or one for each.
-            ``None`` means the number of elements.{more}
+        output_size (int, tuple of int, or None): number of windows, one for all axes or one for
+            each. ``None`` means the number of elements.{more}
 
     Returns:
         Tensor of the {whats}{also}.

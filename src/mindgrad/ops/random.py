@@ -77,7 +77,8 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
     The result is ``mean + stddev · noise``.
 
     Args:
-        shape (int or tuple of int): the shape; it broadcasts with the shapes of ``mean`` and ``stddev``.
+        shape (int or tuple of int): the shape; it broadcasts with the shapes of ``mean`` and
+            ``stddev``.
         mean (Tensor or number): the mean.
         stddev (Tensor or number): the nonnegative standard deviation.
         seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
@@ -106,8 +107,8 @@ def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
     """Draw normal random numbers with mean 0 and variance 1.
 
     Args:
-        *size (int or tuple of int): the shape, as ``randn(2, 3)`` or ``randn((2, 3))``. Without it the
-            result is 0-D.
+        *size (int or tuple of int): the shape, as ``randn(2, 3)`` or ``randn((2, 3))``. Without
+            it the result is 0-D.
         dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32.
         seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
 
@@ -157,10 +158,12 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
     For an integer dtype, ``maxval`` is excluded.
 
     Args:
-        shape (int or tuple of int): the shape; it broadcasts with the shapes of ``minval`` and ``maxval``.
+        shape (int or tuple of int): the shape; it broadcasts with the shapes of ``minval`` and
+            ``maxval``.
         minval, maxval (Tensor or number): the bounds; for integers, ints or integer tensors.
         seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
-        dtype (mindgrad.dtype): a floating-point dtype (float64 is used if a bound has it), int32, or int64.
+        dtype (mindgrad.dtype): a floating-point dtype (float64 is used if a bound has it), int32,
+            or int64.
 
     Returns:
         Tensor of the broadcast shape, differentiable with respect to the bounds unless they are integers.
@@ -192,8 +195,8 @@ def rand(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
     """Draw uniform random numbers from the interval [0, 1).
 
     Args:
-        *size (int or tuple of int): the shape, as ``rand(2, 3)`` or ``rand((2, 3))``. Without it the result
-            is 0-D.
+        *size (int or tuple of int): the shape, as ``rand(2, 3)`` or ``rand((2, 3))``. Without it
+            the result is 0-D.
         dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32.
         seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
 

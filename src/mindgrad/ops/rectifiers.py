@@ -216,7 +216,8 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """Clip values to two bounds, at which the derivative is 1.
 
     Args:
-        input (Tensor or number): real values of any shape; integers stay integers if the bounds are ints.
+        input (Tensor or number): real values of any shape; integers stay integers if the bounds
+            are ints.
         min_val (int or float): lower bound.
         max_val (int or float): upper bound.
 
@@ -307,7 +308,8 @@ def threshold(input: Any, thr: float, value: float) -> Tensor:
     """Compute x above a threshold, and another value elsewhere.
 
     Args:
-        input (Tensor or number): real values of any shape; integers stay integers if ``value`` is an int.
+        input (Tensor or number): real values of any shape; integers stay integers if ``value`` is
+            an int.
         thr (int or float): the threshold.
         value (int or float): the value for elements that are not above it.
 

@@ -131,8 +131,9 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
         input (Tensor or number): values of any shape.
         dim (int, tuple of int, or None): axis or axes to sum over. ``None`` means all axes.
         keepdim (bool): whether to keep the reduced axes with size 1.
-        dtype (mindgrad.dtype): dtype in which to sum. ``None`` means int64 for Booleans and integers except
-            uint64, because a small type would overflow, and the dtype of ``input`` otherwise.
+        dtype (mindgrad.dtype): dtype in which to sum. ``None`` means int64 for Booleans and
+            integers except uint64, because a small type would overflow, and the dtype of ``input``
+            otherwise.
 
     Returns:
         Tensor without the reduced axes; 0 for no elements.
@@ -154,9 +155,10 @@ def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     """Sum the elements along axes, integers in their own dtype.
 
     Args:
-        x (Tensor or number): values of any shape. The sum of integers may overflow (:func:`sum` uses
-            int64); Booleans are counted as int64.
-        axis (int, tuple of int, or None): axis or axes to sum over. ``()`` and ``None`` mean all axes.
+        x (Tensor or number): values of any shape. The sum of integers may overflow (:func:`sum`
+            uses int64); Booleans are counted as int64.
+        axis (int, tuple of int, or None): axis or axes to sum over. ``()`` and ``None`` mean all
+            axes.
 
     {as sum}
 
@@ -179,7 +181,8 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 
     Args:
         x (Tensor or number): values of any shape; integers and Booleans are converted to float32.
-        axis (int, tuple of int, or None): axis or axes to average over. ``None`` and ``()`` mean all axes.
+        axis (int, tuple of int, or None): axis or axes to average over. ``None`` and ``()`` mean
+            all axes.
         keep_dims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
@@ -212,10 +215,12 @@ def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = Non
 
     Args:
         input (Tensor or number): values of any shape.
-        axis (int, tuple of int, or None): axis or axes to multiply over. ``None`` and ``()`` mean all axes.
+        axis (int, tuple of int, or None): axis or axes to multiply over. ``None`` and ``()`` mean
+            all axes.
         keep_dims (bool): whether to keep the reduced axes with size 1.
-        dtype (mindgrad.dtype): dtype in which to multiply. ``None`` means int64 for Booleans and integers
-            except uint64, because a small type would overflow, and the dtype of ``input`` otherwise.
+        dtype (mindgrad.dtype): dtype in which to multiply. ``None`` means int64 for Booleans and
+            integers except uint64, because a small type would overflow, and the dtype of ``input``
+            otherwise.
 
     Returns:
         Tensor without the reduced axes; 1 for no elements.
@@ -236,9 +241,10 @@ def reduce_prod(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     """Multiply the elements along axes, integers in their own dtype.
 
     Args:
-        x (Tensor or number): values of any shape. The product of integers may overflow (:func:`prod` uses
-            int64).
-        axis (int, tuple of int, or None): axis or axes to multiply over. ``()`` and ``None`` mean all axes.
+        x (Tensor or number): values of any shape. The product of integers may overflow
+            (:func:`prod` uses int64).
+        axis (int, tuple of int, or None): axis or axes to multiply over. ``()`` and ``None`` mean
+            all axes.
 
     Returns:
         Tensor without the reduced axes; 1 for no elements.
@@ -259,7 +265,8 @@ def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 
     Args:
         input (Tensor or number): real values of any shape; integers are converted to float32.
-        axis (int, tuple of int, or None): axis or axes to sum over. ``None`` and ``()`` mean all axes.
+        axis (int, tuple of int, or None): axis or axes to sum over. ``None`` and ``()`` mean all
+            axes.
         keep_dims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
@@ -289,7 +296,8 @@ def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = 
 
     Args:
         x (Tensor or number): values of any shape.
-        axis (int, tuple of int, or None): axis or axes to count over. ``()`` and ``None`` mean all axes.
+        axis (int, tuple of int, or None): axis or axes to count over. ``()`` and ``None`` mean
+            all axes.
         keep_dims (bool): whether to keep the reduced axes with size 1.
         dtype (mindgrad.dtype): dtype of the result.
 
@@ -320,7 +328,8 @@ def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
 
     Args:
         input (Tensor or number): values of any shape and dtype.
-        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` and ``()`` mean all axes.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` and ``()`` mean all
+            axes.
         keep_dims (bool): whether to keep the reduced axes with size 1.
 
     Returns:

@@ -118,15 +118,13 @@ def names_of(function: Callable[..., Any]) -> list[str]:
     >>> names_of(ops.mean)[:2]
     ['mindgrad.ops.ReduceMean', 'mindgrad.Tensor.mean']
     """
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for line in _LINES.get(function, ()):
-        end = line.find("(")
-        head = line.partition(" >>> ")[0] if end < 0 else line[:end]
-        for words in head.split():
+        for words in line.partition("(")[0].partition(" >>> ")[0].split():
             owner, _, name = (words, "", function.__name__) if words in _ALONE else words.rpartition(".")
-            if owner in _OWNERS and not name.startswith("_"):
-                found.setdefault(owner, f"{_OWNERS[owner]}.{name}")
-    return list(found.values())
+            if owner in _OWNERS and owner not in paths and name[0] != "_":
+                paths[owner] = f"{_OWNERS[owner]}.{name}"
+    return list(paths.values())
 
 
 def _forms(line: str, function: Callable[..., Any], path: str) -> Iterator[Form]:

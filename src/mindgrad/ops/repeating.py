@@ -25,8 +25,8 @@ def tile(input: Any, dims: Any) -> Tensor:
 
     Args:
         input (Tensor): tensor of any shape.
-        dims (tuple or list of int): numbers of repetitions for the last axes. If it is longer than the
-            number of axes, leading axes are added.
+        dims (tuple or list of int): numbers of repetitions for the last axes. If it is longer
+            than the number of axes, leading axes are added.
 
     Returns:
         Tensor.
@@ -94,9 +94,9 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tens
 
     Args:
         input (Tensor): tensor of any shape.
-        repeats (int, tuple of int, list of int, or Tensor): number of repetitions, or one number per
-            element along ``axis``. The values of a tensor must be known, because they determine the size of
-            the result.
+        repeats (int, tuple of int, list of int, or Tensor): number of repetitions, or one number
+            per element along ``axis``. The values of a tensor must be known, because they determine the
+            size of the result.
         axis (int or None): the axis. ``None`` flattens the tensor first.
 
     Returns:
@@ -133,7 +133,8 @@ def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
 
     Args:
         *inputs (Tensor or number): vectors x₀, x₁, …, each with the coordinates along one axis.
-        indexing (str): ``"ij"``: axis k of the results belongs to xₖ; ``"xy"``: axes 0 and 1 are swapped.
+        indexing (str): ``"ij"``: axis k of the results belongs to xₖ; ``"xy"``: axes 0 and 1 are
+            swapped.
 
     Returns:
         Tuple of tensors of the shape of the grid.

@@ -238,8 +238,8 @@ def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
     Args:
         offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
         axis1, axis2 (int): axes of rows and columns.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and the dtype of the
-            tensor otherwise.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and the
+            dtype of the tensor otherwise.
 
     Returns:
         Tensor without the two axes.

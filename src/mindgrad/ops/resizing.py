@@ -128,14 +128,14 @@ def interpolate(
     Args:
         input (Tensor): real tensor of shape (n, c, l), (n, c, h, w), or (n, c, d, h, w).
         size (int, tuple of int, or None): new sizes of the axes after the channels.
-        scale_factor (float, tuple of float, or None): factors of the sizes, as an alternative to ``size``.
-            Sizes are rounded down, and positions follow from the sizes.
-        mode (str): ``"nearest"`` (the element at ⌊i n / m⌋), ``"nearest-exact"``, ``"linear"`` (three
-            axes), ``"bilinear"`` or ``"bicubic"`` (four axes), ``"trilinear"`` (five axes), or ``"area"``
-            (averages, as :func:`adaptive_avg_pool2d`).
-        align_corners (bool or None): whether the centers of the corner elements coincide, for linear and
-            cubic modes. The kernel of ``"bicubic"`` then has the slope −3/4, with the edge repeated;
-            otherwise it is Keys' kernel of slope −1/2 over the existing elements.
+        scale_factor (float, tuple of float, or None): factors of the sizes, as an alternative to
+            ``size``. Sizes are rounded down, and positions follow from the sizes.
+        mode (str): ``"nearest"`` (the element at ⌊i n / m⌋), ``"nearest-exact"``, ``"linear"``
+            (three axes), ``"bilinear"`` or ``"bicubic"`` (four axes), ``"trilinear"`` (five axes), or
+            ``"area"`` (averages, as :func:`adaptive_avg_pool2d`).
+        align_corners (bool or None): whether the centers of the corner elements coincide, for
+            linear and cubic modes. The kernel of ``"bicubic"`` then has the slope −3/4, with the edge
+            repeated; otherwise it is Keys' kernel of slope −1/2 over the existing elements.
         recompute_scale_factor (bool or None): accepted for compatibility, see ``scale_factor``.
 
     Returns:

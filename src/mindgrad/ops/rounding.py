@@ -152,8 +152,10 @@ def nan_to_num(
     Args:
         input (Tensor or number): floating-point values of any shape.
         nan (int, float, or None): value for NaN. ``None`` means 0.
-        posinf (int, float, or None): value for inf. ``None`` means the largest number of the dtype.
-        neginf (int, float, or None): value for −inf. ``None`` means the smallest number of the dtype.
+        posinf (int, float, or None): value for inf. ``None`` means the largest number of the
+            dtype.
+        neginf (int, float, or None): value for −inf. ``None`` means the smallest number of the
+            dtype.
 
     {as frac}
 

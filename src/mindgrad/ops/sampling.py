@@ -117,8 +117,8 @@ def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: in
     2006).
 
     Args:
-        input (Tensor): nonnegative probabilities, a vector or the rows of a matrix; each row is divided by
-            its sum.
+        input (Tensor): nonnegative probabilities, a vector or the rows of a matrix; each row is
+            divided by its sum.
         num_samples (int): number of draws from each row.
         replacement (bool): whether a category can be drawn more than once.
         seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
@@ -205,7 +205,8 @@ def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype
     """Draw category indices with probabilities softmax(``logits``).
 
     Args:
-        logits (Tensor): matrix with one distribution per row; −∞ for a category that is never drawn.
+        logits (Tensor): matrix with one distribution per row; −∞ for a category that is never
+            drawn.
         num_sample (int): number of draws from each row, with replacement.
         seed (int or None): seed of this call; 0 and ``None`` use the global seed.
         dtype (mindgrad.dtype): an integer dtype for the result.
@@ -244,7 +245,8 @@ def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int =
     Args:
         logits (Tensor): floating-point tensor.
         tau (float): the positive temperature.
-        hard (bool): whether the result is the one-hot vector, with the derivative of the probabilities.
+        hard (bool): whether the result is the one-hot vector, with the derivative of the
+            probabilities.
         dim (int): axis of the categories.
 
     Returns:

@@ -74,7 +74,8 @@ def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
     Args:
         input_x (Tensor): the tensor to start from; it does not change.
-        indices (Tensor): integers of shape (…, k): an index along each of the first k axes, nonnegative.
+        indices (Tensor): integers of shape (…, k): an index along each of the first k axes,
+            nonnegative.
         updates (Tensor): values of the dtype of ``input_x`` and of shape (…, its other axes).
 
     Returns:
@@ -231,7 +232,8 @@ def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
     Args:
         input_x (Parameter or Tensor): the Parameter, or a tensor, which does not change.
         indices (Tensor): nonnegative integers of any shape.
-        updates (Tensor): values of the shape of ``indices`` followed by the other axes of ``input_x``.
+        updates (Tensor): values of the shape of ``indices`` followed by the other axes of
+            ``input_x``.
 
     Returns:
         Tensor of the shape and dtype of ``input_x``.
@@ -273,7 +275,8 @@ def tensor_scatter_elements(
 
     Args:
         input_x (Tensor): the tensor to start from; it does not change.
-        indices (Tensor): integers with the number of axes of ``input_x``; negative ones count from the end.
+        indices (Tensor): integers with the number of axes of ``input_x``; negative ones count
+            from the end.
         updates (Tensor): values of the shape of ``indices`` and of the dtype of ``input_x``.
         axis (int): axis along which ``indices`` count.
         reduction (str): ``"none"`` to write the updates, or ``"add"`` to add them.
@@ -318,7 +321,8 @@ def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
     Args:
         input (Tensor): the tensor to start from; it does not change.
         axis (int): axis along which the indices count.
-        index (Tensor): integers with the number of axes of ``input``; negative ones count from the end.
+        index (Tensor): integers with the number of axes of ``input``; negative ones count from
+            the end.
         src (Tensor or number): values of the shape of ``index``, or one number.
 
     Returns:
@@ -352,7 +356,8 @@ def index_add(
         indices (Tensor): 1-D integer tensor.
         y (Tensor): tensor of the shape of ``x``, with one slice along ``axis`` for each index.
         axis (int): the axis.
-        use_lock, check_index_bound (bool): accepted for compatibility; known indices are always checked.
+        use_lock, check_index_bound (bool): accepted for compatibility; known indices are always
+            checked.
 
     Returns:
         Tensor of the shape and dtype of ``x``.

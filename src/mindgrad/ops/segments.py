@@ -22,8 +22,8 @@ def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: int) -> T
 
     Args:
         input_x (Tensor): tensor of shape (a, …).
-        segment_ids (Tensor): integers of a shape with which the shape of ``input_x`` begins; slices of a
-            negative segment are ignored.
+        segment_ids (Tensor): integers of a shape with which the shape of ``input_x`` begins;
+            slices of a negative segment are ignored.
         num_segments (int): number of segments.
 
     Returns:

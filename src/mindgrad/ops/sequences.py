@@ -97,7 +97,8 @@ def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
 
     Args:
         lengths (Tensor): integers of any shape.
-        maxlen (int or None): number of indices. ``None`` means the largest length, which must be known.
+        maxlen (int or None): number of indices. ``None`` means the largest length, which must be
+            known.
 
     Returns:
         Boolean tensor of the shape of ``lengths`` with a trailing axis of size ``maxlen``.
@@ -290,7 +291,8 @@ def unique_consecutive(
         input (Tensor): the tensor.
         return_inverse (bool): whether to return the index of each element in the result too.
         return_counts (bool): whether to return the number of equal elements too.
-        dim (int or None): axis whose slices are compared. ``None`` means all elements in row-major order.
+        dim (int or None): axis whose slices are compared. ``None`` means all elements in
+            row-major order.
 
     Returns:
         Tensor, or a tuple with the requested results.

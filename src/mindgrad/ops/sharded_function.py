@@ -91,12 +91,13 @@ def shard(
 
     Args:
         fn (callable or Cell): the function.
-        in_strategy (tuple): for each tensor among the arguments, a tuple with the number of slices of each
-            axis, a :class:`Layout`, or ``None``, with which the partitioner chooses.
-        out_strategy (tuple or None): the same for the tensors of the result. With ``None`` the partitioner
-            chooses.
-        parameter_plan (dict or None): maps names of Parameters of the Cell (``"self.dense.weight"``,
-            ``"dense.weight"``) to tuples of numbers of slices or Layouts, which they keep between calls.
+        in_strategy (tuple): for each tensor among the arguments, a tuple with the number of
+            slices of each axis, a :class:`Layout`, or ``None``, with which the partitioner chooses.
+        out_strategy (tuple or None): the same for the tensors of the result. With ``None`` the
+            partitioner chooses.
+        parameter_plan (dict or None): maps names of Parameters of the Cell
+            (``"self.dense.weight"``, ``"dense.weight"``) to tuples of numbers of slices or Layouts, which
+            they keep between calls.
 
     Returns:
         Callable with the same arguments.

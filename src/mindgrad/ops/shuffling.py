@@ -225,7 +225,8 @@ def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
     Args:
         input_x (Tensor): tensor of shape (N, …, M spatial axes).
         block_shape (int, or tuple or list of int): M block sizes, or one for all axes.
-        crops (tuple or list): pairs (before, after) of numbers of elements to remove for each spatial axis.
+        crops (tuple or list): pairs (before, after) of numbers of elements to remove for each
+            spatial axis.
 
     Returns:
         Tensor.

@@ -26,10 +26,10 @@ def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
 
     Args:
         input_x (Tensor): the tensor.
-        begin (tuple of int or Tensor): first index along each axis. If the values of a tensor are unknown
-            at compile time, the slice is moved inside.
-        size (tuple of int): number of elements along each axis; −1 means all that follow, for which
-            ``begin`` must be known.
+        begin (tuple of int or Tensor): first index along each axis. If the values of a tensor are
+            unknown at compile time, the slice is moved inside.
+        size (tuple of int): number of elements along each axis; −1 means all that follow, for
+            which ``begin`` must be known.
 
     Returns:
         Tensor of shape ``size``.
@@ -127,7 +127,8 @@ def dynamic_update_slice(input_x: Any, update: Any, begin: Any) -> Tensor:
 
     Args:
         input_x (Tensor): the tensor.
-        update (Tensor): tensor with the same number of axes, not larger; it is converted to the same dtype.
+        update (Tensor): tensor with the same number of axes, not larger; it is converted to the
+            same dtype.
         begin (Tensor, or tuple of int or Tensor): first index along each axis.
 
     Returns:
@@ -167,12 +168,14 @@ def strided_slice(
 
     Args:
         input_x (Tensor): the tensor.
-        begin, end, strides (tuple of int): equally long tuples, not longer than the number of axes.
+        begin, end, strides (tuple of int): equally long tuples, not longer than the number of
+            axes.
         begin_mask (int): bit i: entry i begins at the start of the axis.
         end_mask (int): bit i: entry i ends at the end of the axis.
         ellipsis_mask (int): bit i: entry i is ``...``.
         new_axis_mask (int): bit i: entry i is a new axis of size 1.
-        shrink_axis_mask (int): bit i: entry i is the element ``begin[i]``, and its axis is removed.
+        shrink_axis_mask (int): bit i: entry i is the element ``begin[i]``, and its axis is
+            removed.
 
     Returns:
         Tensor of the elements.

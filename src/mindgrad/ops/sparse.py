@@ -177,8 +177,8 @@ def csr_mm(a: Any, b: Any, trans_a: bool = False, trans_b: bool = False) -> Tens
     Args:
         a (CSRTensor): the sparse matrix.
         b (Tensor or CSRTensor): the other matrix; a sparse one is converted to a dense one.
-        trans_a, trans_b (bool): whether to transpose ``a`` (which is then converted to a dense matrix) or
-            ``b``.
+        trans_a, trans_b (bool): whether to transpose ``a`` (which is then converted to a dense
+            matrix) or ``b``.
 
     Returns:
         Tensor.
@@ -336,8 +336,8 @@ def coalesce(x_indices: Any, x_values: Any, x_shape: Any) -> tuple[Tensor, Tenso
     """Sort sparse elements and add the values at equal indices.
 
     Args:
-        x_indices (Tensor): integers of shape (k, n): the indices of n elements of a tensor of k axes, as
-            columns.
+        x_indices (Tensor): integers of shape (k, n): the indices of n elements of a tensor of k
+            axes, as columns.
         x_values (Tensor): their values, of shape (n,).
         x_shape (Tensor): shape of the dense tensor, k integers.
 

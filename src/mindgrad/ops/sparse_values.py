@@ -77,7 +77,8 @@ def sparse_reshape(indices: Any, shape: Any, new_shape: Any) -> tuple[Tensor, Te
     Args:
         indices (Tensor): integers of shape (n, k): the indices of n elements.
         shape (tuple of int or Tensor): shape of the dense tensor, k ints.
-        new_shape (tuple of int or Tensor): the new shape; one size may be −1 if the values are known.
+        new_shape (tuple of int or Tensor): the new shape; one size may be −1 if the values are
+            known.
 
     Returns:
         The new indices, of shape (n, m), and the new shape, an int64 tensor.
@@ -216,7 +217,8 @@ def segment_of_rows(
         x (Tensor): tensor of shape (a, …).
         indices (Tensor): integers, the indices of n rows.
         segment_ids (Tensor): the segment of each row, n integers in ascending order.
-        num_segments (int, Tensor, or None): number of segments. ``None`` means the last segment plus 1.
+        num_segments (int, Tensor, or None): number of segments. ``None`` means the last segment
+            plus 1.
         power (float): 0 for the sum, ½ for the sum over √n, 1 for the mean.
 
     Returns:

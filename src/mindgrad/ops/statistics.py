@@ -58,7 +58,8 @@ def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> 
 
     Args:
         input (Tensor or number): real values of any shape; integers are converted to float32.
-        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` and ``()`` mean all axes.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` and ``()`` mean all
+            axes.
         ddof (int or bool): number to subtract from the number of elements; ``True`` is 1.
         keepdims (bool): whether to keep the reduced axes with size 1.
 
@@ -155,7 +156,8 @@ def reduce_std(
 
     Args:
         input_x (Tensor or number): real values of any shape; integers are converted to float32.
-        axis (int, tuple of int, or None): axis or axes to reduce. ``()`` and ``None`` mean all axes.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``()`` and ``None`` mean all
+            axes.
         unbiased (bool): whether to divide by n − 1 instead of n.
         keep_dims (bool): whether to keep the reduced axes with size 1.
 
@@ -246,9 +248,10 @@ def vector_norm(
 
     Args:
         x (Tensor or number): values of any shape; integers are converted to float32.
-        ord (int or float): the order p; ``inf`` means the largest and ``-inf`` the smallest |x|, 0 the
-            number of nonzero elements.
-        axis (int, tuple of int, or None): axis or axes of the vectors. ``None`` and ``()`` mean all axes.
+        ord (int or float): the order p; ``inf`` means the largest and ``-inf`` the smallest |x|,
+            0 the number of nonzero elements.
+        axis (int, tuple of int, or None): axis or axes of the vectors. ``None`` and ``()`` mean
+            all axes.
         keepdims (bool): whether to keep the reduced axes with size 1.
         dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``x``.
 
@@ -298,9 +301,9 @@ def matrix_norm(
 
     Args:
         A (Tensor): tensor with at least two axes; integers are converted to float32.
-        ord (int, float, or str): ``"fro"``: √Σ |a|²; ``"nuc"``: the sum of the singular values; 2 (−2): the
-            largest (smallest) singular value; 1 (−1): the largest (smallest) column sum of |a|; ``inf``
-            (``-inf``): the largest (smallest) row sum.
+        ord (int, float, or str): ``"fro"``: √Σ |a|²; ``"nuc"``: the sum of the singular values; 2
+            (−2): the largest (smallest) singular value; 1 (−1): the largest (smallest) column sum of |a|;
+            ``inf`` (``-inf``): the largest (smallest) row sum.
         axis (tuple of int): the axes of rows and columns.
         keepdims (bool): whether to keep the reduced axes with size 1.
         dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``A``.
@@ -365,10 +368,11 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
     The derivative at zero is 0, the subgradient of least norm.
 
     Args:
-        ord (int, float, str, or None): the order, as for :func:`vector_norm` and :func:`matrix_norm`.
-            ``None`` means √Σ |a|².
-        dim (int, tuple of int, or None): one axis for vectors, a pair of axes for matrices. ``None`` means
-            all elements as one vector, or, with ``ord``, a vector or matrix by the number of axes.
+        ord (int, float, str, or None): the order, as for :func:`vector_norm` and
+            :func:`matrix_norm`. ``None`` means √Σ |a|².
+        dim (int, tuple of int, or None): one axis for vectors, a pair of axes for matrices.
+            ``None`` means all elements as one vector, or, with ``ord``, a vector or matrix by the number of
+            axes.
 
     Raises:
         TypeError: If ``keepdim`` is not a bool, ``dim`` is not an int or pair, or ``A`` is not a tensor.
@@ -411,8 +415,8 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfi
         x (Tensor, or tuple or list of Tensor): the tensors; integers are converted to float32.
         max_norm (int or float): the bound.
         norm_type (int or float): order of the norm.
-        error_if_nonfinite (bool): whether a norm that is not finite is an error; only outside of compiled
-            functions, where it is known.
+        error_if_nonfinite (bool): whether a norm that is not finite is an error; only outside of
+            compiled functions, where it is known.
 
     Returns:
         Tensor, tuple, or list like ``x``.

@@ -228,9 +228,10 @@ def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -
 
     Args:
         v (Tensor or array_like): values to look up.
-        side (str): ``"left"`` for the index before equal elements, ``"right"`` for the index after them.
-        sorter (Tensor or None): integer indices that sort this tensor in ascending order. Required if it is
-            not sorted.
+        side (str): ``"left"`` for the index before equal elements, ``"right"`` for the index
+            after them.
+        sorter (Tensor or None): integer indices that sort this tensor in ascending order.
+            Required if it is not sorted.
 
     Returns:
         int32 tensor of the shape of ``v``.
@@ -265,10 +266,10 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
     """Choose elements from tensors by the indices in this tensor.
 
     Args:
-        choices (tuple or list of Tensor, or Tensor): tensors whose shapes broadcast with this one; or a
-            tensor, whose slices along the first axis are used.
-        mode (str): how to treat an index out of range: ``"clip"`` uses the nearest choice, ``"wrap"`` the
-            index modulo the number of choices.
+        choices (tuple or list of Tensor, or Tensor): tensors whose shapes broadcast with this
+            one; or a tensor, whose slices along the first axis are used.
+        mode (str): how to treat an index out of range: ``"clip"`` uses the nearest choice,
+            ``"wrap"`` the index modulo the number of choices.
 
     Returns:
         Tensor of the broadcast shape.
@@ -300,8 +301,8 @@ def index(self: Tensor, indices: Any) -> Tensor:
     """Select elements with one index tensor per axis: ``x[tuple(indices)]``.
 
     Args:
-        indices (tuple or list of Tensor): integer tensors whose shapes broadcast, or Boolean tensors, for
-            the first axes.
+        indices (tuple or list of Tensor): integer tensors whose shapes broadcast, or Boolean
+            tensors, for the first axes.
 
     Returns:
         Tensor of the broadcast shape of ``indices`` and the axes that are not indexed.

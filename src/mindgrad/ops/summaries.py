@@ -28,7 +28,8 @@ def sum(
 
     Args:
         axis (int, tuple of int, or None): axis or axes to sum over. ``None`` means all axes.
-        dtype (mindgrad.dtype): dtype in which to sum. ``None`` chooses it as :func:`mindgrad.ops.sum` does.
+        dtype (mindgrad.dtype): dtype in which to sum. ``None`` chooses it as
+            :func:`mindgrad.ops.sum` does.
         keepdims (bool): whether to keep the reduced axes with size 1.
         initial (int, float, or None): number to add.
 

@@ -24,8 +24,8 @@ class Layout:
     Args:
         device_matrix (tuple of int): sizes of the mesh; their product is the number of devices.
         alias_name (tuple of str): a name for each axis of the mesh.
-        rank_list (list of int or None): numbers of the devices, in ascending order. ``None`` means 0, 1, 2,
-            ….
+        rank_list (list of int or None): numbers of the devices, in ascending order. ``None``
+            means 0, 1, 2, ….
 
     Inputs:
         *tensor_map (str or tuple of str): for each axis of the tensor, the name of a mesh axis, a tuple of

@@ -261,8 +261,8 @@ def itemset(self: Tensor, *args: Any) -> Tensor:
     """Return a tensor with one element replaced: ``x.itemset(index, value)``.
 
     Args:
-        *args (int, tuple of int, and number): the index, an int in row-major order or a tuple, and the
-            number; only the number for a tensor of one element.
+        *args (int, tuple of int, and number): the index, an int in row-major order or a tuple,
+            and the number; only the number for a tensor of one element.
 
     Returns:
         Tensor of the same shape and dtype.
@@ -393,9 +393,10 @@ def take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip"
 
     Args:
         indices (Tensor, int, or tuple of int): integers of any shape.
-        axis (int or None): axis along which the indices count. ``None`` means the flattened tensor.
-        mode (str): how to treat an index outside of [−n, n): ``"clip"`` uses the nearest one, ``"wrap"``
-            the index modulo n, ``"raise"`` raises an error. Negative indices count from the end.
+        axis (int or None): axis along which the indices count. ``None`` means the flattened
+            tensor.
+        mode (str): how to treat an index outside of [−n, n): ``"clip"`` uses the nearest one,
+            ``"wrap"`` the index modulo n, ``"raise"`` raises an error. Negative indices count from the end.
 
     Returns:
         Tensor of the elements.

@@ -123,8 +123,8 @@ def exchanged_parts(
     Every process of the group makes the call, and either all differentiate it or none.
 
     Args:
-        tensor (Tensor): the parts to send, concatenated along the first axis; the other axes are the same
-            on all processes.
+        tensor (Tensor): the parts to send, concatenated along the first axis; the other axes are
+            the same on all processes.
         send_counts (list of int): size of the part for each process of the group.
         receive_counts (list of int): size of the part from each process of the group.
         group (str): the group of processes.
@@ -202,10 +202,10 @@ def exchanged_by_counts(
     """Exchange parts of tensors whose sizes are given by a matrix of counts.
 
     Args:
-        tensor (Tensor): the parts to send, concatenated along the first axis; the other axes are the same
-            on all processes.
-        counts (Tensor, or list): in row i and column j the size of the part that the i-th process of the
-            group sends to the j-th; a tensor, or a list, flat or of lists.
+        tensor (Tensor): the parts to send, concatenated along the first axis; the other axes are
+            the same on all processes.
+        counts (Tensor, or list): in row i and column j the size of the part that the i-th process
+            of the group sends to the j-th; a tensor, or a list, flat or of lists.
         group (str): the group of processes.
         is_turned (bool): whether rows and columns are swapped.
         operator (str): name of the operator in errors.

@@ -65,8 +65,8 @@ _UNPOOL = """Invert :func:`max_pool{axes}d`: put maxima at their indices, and 0 
         kernel_size (int or tuple of int): size of a window of the pooling.
         stride (int, tuple of int, or None): step of the pooling. ``None`` means ``kernel_size``.
         padding (int or tuple of int): padding of the pooling.
-        output_size (tuple of int or None): sizes of the pooled axes, or the whole shape. ``None`` means the
-            smallest sizes with these windows.
+        output_size (tuple of int or None): sizes of the pooled axes, or the whole shape. ``None``
+            means the smallest sizes with these windows.
 
     Returns:
         Tensor of the dtype of ``x``.
@@ -129,7 +129,8 @@ _POWER = """Compute the power sum (Σ xᵖ)^(1/p) of each window, with p = ``nor
         x (Tensor): real tensor of shape (n, c, …), or (c, …).
         norm_type (int or float): the nonzero power; odd ones require nonnegative elements.
         kernel_size (int or tuple of int): size of a window.
-        stride (int, tuple of int, or None): step between neighboring windows. ``None`` means ``kernel_size``.
+        stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
+            ``kernel_size``.
         ceil_mode (bool): whether the last window may reach over the edge; its mean is scaled.
 
     Returns:
@@ -179,10 +180,12 @@ _FRACTIONAL = """Return the largest element of ``output_size`` windows at random
         input (Tensor): real tensor of shape (n, c, …), or (c, …).
         kernel_size (int or tuple of int): size of a window, one for all axes or one for each.
         output_size (int, tuple of int, or None): number of windows.
-        output_ratio (float, tuple of float, or None): number of windows divided by the number of elements, as
-            an alternative.
-        return_indices (bool): whether to return the indices of the elements in the pooled axes too.
-        _random_samples (Tensor or None): u, between 0 and 1, of shape (n, c, {axes}). ``None`` draws them.
+        output_ratio (float, tuple of float, or None): number of windows divided by the number of
+            elements, as an alternative.
+        return_indices (bool): whether to return the indices of the elements in the pooled axes
+            too.
+        _random_samples (Tensor or None): u, between 0 and 1, of shape (n, c, {axes}). ``None``
+            draws them.
 
     Returns:
         Tensor of the maxima; with ``return_indices`` a tuple of it and an int64 tensor.

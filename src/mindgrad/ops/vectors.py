@@ -197,8 +197,8 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
         x (Tensor): tensor of at least one axis.
         n (int): number of repetitions.
         axis (int): the axis.
-        prepend, append (Tensor, number, or None): values to add before and after ``x`` along ``axis``
-            first.
+        prepend, append (Tensor, number, or None): values to add before and after ``x`` along
+            ``axis`` first.
 
     Returns:
         Tensor with ``n`` elements less along ``axis``.
@@ -252,8 +252,8 @@ def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
 
     Args:
         y (Tensor): the values.
-        x (Tensor or None): sample points along ``dim``: 1-D, or of the shape of ``y``. ``None`` means
-            spacing ``dx``.
+        x (Tensor or None): sample points along ``dim``: 1-D, or of the shape of ``y``. ``None``
+            means spacing ``dx``.
         dx (int or float): spacing of the sample points if ``x`` is not given.
         dim (int): the axis.
 

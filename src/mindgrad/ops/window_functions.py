@@ -39,7 +39,8 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = f
 
     Args:
         window_length (int): number of elements.
-        periodic (bool): whether the window is periodic: its last element, equal to the first, is omitted.
+        periodic (bool): whether the window is periodic: its last element, equal to the first, is
+            omitted.
         dtype (mindgrad.dtype): dtype of the result.
 
     Returns:

@@ -23,8 +23,8 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
 
     Args:
         input (Tensor): floating-point tensor with at least one axis.
-        dim (int or None): axis whose elements sum to 1. ``None`` means axis 0 for tensors of 0, 1, or 3
-            axes, and axis 1 otherwise.
+        dim (int or None): axis whose elements sum to 1. ``None`` means axis 0 for tensors of 0,
+            1, or 3 axes, and axis 1 otherwise.
         dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``input``.
 
     Returns:
@@ -65,8 +65,8 @@ def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
 
     Args:
         tensor (Tensor): nonnegative integer tensor of indices.
-        num_classes (int): size of the new axis. −1 means one more than the largest index, whose value must
-            be known.
+        num_classes (int): size of the new axis. −1 means one more than the largest index, whose
+            value must be known.
 
     Returns:
         int64 tensor of shape ``(*tensor.shape, num_classes)``.
@@ -102,7 +102,8 @@ def conv1d(
         weight (Tensor): kernels of shape (out_channels, channels / groups, kw).
         bias (Tensor or None): tensor of shape (out_channels,).
         stride (int or tuple of int): step between neighboring windows.
-        padding (int, tuple of int, or str): number of zeros at both ends, or ``"valid"`` or ``"same"``.
+        padding (int, tuple of int, or str): number of zeros at both ends, or ``"valid"`` or
+            ``"same"``.
         dilation (int or tuple of int): spacing between the elements of the kernel.
         groups (int): number of groups of channels, each with its own kernels.
 
@@ -127,8 +128,8 @@ def conv2d(
         weight (Tensor): kernels of shape (out_channels, channels / groups, kh, kw).
         bias (Tensor or None): tensor of shape (out_channels,).
         stride (int or tuple of int): step between neighboring windows.
-        padding (int, tuple of int, or str): number of zeros at both ends of each axis, or ``"valid"`` or
-            ``"same"``.
+        padding (int, tuple of int, or str): number of zeros at both ends of each axis, or
+            ``"valid"`` or ``"same"``.
         dilation (int or tuple of int): spacing between the elements of the kernel.
         groups (int): number of groups of channels, each with its own kernels.
 
@@ -153,8 +154,8 @@ def conv3d(
         weight (Tensor): kernels of shape (out_channels, channels / groups, kd, kh, kw).
         bias (Tensor or None): tensor of shape (out_channels,).
         stride (int or tuple of int): step between neighboring windows.
-        padding (int, tuple of int, or str): number of zeros at both ends of each axis, or ``"valid"`` or
-            ``"same"``.
+        padding (int, tuple of int, or str): number of zeros at both ends of each axis, or
+            ``"valid"`` or ``"same"``.
         dilation (int or tuple of int): spacing between the elements of the kernel.
         groups (int): number of groups of channels, each with its own kernels.
 
@@ -236,7 +237,8 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
 
     Args:
         input (Tensor): log-probabilities x.
-        target (Tensor): probabilities t, of the same shape, or their logarithms with ``log_target``.
+        target (Tensor): probabilities t, of the same shape, or their logarithms with
+            ``log_target``.
         reduction (str): ``"mean"``, ``"sum"``, ``"batchmean"``, or ``"none"``.
         log_target (bool): whether ``target`` contains logarithms.
 

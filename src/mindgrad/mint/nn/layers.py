@@ -115,9 +115,10 @@ class Conv1d(_Convolution, _nn.Conv1d):
 
     Args:
         in_channels, out_channels (int): numbers of channels of the input and the output.
-        kernel_size, stride, dilation (int or tuple of int): size of the kernel, step between windows, and
-            spacing of the kernel's elements.
-        padding (int, tuple of int, or str): number of zeros at both ends, or ``"same"`` or ``"valid"``.
+        kernel_size, stride, dilation (int or tuple of int): size of the kernel, step between
+            windows, and spacing of the kernel's elements.
+        padding (int, tuple of int, or str): number of zeros at both ends, or ``"same"`` or
+            ``"valid"``.
         groups (int): number of groups of channels, each with its own kernels.
         bias (bool): whether to add a trainable bias.
         padding_mode (str): must be ``"zeros"``.
@@ -156,10 +157,10 @@ class ConvTranspose2d(_nn.Conv2dTranspose):
 
     Args:
         in_channels, out_channels (int): numbers of channels of the input and the output.
-        kernel_size, stride, padding (int or tuple of int): size of the kernel, step between windows, and
-            padding of the convolution.
-        output_padding (int or tuple of int): number of elements added at the end of each axis of the
-            output.
+        kernel_size, stride, padding (int or tuple of int): size of the kernel, step between
+            windows, and padding of the convolution.
+        output_padding (int or tuple of int): number of elements added at the end of each axis of
+            the output.
         groups (int): number of groups of channels, each with its own kernels.
         bias (bool): whether to add a trainable bias.
         dilation (int or tuple of int): spacing between the elements of the kernel.
@@ -221,10 +222,11 @@ class LayerNorm(_nn.Cell):
     See :func:`mindgrad.ops.layer_norm`. The Parameters are ``weight`` and ``bias``.
 
     Args:
-        normalized_shape (int or tuple of int): sizes of the last axes, which are normalized together.
+        normalized_shape (int or tuple of int): sizes of the last axes, which are normalized
+            together.
         eps (float): number added to the variance.
-        elementwise_affine (bool): whether elements have a trainable scale and shift; otherwise ``weight``
-            and ``bias`` are ``None``.
+        elementwise_affine (bool): whether elements have a trainable scale and shift; otherwise
+            ``weight`` and ``bias`` are ``None``.
         bias (bool): whether elements have a trainable shift.
         dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 

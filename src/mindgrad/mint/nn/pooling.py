@@ -111,8 +111,8 @@ def conv_transpose2d(
         weight (Tensor): kernels of shape (c, out_channels / groups, kh, kw).
         bias (Tensor or None): tensor of shape (out_channels,).
         stride, padding, dilation (int or tuple of int): parameters of the convolution.
-        output_padding (int or tuple of int): number of elements added at the end of each axis of the
-            result.
+        output_padding (int or tuple of int): number of elements added at the end of each axis of
+            the result.
         groups (int): number of groups of channels.
 
     Returns:

@@ -330,12 +330,12 @@ def _by_name(names: Iterable[str], function: Callable[..., Any]) -> dict[str, st
     """The parameters of a function by the attributes and inputs that are or have been called so."""
     code = inspect.unwrap(function).__code__
     free = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    found = {name: name for name in names if name in free}
+    parameters = {name: name for name in names if name in free}
     for name in names:
-        parameter = meant(name, [own for own in free if own not in found.values()])
-        if name not in found and parameter is not None:
-            found[name] = parameter
-    return found
+        parameter = meant(name, [own for own in free if own not in parameters.values()])
+        if name not in parameters and parameter is not None:
+            parameters[name] = parameter
+    return parameters
 
 
 def attribute_lines(
