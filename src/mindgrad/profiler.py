@@ -192,7 +192,7 @@ class Profiler:
             NotImplementedError: always; it says what to do instead.
         """
         raise NotImplementedError(
-            "'op_analyse' reads MindSpore's own tables, which mindgrad does not write. Open the trace below "
+            "'op_analyse' reads MindSpore's tables, which mindgrad does not write. Open the trace below "
             f"{self._folder} in TensorBoard or Perfetto."
         )
 
@@ -278,8 +278,8 @@ class DynamicProfilerMonitor:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError(
-            "'DynamicProfilerMonitor' is controlled by files of MindSpore's own, which mindgrad does not "
-            "read. Call start() and stop() of a Profiler in a Callback of your own."
+            "'DynamicProfilerMonitor' is controlled by MindSpore's files, which mindgrad does not read. "
+            "Call start() and stop() of a Profiler in a custom Callback."
         )
 
 

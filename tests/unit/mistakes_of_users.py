@@ -261,7 +261,7 @@ g = «ms.grad(lambda a, b: a * b, argnums=1)»
 g = «ms.hessian(lambda a: (a * a).sum(), argnums=0)»
 
 ## gradients: the input instead of a position
-#: 'grad' makes a function, to which the inputs are given, grad\\(fn\\)\\(x\\)
+#: 'grad' returns a function that takes the inputs, grad\\(fn\\)\\(x\\)
 g = «ms.grad(lambda a: a * a, v)»
 
 ## gradients: weights in the second place
@@ -505,7 +505,7 @@ f = «ms.checkpoint»(lambda a: a)
 
 ## JAX: static_argnums
 #: no option 'static_argnum'
-#: an int, a str, a tuple
+#: int, str, tuple
 f = «ms.jit(lambda a: a, static_argnum=1)»
 
 ## options: set_context
@@ -634,7 +634,7 @@ class Model(nn.Cell):
 Model().trainable_params()  # <
 
 ## NumPy's random numbers in a compiled function
-#: np.random.rand\\(\\) is called while a function is compiled: its value is frozen
+#: np.random.rand\\(\\) is called while a function is compiled\\. The compiled function stores its value
 @ms.jit
 def f(a):
     return a * np.random.rand()  # <

@@ -399,7 +399,7 @@ def test_functions_that_mix_rows_are_refused(function, culprit, mode):
 
 
 def test_the_line_that_mixes_rows_is_named():
-    with pytest.raises(ValueError, match=r"test_laplacian\.py:\d+, as a batch normalisation"):
+    with pytest.raises(ValueError, match=r"test_laplacian\.py:\d+, as batch normalization"):
         ms.jit(lambda x: ms.laplacian(normalised)(x))(Tensor(X))
 
 

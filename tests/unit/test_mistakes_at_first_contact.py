@@ -151,9 +151,9 @@ def test_weights_in_the_second_place():
 
 
 def test_inputs_where_the_function_is_made():
-    with pytest.raises(TypeError, match=r"'hvp' makes a function, .* hvp\(fn\)\(x, v\)"):
+    with pytest.raises(TypeError, match=r"'hvp' returns a function .* hvp\(fn\)\(x, v\)"):
         ms.hvp(square, X, X)
-    with pytest.raises(TypeError, match=r"'grad' makes a function, .* grad\(fn\)\(x\)"):
+    with pytest.raises(TypeError, match=r"'grad' returns a function .* grad\(fn\)\(x\)"):
         ms.grad(square, X)
 
 
