@@ -489,8 +489,8 @@ def test_refused():
     ):
         ms.hessian(lambda x: x * x, sparse=True)(x)
     with (
-        pytest.raises(TypeError, match="floating type, but got a Tensor of dtype Int32"),
-        pytest.warns(UserWarning, match="fractions are cut off"),
+        pytest.raises(TypeError, match="floating-point dtype, but got a Tensor of dtype Int32"),
+        pytest.warns(UserWarning, match="fractions are truncated"),
     ):
         ms.jacobian(lambda x: x * 2.0, sparse=True)(Tensor([1, 2], ms.int32))
     with pytest.raises(

@@ -93,8 +93,8 @@ def _warn_of_constants(owner: str, args: Sequence[Any], positions: Sequence[int]
         f"but got {kinds}. Use mindgrad.grad, which differentiates floats and containers of Tensors, or mark "
         f"the input with mindgrad.mutable."
         if owner == "GradOperation"
-        else f"'{owner}' returns the empty tuple (), as in MindSpore, because the input has no derivative: it "
-        f"is {kinds}. Make it a float or a Tensor."
+        else f"'{owner}' returns the empty tuple (), as in MindSpore, because the input has no derivative: "
+        f"it is {kinds}. Make it a float or a Tensor."
     )
 
 

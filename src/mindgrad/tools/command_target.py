@@ -48,7 +48,7 @@ def add_order(parser: argparse.ArgumentParser, default: int) -> None:
 
     parser.add_argument(
         "--order", type=order, default=default,
-        help=f"order of the derivative; 0: the function itself; default: {default}",
+        help=f"order of the derivative (0: the function itself); default: {default}",
     )  # fmt: skip
 
 
