@@ -141,9 +141,9 @@ class Primitive:
         **further: Any,
     ) -> None:
         if name in REGISTRY:
-            raise ValueError(f"there is already a row named {name!r}; an operator is one row.")
+            raise ValueError(f"an operator named {name!r} already exists.")
         if unknown := further.keys() - Primitive.__annotations__.keys():
-            raise TypeError(f"a row has no field {', '.join(sorted(unknown))!r}.")
+            raise TypeError(f"an operator has no field {', '.join(sorted(unknown))!r}.")
         self.__dict__.update(further)
         self.name = name
         self.kind = kind

@@ -92,8 +92,9 @@ class Worker:
                 self._memory = usage.ru_maxrss * scale
         if self.code is None and self._stopped_since is not None:
             if time.monotonic() - self._stopped_since >= STOPPED_SECONDS:
-                limit = f"{STOPPED_SECONDS:g} s"
-                return f"was stopped (by SIGSTOP or a terminal) and did not continue within {limit}"
+                return (
+                    f"was stopped (SIGSTOP or a terminal) and did not continue within {STOPPED_SECONDS:g} s"
+                )
         elif self.code:
             self._drain()
             kills = out_of_memory_kills() - self._kills
