@@ -204,7 +204,8 @@ def page(content: dict[str, list[Row]], losses: dict[str, dict[str, str]]) -> st
     parts = [
         HEAD,
         f"In {len(every)} measurements, mindgrad is the fastest in {won}, level in {level} "
-        f"(a ratio up to {LOST}) and slower in {len(every) - won - level}. The geometric mean of the ratios is {mean:.2f}.\n",
+        f"(a ratio up to {LOST}) and slower in {len(every) - won - level}. "
+        f"The geometric mean of the ratios is {mean:.2f}.\n",
         "| section | measurements | fastest or level | geometric mean | slowest |\n|---|--:|--:|--:|---|",
     ]
     for title, rows in content.items():
@@ -252,7 +253,8 @@ def machines(rows: list[Row]) -> Iterator[str]:
         names = ", ".join(dict.fromkeys(tasks))
         # at these commits, the harness recorded the version of MindSpore that mindgrad reports to programs
         peers = re.sub(r"mindgrad [\d.]+, ", "", versions)
-        yield f"- {date}, {machine}, {cores} cores, commit {commit}, `{peers}`. Load: {others}. Tasks: {names}."
+        place = f"{date}, {machine}, {cores} cores, commit {commit}"
+        yield f"- {place}, `{peers}`. Load: {others}. Tasks: {names}."
 
 
 def slug(title: str) -> str:
