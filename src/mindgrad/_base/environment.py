@@ -36,49 +36,51 @@ class Variable(NamedTuple):
 
 VARIABLES = {
     "MINDGRAD_BIND": Variable(
-        r".+:\d+", "host:port", "where process 0 listens for jax; default: the coordinator"
+        r".+:\d+", "host:port", "address where process 0 listens for JAX; default: the coordinator's"
     ),
     "MINDGRAD_CACHE_DIR": Variable(
-        ".*", "a folder, or nothing", "where compiled programs are kept; nothing: nowhere"
+        ".*", "a folder, or nothing", "folder of the compilation cache; empty: the cache is off"
     ),
     "MINDGRAD_CACHE_SIZE": Variable(
         r"\s*(\d+(\.\d+)?\s*([KMGTkmgt]?)([iI]?[bB])?)?\s*",
         "500M, 2G or 0",
-        "how much the cache may hold; 0: nothing",
+        "largest size of the cache; 0: the cache is off",
     ),
     "MINDGRAD_CLUSTER": Variable(
-        "|slurm|ompi|k8s|mpi4py", "slurm, ompi, k8s", "the scheduler that has started the processes"
+        "|slurm|ompi|k8s|mpi4py", "slurm, ompi, k8s", "scheduler that started the processes"
     ),
-    "MINDGRAD_COORDINATOR": Variable(r".+:\d+", "host:port", "process 0 of several; a launcher sets it"),
-    "MINDGRAD_DEBUG_NANS": Variable("[01]?", "1", "an operator that makes a NaN or infinity is an error"),
+    "MINDGRAD_COORDINATOR": Variable(r".+:\d+", "host:port", "address of process 0; set by the launcher"),
+    "MINDGRAD_DEBUG_NANS": Variable(
+        "[01]?", "1", "1: an operator that returns NaN or infinity raises an error"
+    ),
     "MINDGRAD_EAGER": Variable(
         "|numpy|compiled|deferred",
         "numpy",
-        "numpy: repeated calls of eager mode are not compiled; compiled: at once",
+        "numpy: never compile eager calls; compiled: compile repeated calls immediately",
     ),
-    "MINDGRAD_HEARTBEAT": Variable(r"\d+", "10", "seconds after which a silent process counts as dead"),
-    "MINDGRAD_LAUNCHER": Variable(r"\d+", "4711", "the launcher's process; a launcher sets it"),
-    "MINDGRAD_LOCAL_RANK": Variable(
-        r"\d+", "1", "the number of a process on its machine; a launcher sets it"
+    "MINDGRAD_HEARTBEAT": Variable(
+        r"\d+", "10", "seconds without an answer after which a process counts as failed"
     ),
-    "MINDGRAD_LOCAL_SIZE": Variable(r"\d+", "4", "the processes on a machine; a launcher sets it"),
-    "MINDGRAD_LOG": Variable("|eager", "eager", "prints when calls of eager mode are compiled"),
-    "MINDGRAD_MACHINE": Variable(r"\d+", "0", "the number of a machine; a launcher sets it"),
-    "MINDGRAD_OPT": Variable("[01]?", "0", "0: programs are compiled without rewrites"),
-    "MINDGRAD_PROGRESS": Variable("[01]?", "0", "0: no bars while compiling, checking and training"),
-    "MINDGRAD_RANK": Variable(r"\d+", "1", "the number of a process; a launcher sets it"),
-    "MINDGRAD_RESTART": Variable(r"\d+", "0", "how often a job was started again; a launcher sets it"),
+    "MINDGRAD_LAUNCHER": Variable(r"\d+", "4711", "process id of the launcher; set by the launcher"),
+    "MINDGRAD_LOCAL_RANK": Variable(r"\d+", "1", "number of the process on its machine; set by the launcher"),
+    "MINDGRAD_LOCAL_SIZE": Variable(r"\d+", "4", "number of processes on the machine; set by the launcher"),
+    "MINDGRAD_LOG": Variable("|eager", "eager", "eager: report when eager calls are compiled"),
+    "MINDGRAD_MACHINE": Variable(r"\d+", "0", "number of the machine; set by the launcher"),
+    "MINDGRAD_OPT": Variable("[01]?", "0", "0: compile without rewrites"),
+    "MINDGRAD_PROGRESS": Variable("[01]?", "0", "0: no progress bars"),
+    "MINDGRAD_RANK": Variable(r"\d+", "1", "number of the process (rank); set by the launcher"),
+    "MINDGRAD_RESTART": Variable(r"\d+", "0", "number of restarts of the job; set by the launcher"),
     "MINDGRAD_START_TIMEOUT": Variable(
         r"\d+", "300", "seconds that processes wait for each other at the start"
     ),
-    "MINDGRAD_STORE": Variable(r".+:\d+", "host:port", "where processes agree; a launcher sets it"),
-    "MINDGRAD_STORE_KEY": Variable(
-        ".*", "a secret", "what the processes of a job know; the same on all machines"
+    "MINDGRAD_STORE": Variable(
+        r".+:\d+", "host:port", "address of the store, which coordinates the processes; set by the launcher"
     ),
-    "MINDGRAD_STRICT_DEVICE": Variable("[01]?", "1", "a device that is not there is an error"),
-    "MINDGRAD_TRACEBACK": Variable("|full", "full", "tracebacks show the frames of this package too"),
-    "MINDGRAD_VERIFY": Variable("[01]?", "1", "every graph is verified as it is made"),
-    "MINDGRAD_WORLD_SIZE": Variable(r"\d+", "4", "the number of processes; a launcher sets it"),
+    "MINDGRAD_STORE_KEY": Variable(".*", "a secret", "secret of the job's processes; equal on all machines"),
+    "MINDGRAD_STRICT_DEVICE": Variable("[01]?", "1", "1: a missing device raises an error"),
+    "MINDGRAD_TRACEBACK": Variable("|full", "full", "full: tracebacks include frames of mindgrad"),
+    "MINDGRAD_VERIFY": Variable("[01]?", "1", "1: verify every new graph"),
+    "MINDGRAD_WORLD_SIZE": Variable(r"\d+", "4", "number of processes; set by the launcher"),
 }
 
 

@@ -18,7 +18,7 @@ AdaSumByGradWrapCell = absent(
     __name__, "AdaSumByGradWrapCell", "adds the gradients of several processes", "Use the optimiser itself."
 )
 thor = absent(
-    __name__, "thor", "is a second-order optimiser with layers of its own",
+    __name__, "thor", "is a second-order optimizer that needs special layers",
     "Use another optimiser, or a second-order method with mindgrad.hvp or mindgrad.ggnvp.",
 )  # fmt: skip
 
