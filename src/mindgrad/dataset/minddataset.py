@@ -42,34 +42,34 @@ class _Records:
 class MindDataset(GeneratorDataset):
     """A dataset of the rows of MindRecord files.
 
-        Columns: the fields, in the order of names: numbers and arrays in their element types, text, and bytes as
-        arrays of uint8 of one axis.
+    Columns: the fields, in the order of names: numbers and arrays in their element types, text, and bytes as
+    arrays of uint8 of one axis.
 
-        Args:
-            dataset_files (str, PathLike, or list of these): a file, which stands for all that were written with
-                it, or a list of files.
-            columns_list (list or tuple of str, optional): the fields that are read. Default: ``None``.
-            shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``None``.
-            padded_sample (dict, optional): a row, from names to values, that is added. Default: ``None``.
-            num_padded (int, optional): how often it is added. Default: ``None``.
+    Args:
+        dataset_files (str, PathLike, or list of these): a file, which stands for all that were written with
+            it, or a list of files.
+        columns_list (list or tuple of str, optional): the fields that are read. Default: ``None``.
+        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``None``.
+        padded_sample (dict, optional): a row, from names to values, that is added. Default: ``None``.
+        num_padded (int, optional): how often it is added. Default: ``None``.
 
-        Raises:
-            PathNotExistsError: If a file is missing.
-            MRMOpenError: If a file is not a MindRecord file.
-            RuntimeError: If there is no such field.
+    Raises:
+        PathNotExistsError: If a file is missing.
+        MRMOpenError: If a file is not a MindRecord file.
+        RuntimeError: If there is no such field.
 
-        >>> import tempfile
-        >>> import numpy as np
-        >>> from mindgrad import dataset as ds
-        >>> from mindgrad.mindrecord import FileWriter
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     writer = FileWriter(f"{folder}/points.mindrecord")
-        ...     _ = writer.add_schema({"label": {"type": "int32"}, "x": {"type": "float32", "shape": [2]}})
-        ...     _ = writer.write_raw_data([{"label": 7, "x": np.ones(2, np.float32)}])
-        ...     _ = writer.commit()
-        ...     for label, x in ds.MindDataset(f"{folder}/points.mindrecord"):
-        ...         print(label, x)
-        7 [1. 1.]
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from mindgrad import dataset as ds
+    >>> from mindgrad.mindrecord import FileWriter
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     writer = FileWriter(f"{folder}/points.mindrecord")
+    ...     _ = writer.add_schema({"label": {"type": "int32"}, "x": {"type": "float32", "shape": [2]}})
+    ...     _ = writer.write_raw_data([{"label": 7, "x": np.ones(2, np.float32)}])
+    ...     _ = writer.commit()
+    ...     for label, x in ds.MindDataset(f"{folder}/points.mindrecord"):
+    ...         print(label, x)
+    7 [1. 1.]
     """
 
     def __init__(

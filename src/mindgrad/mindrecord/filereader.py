@@ -110,16 +110,16 @@ class Shards:
 class FileReader:
     """The rows of MindRecord files as dicts.
 
-        Args:
-            file_name: a file, which stands for all that were written with it, or a list of files.
-            num_consumer (int, optional): accepted for compatibility. Default: ``4``.
-            columns (list or tuple of str, optional): the fields that are given; all by default.
-            operator: accepted for compatibility.
+    Args:
+        file_name: a file, which stands for all that were written with it, or a list of files.
+        num_consumer (int, optional): accepted for compatibility. Default: ``4``.
+        columns (list or tuple of str, optional): the fields that are given; all by default.
+        operator: accepted for compatibility.
 
-        Raises:
-            PathNotExistsError: If a file is missing.
-            MRMOpenError: If a file is not a MindRecord file.
-            ParamValueError: If there is no such field.
+    Raises:
+        PathNotExistsError: If a file is missing.
+        MRMOpenError: If a file is not a MindRecord file.
+        ParamValueError: If there is no such field.
     """
 
     def __init__(
