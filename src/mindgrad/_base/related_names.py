@@ -178,6 +178,7 @@ mindgrad.ops: laplace standard_laplace normal gamma poisson
 mindgrad.ops: gamma random_gamma poisson random_poisson normal
 mindgrad.ops: multinomial multinomial_with_replacement random_categorical gumbel_softmax choice_with_mask
 mindgrad.ops: shuffle randperm choice_with_mask
+mindgrad.ops: Randperm randperm
 mindgrad.ops: uniform_candidate_sampler log_uniform_candidate_sampler multinomial
 mindgrad.ops: cross dot outer
 mindgrad.ops: dist cdist pdist norm
