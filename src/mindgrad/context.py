@@ -78,8 +78,8 @@ def set_context(
         pynative_synchronize (bool, optional): whether PYNATIVE_MODE runs each operator immediately.
             ``False``, initially, compiles calls that repeat. Default: unchanged.
         debug_nans (bool, optional): whether to raise an error if an operator computes a NaN or an infinity
-            from finite inputs. The error names the line, in derivatives too (``docs/howto/find_nans.md``). The
-            environment variable ``MINDGRAD_DEBUG_NANS=1`` also enables it. Default: unchanged.
+            from finite inputs. The error names the line, in derivatives too (``docs/howto/find_nans.md``).
+            The environment variable ``MINDGRAD_DEBUG_NANS=1`` also enables it. Default: unchanged.
         **options (Any): MindSpore's other options. Compiled programs are cached on disk, in the user's cache
             folder or in ``compile_cache_path``; ``enable_compile_cache=False`` disables the cache
             (``docs/cache.md``). ``save_graphs=True`` writes each compiled program to ``save_graphs_path``, as

@@ -486,11 +486,10 @@ singular value. The eigenvalues and singular values themselves, and vectors of t
 The second derivative of a function of repeated eigenvalues of a symmetric matrix exists if
 
 - the function does not depend on the order of the eigenvalues, such as a sum over functions of them, and
-- the first derivative is computed in reverse mode: `ms.hessian`, `ms.hvp`, or, in eager mode, `ms.grad` or `ms.jvp` of `ms.grad`.
+- the first derivative is computed in reverse mode: `ms.hessian`, `ms.hvp`, or `ms.grad` or `ms.jvp` of `ms.grad`.
 
-Otherwise, the second derivative is NaN. This includes first derivatives by `ms.jvp`, `ms.jet`, and `ms.taylor`. It also includes
-nested `ms.grad` in a compiled function, if the compiler turns it into a [Taylor series](mode_choice.md). The third derivative is
-always NaN.
+Otherwise, the second derivative is NaN. This includes first derivatives by `ms.jvp`, `ms.jet`, and `ms.taylor`. The third
+derivative is always NaN.
 
 ## See also
 

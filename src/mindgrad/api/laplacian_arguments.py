@@ -110,9 +110,9 @@ def rows_are_mixed(owner: str, x: Any, equation: Any) -> str:
     """The message about an equation that mixes rows."""
     location = f" in {equation.source[0]}:{equation.source[1]}" if equation.source else ""
     return (
-        f"For '{owner}', every row of the input is a point of its own, so each value of the function must "
-        f"depend on its own row alone, but for an input of shape {x.shape} the rows are mixed by "
-        f"'{equation.primitive.name}'{location}, as a batch normalisation in training mixes them. Take "
+        f"For '{owner}', each value of the function must depend only on its own row of the input, but for "
+        f"an input of shape {x.shape} the rows are mixed by "
+        f"'{equation.primitive.name}'{location}, as batch normalization does in training. Take "
         f"'{owner}' of the function of one point and map it over the rows: "
         f"mindgrad.vmap(mindgrad.{owner}(f))(x)."
     )

@@ -60,17 +60,21 @@ def _handle(result: Tensor, async_op: bool) -> tuple[Tensor, CommHandle | None]:
 def all_reduce(
     tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """The tensors of all processes summed, or whatever ``op`` says, on each of them.
+    """Reduce the tensors of all processes, and return the result on each of them.
 
     Args:
-        tensor: a tensor of any shape, of the same type on all processes.
-        op: one of ``"sum"``, ``"max"``, ``"min"``, ``"prod"``, ``"avg"``.
-        group: the group of processes.
-        async_op: whether to give a handle to wait for.
+        tensor (Tensor): tensor of any shape, with the same shape and dtype on all processes.
+        op (str, optional): ``"sum"``, ``"max"``, ``"min"``, ``"prod"``, or ``"avg"``. Default: ``"sum"``.
+        group (str, optional): group of processes. By default all processes.
+        async_op (bool, optional): whether to return a handle to wait for. Default: ``False``.
+
+    Returns:
+        tuple: ``(result, handle)``. ``result`` is a Tensor with the shape of ``tensor``; ``handle`` is
+        ``None`` unless ``async_op`` is set.
 
     Raises:
-        TypeError: ``tensor`` is no tensor.
-        ValueError: there is no such ``op`` or ``group``.
+        TypeError: If ``tensor`` is not a tensor.
+        ValueError: If ``op`` or ``group`` does not exist.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_reduce
@@ -83,7 +87,9 @@ def all_reduce(
 def all_gather_into_tensor(
     tensor: Any, group: str = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """The tensors of all processes, one behind the other along the first axis; as :func:`all_reduce`.
+    """Concatenate the tensors of all processes along the first axis, on each of them.
+
+    Arguments and errors are as for :func:`all_reduce`.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_gather_into_tensor
@@ -96,7 +102,11 @@ def all_gather_into_tensor(
 def reduce_scatter_tensor(
     tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """This process's part, along the first axis, of the sum; as :func:`all_reduce`.
+    """Reduce the tensors of all processes, and return this process's part.
+
+    The result is divided along its first axis.
+
+    Arguments and errors are as for :func:`all_reduce`.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import reduce_scatter_tensor
@@ -118,7 +128,7 @@ def all_to_all_single_with_output_shape(
 
     Args:
         output_shape: the shape of the result, or a tensor of it.
-        tensor: a tensor, divided along its first axis.
+        tensor (Tensor): a tensor, divided along its first axis.
         output_split_sizes, input_split_sizes: the lengths of the parts that come from each process, and of
             those for each; by default equal ones.
         group, async_op: as for :func:`all_reduce`.
@@ -127,8 +137,8 @@ def all_to_all_single_with_output_shape(
         The result, of shape ``()`` if nothing comes, and the handle.
 
     Raises:
-        TypeError: ``tensor`` is no tensor.
-        ValueError: the parts do not fit the tensor, the shape, or those of another process.
+        TypeError: If ``tensor`` is not a tensor.
+        ValueError: If the parts do not match the tensor, the shape, or those of another process.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_to_all_single_with_output_shape
@@ -179,8 +189,8 @@ def all_to_all_with_output_shape(
         group, async_op: as for :func:`all_reduce`.
 
     Raises:
-        TypeError: they are no lists of tensors, or of shapes.
-        ValueError: there is not one for each process, or another process sends other numbers of elements.
+        TypeError: If they are no lists of tensors, or of shapes.
+        ValueError: If there is not one for each process, or another process sends other numbers of elements.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_to_all_with_output_shape
@@ -222,15 +232,15 @@ def all_to_all_v_c(
     """A part of ``input`` for every process, and one from every process, written into ``output``.
 
     Args:
-        output: the tensor that gets the result, of its shape.
+        output (Tensor): the tensor that gets the result, of its shape.
         input: a tensor, divided along its first axis.
         send_count_matrix: how much of the first axis the i-th process of the group sends to the j-th, at
             ``i * size + j``; the same on all processes.
         group, async_op: as for :func:`all_reduce`.
 
     Raises:
-        TypeError: ``output`` or ``input`` is no tensor.
-        ValueError: the counts do not fit the tensors.
+        TypeError: If ``output`` or ``input`` is not a tensor.
+        ValueError: If the counts do not match the tensors.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_to_all_v_c
@@ -252,7 +262,7 @@ def all_to_all_v_c(
 
 
 def reduce(tensor: Any, dst: int, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
-    """The sum, in process ``dst``; zeros in the others.
+    """Reduce the tensors of all processes to process ``dst``; others return zeros.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import reduce
@@ -263,7 +273,7 @@ def reduce(tensor: Any, dst: int, op: str = ReduceOp.SUM, group: str = _WORLD) -
 
 
 def broadcast(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
-    """The tensor of process ``src``, on all of them.
+    """Return the tensor of process ``src`` on all processes.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import broadcast
@@ -274,7 +284,7 @@ def broadcast(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
 
 
 def scatter_tensor(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
-    """This process's part, along the first axis, of the tensor of process ``src``.
+    """Return this process's part of the first axis of the tensor of process ``src``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import scatter_tensor
@@ -285,7 +295,9 @@ def scatter_tensor(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
 
 
 def gather_into_tensor(tensor: Any, dst: int = 0, group: str = _WORLD) -> Tensor:
-    """The tensors of all processes, one behind the other, in process ``dst``; zeros in the others.
+    """Concatenate the tensors of all processes on process ``dst``.
+
+    Other processes return zeros.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import gather_into_tensor
@@ -298,17 +310,29 @@ def gather_into_tensor(tensor: Any, dst: int = 0, group: str = _WORLD) -> Tensor
 def send(tensor: Any, dst: int = 0, group: str = _WORLD, tag: int = 0) -> None:
     """Send a tensor to process ``dst``, which calls :func:`recv`.
 
+    Args:
+        tensor (Tensor): tensor to send.
+        dst (int, optional): receiving process. Default: ``0``.
+        group (str, optional): group of processes. By default all processes.
+        tag (int, optional): accepted for compatibility. Default: ``0``.
+
     Raises:
-        ValueError: ``dst`` is no other process.
+        ValueError: If ``dst`` is this process or does not exist.
     """
     collectives.sent(tensor, dst, group)
 
 
 def recv(tensor: Any, src: int = 0, group: str = _WORLD, tag: int = 0) -> Tensor:
-    """The tensor that process ``src`` sends, of the shape and element type of ``tensor``.
+    """Receive a tensor from process ``src``, with the shape and dtype of ``tensor``.
+
+    Args:
+        tensor (Tensor): tensor with the shape and dtype to receive.
+        src (int, optional): sending process. Default: ``0``.
+        group (str, optional): group of processes. By default all processes.
+        tag (int, optional): accepted for compatibility. Default: ``0``.
 
     Raises:
-        ValueError: ``src`` is no other process.
+        ValueError: If ``src`` is this process or does not exist.
     """
     return collectives.received(tensor.shape, tensor.dtype, src, group, tensor)
 
@@ -328,15 +352,15 @@ class P2POp:
     """One message of :func:`batch_isend_irecv`.
 
     Args:
-        op: ``"isend"`` or ``"irecv"``, or the function.
-        tensor: what to send, or a tensor of the type to receive.
-        peer: the other process.
-        group: the group of processes.
-        tag: accepted for compatibility.
+        op (str or Callable): ``"isend"`` or ``"irecv"``, or the function.
+        tensor (Tensor or tuple of int): what to send, or a tensor (or shape) of the type to receive.
+        peer (int): the other process.
+        group (str, optional): the group of processes. Default: ``None``.
+        tag (int, optional): accepted for compatibility. Default: ``0``.
         recv_dtype: the element type to receive, where ``tensor`` is a shape.
 
     Raises:
-        ValueError: there is no such ``op``.
+        ValueError: If there is no such ``op``.
     """
 
     def __init__(
@@ -372,8 +396,8 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
     them wait for each other.
 
     Raises:
-        TypeError: an element is no :class:`P2POp`.
-        ValueError: the groups differ.
+        TypeError: If an element is no :class:`P2POp`.
+        ValueError: If the groups differ.
     """
     for message in p2p_op_list:
         if not isinstance(message, P2POp):

@@ -75,7 +75,8 @@ def _types(
     for operand in scanned:
         if operand.shape[:1] != (length,):
             raise ValueError(
-                f"For 'scan', what is scanned must have {length} slices, but got a tensor of type {operand}."
+                f"For 'scan', the scanned inputs must have {length} slices, but got a tensor of type "
+                f"{operand}."
             )
     slices = [operand.with_shape(operand.shape[1:]) for operand in scanned]
     if expected != (*fixed, *carry, *slices):

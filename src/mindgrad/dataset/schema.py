@@ -16,14 +16,15 @@ __all__ = ["Schema"]
 
 
 class Schema:
-    """Columns with their element types and shapes.
+    """A description of columns: their names, dtypes, and shapes.
 
     Args:
-        schema_file: a file in JSON, ``{"columns": {name: {"type": ..., "shape": [...]}}}``, or with a list of
-            columns that have a ``"name"``.
+        schema_file (str or PathLike, optional): a file in JSON,
+            ``{"columns": {name: {"type": ..., "shape": [...]}}}``, or with a list of columns that have a
+            ``"name"``. Default: ``None``.
 
     Raises:
-        RuntimeError: the file has no columns.
+        RuntimeError: If the file has no columns.
 
     >>> from mindgrad import dataset as ds
     >>> schema = ds.Schema()
@@ -40,16 +41,16 @@ class Schema:
             self.from_json(json.loads(Path(schema_file).read_text()))
 
     def add_column(self, name: str, de_type: Any, shape: list[int] | None = None) -> None:
-        """One more column.
+        """Add a column.
 
         Args:
-            name: its name.
+            name (str): its name.
             de_type: its element type: MindSpore's, NumPy's or a name; ``"string"`` for text.
-            shape: its shape, −1 for any length; the one of the data by default.
+            shape (list of int, optional): its shape, −1 for any length; the one of the data by default.
 
         Raises:
-            ValueError: there is a column with this name.
-            TypeError: there is no such element type.
+            ValueError: If there is a column with this name.
+            TypeError: If there is no such element type.
         """
         if any(column["name"] == name for column in self.columns):
             raise ValueError(f"For 'add_column', there is a column '{name}' already.")
@@ -60,7 +61,7 @@ class Schema:
         self.columns.append(column)
 
     def parse_columns(self, columns: Any) -> None:
-        """Columns as a list of dicts with a ``name``, or a dict from names to dicts; each has a ``type``."""
+        """Add columns from a list of dicts with ``name`` and ``type``, or a dict of dicts."""
         if isinstance(columns, dict):
             columns = [{"name": name} | column for name, column in columns.items()]
         for column in columns:
@@ -71,7 +72,7 @@ class Schema:
             self.add_column(column["name"], column["type"], column.get("shape"))
 
     def from_json(self, json_obj: dict[str, Any]) -> None:
-        """The columns of the object that a file in JSON holds."""
+        """Replace the columns by the columns of a JSON object."""
         if not isinstance(json_obj, dict) or "columns" not in json_obj:
             raise RuntimeError("a schema must have 'columns'.")
         self.columns = []
@@ -80,7 +81,7 @@ class Schema:
         self.parse_columns(json_obj["columns"])
 
     def to_json(self) -> str:
-        """The schema in JSON."""
+        """Return the schema in JSON."""
         columns = {
             column["name"]: {k: v for k, v in column.items() if k != "name"} for column in self.columns
         }

@@ -32,52 +32,56 @@ from mindgrad.ops.arguments import whole_number
 
 __all__ = ["GeneratorDataset", "NumpySlicesDataset"]
 
-#: what sources of rows have in common in their documentation
+#: the arguments that all sources share
 documented_source = SharedSections("""
     Args:
-        dataset_dir: the folder of the files.
-        dataset_files: one file or several.
-        usage: ``"train"``, ``"test"`` or ``"all"``, which is the default: those whose files are there.
-        num_samples: how many rows at most.
-        num_parallel_workers: accepted for compatibility.
-        shuffle: whether each pass has another random order; true by default.
-        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
-        decode: whether the images are decoded, for which Pillow is needed.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
-        cache: accepted for compatibility.
-        decrypt: a function from the name of a file to its bytes.
+        dataset_dir (str or PathLike): folder of the files.
+        dataset_files (str, PathLike, or list of these): one file or several.
+        usage (str): ``"train"``, ``"test"``, or ``"all"``. ``None``: the parts whose files exist.
+        num_samples (int): maximum number of samples. ``None``: all.
+        num_parallel_workers (int): accepted for compatibility.
+        shuffle (bool): whether each pass has a different random order. ``None``: ``True``.
+        sampler (Sampler or iterable): samples to read, in order: a :class:`Sampler` or a list of indices.
+        decode (bool): whether to decode the images, which requires Pillow.
+        num_shards (int): number of parts into which the samples are divided.
+        shard_id (int): part that this dataset reads.
+        cache (DatasetCache): accepted for compatibility.
+        decrypt (Callable): function from the name of a file to its bytes.
 """)
 
 
 class GeneratorDataset(Dataset):
-    """The rows that a Python object gives.
+    """A dataset of the samples that a Python object returns.
 
     Args:
-        source: a function without arguments that gives an iterator (a generator function), an iterable, or an
-            object with ``__getitem__`` and ``__len__``, which can be read at any place. Each item is one row:
-            a tuple, list or iterator of one value (array, number, text, Tensor) for each column; of one
-            column also the value itself. An iterator that can be read once only is kept in memory.
-        column_names: the name of each column, or of the only one.
-        column_types: the element types, only to check those of the rows against.
-        schema: not supported; name the columns instead.
-        num_samples: how many rows at most.
-        num_parallel_workers: more than 1 has no effect, of which one warning tells: the calling thread makes
-            the rows.
-        shuffle: whether each pass has another random order. By default sources that can be read at any place
-            are shuffled, others not; those are read as a whole to be shuffled.
-        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
-        python_multiprocessing: accepted for compatibility.
-        max_rowsize: accepted for compatibility.
-        batch_sampler: not supported; use ``batch``.
-        collate_fn: not supported; use ``batch(per_batch_map=...)``.
+        source (Callable, iterable, or object): a function without arguments that returns an iterator (a
+            generator function), an iterable, or an object with ``__getitem__`` and ``__len__`` (random
+            access). Each item is one sample: a tuple, list, or iterator with one value (array, number,
+            string, Tensor) for each column, or the value itself for one column. An iterator that can be read
+            only once is stored in memory.
+        column_names (str or list of str, optional): name of each column. Default: ``None``.
+        column_types (list of dtypes, optional): dtypes with which the samples are checked. Default: ``None``.
+        schema (None, optional): not supported; use ``column_names``. Default: ``None``.
+        num_samples (int, optional): maximum number of samples. ``None``: all. Default: ``None``.
+        num_parallel_workers (int, optional): values above 1 have no effect, with a warning: the calling
+            thread creates the samples. Default: ``1``.
+        shuffle (bool, optional): whether each pass has a different random order. ``None``: sources with
+            random access are shuffled, others are not. A source without random access is read completely
+            before it is shuffled. Default: ``None``.
+        sampler (Sampler or iterable, optional): samples to read, in order: a :class:`Sampler` or a list of
+            indices. Default: ``None``.
+        num_shards (int, optional): number of parts into which the samples are divided. Default: ``None``.
+        shard_id (int, optional): part that this dataset reads. Default: ``None``.
+        python_multiprocessing (bool, optional): accepted for compatibility. Default: ``True``.
+        max_rowsize (Any, optional): accepted for compatibility.
+        batch_sampler (None, optional): not supported; use ``batch``. Default: ``None``.
+        collate_fn (None, optional): not supported; use ``batch(per_batch_map=...)``. Default: ``None``.
 
     Raises:
-        TypeError: ``source`` is none of these; when iterating: a value is no array.
-        ValueError: arguments contradict each other; when iterating: a row has not one value for each column.
-        RuntimeError: when iterating: the source raised, with its own error as the cause.
+        TypeError: If ``source`` has an unsupported type. During iteration, if a value is not an array.
+        ValueError: If arguments contradict each other. During iteration, if a sample does not have one value
+            for each column.
+        RuntimeError: During iteration, if the source raises an error, which is the cause.
 
     >>> from mindgrad import dataset as ds
     >>> def squares():
@@ -86,6 +90,9 @@ class GeneratorDataset(Dataset):
     >>> for row in ds.GeneratorDataset(squares, ["x", "y"]).batch(3).create_dict_iterator(num_epochs=1):
     ...     print(row["x"], row["y"])
     [0 1 2] [0. 1. 4.]
+
+    See Also:
+        :class:`mindgrad.dataset.NumpySlicesDataset`, :class:`mindgrad.dataset.Dataset`
     """
 
     def __init__(
@@ -228,16 +235,18 @@ class GeneratorDataset(Dataset):
 
 @documented_source
 class NumpySlicesDataset(GeneratorDataset):
-    """The slices of arrays along their first axis.
+    """A dataset of the slices of arrays along their first axis.
 
     Args:
-        data: an array or list (one column), a tuple of them (one column each), or a dict from names to them.
-            All have the same length.
-        column_names: the names; by default those of the dict, or ``column_0``, ``column_1``, …
+        data (numpy.ndarray, list, tuple, or dict): an array or list (one column), a tuple of them (one column
+            each), or a dict from names to them. All have the same length.
+        column_names (str or list of str): names of the columns. ``None``: the keys of the dict, or
+            ``column_0``, ``column_1``, ...
 
     Raises:
-        TypeError: a column is no array of numbers, truth values or text.
-        ValueError: there are no rows, columns differ in length, or there are not as many names as columns.
+        TypeError: If a column is not an array of numbers, Booleans, or strings.
+        ValueError: If there are no samples, columns differ in length, or the number of names differs from the
+            number of columns.
 
     >>> import numpy as np
     >>> from mindgrad import dataset as ds
@@ -245,6 +254,9 @@ class NumpySlicesDataset(GeneratorDataset):
     >>> for row in ds.NumpySlicesDataset(points, shuffle=False).batch(3).create_dict_iterator(num_epochs=1):
     ...     print(row["x"], row["u"].dtype)
     [0.  0.5 1. ] Float32
+
+    See Also:
+        :class:`mindgrad.dataset.GeneratorDataset`, :class:`mindgrad.dataset.Dataset`
     """
 
     def __init__(

@@ -50,12 +50,12 @@ class _LinesDataset(GeneratorDataset):
 
 @documented_source
 class TextFileDataset(_LinesDataset):
-    r"""The lines of text files in UTF-8, without empty ones.
+    r"""A dataset of the nonempty lines of text files in UTF-8.
 
     Column: ``text``.
 
     Args:
-        shuffle: a truth value or a :class:`Shuffle`.
+        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``Shuffle.GLOBAL``.
 
     >>> import pathlib, tempfile
     >>> from mindgrad import dataset as ds
@@ -83,17 +83,18 @@ class TextFileDataset(_LinesDataset):
 
 @documented_source
 class CSVDataset(_LinesDataset):
-    r"""The rows of CSV files.
+    r"""A dataset of the rows of CSV files.
 
     Args:
-        field_delim: the character between two fields.
-        column_defaults: for each column a value of its type, int (Int32), float (Float32) or str, which empty
-            fields have; by default all columns are text.
-        column_names: the names; by default those in the first row of each file.
-        shuffle: a truth value or a :class:`Shuffle`.
+        field_delim (str, optional): the character between two fields. Default: ``","``.
+        column_defaults (list or tuple, optional): for each column a value of its type, int (Int32), float
+            (Float32) or str, which empty fields have; by default all columns are text.
+        column_names (list or tuple of str, optional): the names; by default those in the first row of each
+            file.
+        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``Shuffle.GLOBAL``.
 
     Raises:
-        RuntimeError: a row has another number of fields, or a field is no number.
+        RuntimeError: If a row has another number of fields, or a field is not a number.
 
     >>> import pathlib, tempfile
     >>> from mindgrad import dataset as ds
@@ -172,18 +173,19 @@ _CLUE = {
 
 @documented_source
 class CLUEDataset(_LinesDataset):
-    """The sentences of a task of CLUE, from files with one JSON object a line.
+    """A dataset of a task of CLUE, from files with one JSON object per line.
 
     Columns: the fields of the task; its words only are text.
 
     Args:
-        task: AFQMC, CMNLI, CSL, IFLYTEK or TNEWS.
-        usage: ``"train"``, ``"eval"``, or ``"test"``, which has no labels.
-        shuffle: a truth value or a :class:`Shuffle`.
+        task (str, optional): AFQMC, CMNLI, CSL, IFLYTEK or TNEWS. Default: ``"AFQMC"``.
+        usage (str, optional): ``"train"``, ``"eval"``, or ``"test"``, which has no labels.
+            Default: ``"train"``.
+        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``Shuffle.GLOBAL``.
 
     Raises:
-        ValueError: there is no such task or usage.
-        RuntimeError: a line lacks a field.
+        ValueError: If there is no such task or usage.
+        RuntimeError: If a line lacks a field.
     """
 
     def __init__(

@@ -172,22 +172,23 @@ def _array(values: Any, column: dict[str, Any]) -> np.ndarray:
 
 @documented_source
 class TFRecordDataset(GeneratorDataset):
-    """The Examples of TFRecord files.
+    """A dataset of the Examples in TFRecord files.
 
     Columns: the features, by default those of the first record in the order of names. Lists of numbers are
     Int64 and Float32 of one axis, lists of bytes are text of NumPy (``bytes_``); a schema gives other element
     types and shapes, and ``uint8`` for the bytes themselves.
 
     Args:
-        schema: a :class:`Schema`, or a file with one.
-        columns_list: the features that are read.
-        shuffle: a truth value or a :class:`Shuffle`.
-        shard_equal_rows: accepted for compatibility: all parts have as many rows.
-        compression_type: ``""``, ``"GZIP"`` or ``"ZLIB"``.
+        schema (Schema or str, optional): a :class:`Schema`, or a file with one. Default: ``None``.
+        columns_list (list or tuple of str, optional): the features that are read. Default: ``None``.
+        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``Shuffle.GLOBAL``.
+        shard_equal_rows (bool, optional): accepted for compatibility; all parts have as many rows.
+            Default: ``False``.
+        compression_type (str, optional): ``""``, ``"GZIP"`` or ``"ZLIB"``. Default: ``None``.
 
     Raises:
-        RuntimeError: a file is no TFRecord file; when iterating: a record lacks a feature.
-        ValueError: there is no such compression, or no record.
+        RuntimeError: If a file is no TFRecord file; when iterating: a record lacks a feature.
+        ValueError: If there is no such compression, or no record.
     """
 
     def __init__(

@@ -20,15 +20,17 @@ __all__ = ["UNKNOWN", "between_functions", "between_signatures", "refused"]
 
 #: programs are kept in a limited number, and the oldest goes first
 UNKNOWN = Change(
-    "forgotten programs", "its program was forgotten, there were too many", "Call it in fewer ways."
+    "removed programs",
+    "it was removed from the cache, which was full",
+    "Use fewer combinations of argument types.",
 )
 
-_SHAPE = "Give it one shape: pad it, or cut it into pieces of one size."
-_DTYPE = "Convert it to one dtype."
-_NUMBER = "Make it a Tensor, or mutable(number)."
-_CONSTANT = "Every value of a constant is a program of its own; pass what changes as a Tensor."
-_STRUCTURE = "Call it with one structure, or join the tensors in it to one."
-_OPTION = "Switch it less often."
+_SHAPE = "Use one shape: pad the array, or split it into pieces of equal size."
+_DTYPE = "Use one dtype: convert the argument."
+_NUMBER = "Pass a Tensor, or mutable(number)."
+_CONSTANT = "The function is compiled for each value of a constant. Pass changing values as Tensors."
+_STRUCTURE = "Always pass the same structure, or combine its tensors into one."
+_OPTION = "Change this setting less often."
 
 
 def between_signatures(before: Any, after: Any, function: Callable[..., Any]) -> Iterator[Change]:

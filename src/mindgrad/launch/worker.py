@@ -34,10 +34,10 @@ class Worker:
     """A running process of a job.
 
     Args:
-        plan: the job.
-        rank: the number of the process.
-        attempt: how often the job was started again before.
-        environment: its environment.
+        plan (Plan): the job.
+        rank (int): the number of the process.
+        attempt (int): how often the job was started again before.
+        environment (dict): its environment.
 
     Attributes:
         code: the return code, once it has ended; negative for a signal.
@@ -92,7 +92,9 @@ class Worker:
                 self._memory = usage.ru_maxrss * scale
         if self.code is None and self._stopped_since is not None:
             if time.monotonic() - self._stopped_since >= STOPPED_SECONDS:
-                return f"was stopped (by SIGSTOP or a terminal) and did not continue within {STOPPED_SECONDS:g} s"
+                return (
+                    f"was stopped (SIGSTOP or a terminal) and did not continue within {STOPPED_SECONDS:g} s"
+                )
         elif self.code:
             self._drain()
             kills = out_of_memory_kills() - self._kills

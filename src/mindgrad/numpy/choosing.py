@@ -166,8 +166,8 @@ def _values(x: Any, operator: str) -> np.ndarray:
     values = known(tensor(x, operator))
     if values is None:
         raise RuntimeError(
-            f"For '{operator}', the shape of the result depends on values that are unknown while the program "
-            f"is being compiled; run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
+            f"For '{operator}', the shape of the result depends on values that are not known at compile "
+            "time; run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
         )
     return values
 

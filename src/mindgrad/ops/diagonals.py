@@ -189,7 +189,7 @@ def _limits(k: Any, operator: str) -> tuple[int, int]:
     """The lowest and the uppermost diagonal."""
     values = known(k) if isinstance(k, Tensor) else k
     if values is None:
-        raise ValueError(f"For '{operator}', 'k' must be known when the program is compiled: give integers.")
+        raise ValueError(f"For '{operator}', 'k' must be known at compile time: pass ints.")
     numbers = np.atleast_1d(values)
     if numbers.size not in (1, 2) or numbers.dtype.kind not in "iu" or numbers[0] > numbers[-1]:
         raise ValueError(

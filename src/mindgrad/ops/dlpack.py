@@ -67,8 +67,8 @@ def dlpack(
     if (device_array is not None and not to_host) or self.dtype is bfloat16:
         if copy is False:
             raise BufferError(
-                "For 'Tensor.__dlpack__', copy=False cannot be had of an array on an accelerator or of "
-                "type BFloat16: leave it out."
+                "For 'Tensor.__dlpack__', copy=False is not possible for an array on an accelerator or of "
+                "dtype BFloat16: leave it out."
             )
         array = to_device(self.host_array()) if device_array is None else device_array
         return capsule_of(array, stream=stream, max_version=max_version)
@@ -76,8 +76,8 @@ def dlpack(
     if copy or self.is_parameter or not knows_read_only:
         if copy is False:
             raise BufferError(
-                "For 'Tensor.__dlpack__', copy=False cannot be had of a Parameter, nor by a library that "
-                "does not know read-only arrays (DLPack before 1.0): leave it out."
+                "For 'Tensor.__dlpack__', copy=False is not possible for a Parameter, or with a library "
+                "that does not support read-only arrays (DLPack before 1.0): leave it out."
             )
         return np.array(self.host_array()).__dlpack__(max_version=max_version)
     return self.read_only_array().__dlpack__(max_version=max_version)

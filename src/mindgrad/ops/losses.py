@@ -101,8 +101,8 @@ def _difference(operator: str, input: Any, target: Any) -> Tensor:
     if all(difference.size > x.size for x in tensors):
         warn_user(
             f"For '{operator}', the shapes {tensors[0].shape} and {tensors[1].shape} are broadcast to "
-            f"{difference.shape}: every element of one is compared with every element of the other. Reshape "
-            f"one to the shape of the other if pairs are meant."
+            f"{difference.shape}: every element of one is compared with every element of the other. To "
+            "compare them element by element, give both the same shape."
         )
     return difference
 

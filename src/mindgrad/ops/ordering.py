@@ -160,7 +160,7 @@ def _values(x: Tensor, operator: str) -> np.ndarray:
     if values is None:
         raise RuntimeError(
             f"For '{operator}', the shape of the result depends on the values of the input, which are "
-            f"unknown while the program is being compiled. Use ops.where, which keeps the shape, or run "
+            f"not known at compile time. Use ops.where, which keeps the shape, or run "
             f"in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
         )
     return values

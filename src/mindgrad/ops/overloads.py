@@ -145,7 +145,7 @@ def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -
         warn_user(
             f"x.repeat({shown}) of a tensor of shape {self.shape} is x.tile({tuple(numbers)}), as since "
             f"MindSpore 2.6; up to 2.5 it repeated elements: x.repeat_interleave({shown}). "
-            "Write the one that is meant."
+            "Write the one that you need."
         )
     return repeating.tile(self, tuple(numbers))
 

@@ -510,8 +510,8 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
     values = known(where)
     if values is None:
         raise RuntimeError(
-            "For 'MaskedScatter', how many elements are used depends on the mask, which is unknown while "
-            "the program is being compiled. Use ops.where(mask, source, x), or PYNATIVE_MODE."
+            "For 'MaskedScatter', how many elements are used depends on the mask, which is not known at "
+            "compile time. Use ops.where(mask, source, x), or PYNATIVE_MODE."
         )
     count = int(values.sum())
     if new.size < count:

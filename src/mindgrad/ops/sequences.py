@@ -123,8 +123,8 @@ def _known(x: Tensor, operator: str, instead: str) -> np.ndarray:
     values = known(x)
     if values is None:
         raise RuntimeError(
-            f"For '{operator}', the shape of the result depends on values that are unknown while the program "
-            f"is being compiled; {instead}, or run in PYNATIVE_MODE."
+            f"For '{operator}', the shape of the result depends on values that are not known at compile "
+            f"time; {instead}, or run in PYNATIVE_MODE."
         )
     return values
 

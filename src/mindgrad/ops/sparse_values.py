@@ -30,8 +30,8 @@ def known_sizes(operator: str, shape: Any) -> tuple[int, ...]:
     values = known(shape)
     if values is None:
         raise RuntimeError(
-            f"For '{operator}', the shape is a tensor whose values are unknown while the program is being "
-            f"compiled; give a tuple of ints."
+            f"For '{operator}', the shape is a tensor whose values are not known at compile time; give a "
+            "tuple of ints."
         )
     return tuple(values.tolist())
 
@@ -234,8 +234,8 @@ def segment_of_rows(
         values = known(ids)
         if values is None:
             raise RuntimeError(
-                f"For '{operator}', the number of segments depends on 'segment_ids', which are unknown while "
-                f"the program is being compiled; use '{operator}WithNumSegments' with an int."
+                f"For '{operator}', the number of segments depends on 'segment_ids', which are not known at "
+                f"compile time; use '{operator}WithNumSegments' with an int."
             )
         count = int(values[-1]) + 1 if values.size else 0
     elif isinstance(num_segments, Tensor):

@@ -298,8 +298,8 @@ def _slot(subscript: Subscript, item: slice, axis: int, size: int) -> Slot:
         raise ValueError(f"For '{OPERATOR}', the step of a slice must not be 0, but got {item!r}.") from None
     except RuntimeError:
         raise RuntimeError(
-            f"For '{OPERATOR}', a bound of the slice of axis {axis} is a tensor whose value is unknown while "
-            f"the program is being compiled, so that the shape of the result is unknown too. Use "
+            f"For '{OPERATOR}', a bound of the slice of axis {axis} is a tensor whose value is not known at "
+            "compile time, so that the shape of the result is unknown too. Use "
             f"ops.slice(x, begin, size), whose size is fixed, or run in PYNATIVE_MODE."
         ) from None
     count = len(range(start, stop, step))

@@ -307,7 +307,9 @@ def fill(self: Tensor, value: Any) -> Tensor:
     [3. 3.]
     """
     if value is None and not self.dtype.is_float:
-        raise TypeError(f"For 'fill', no 'value' is NaN, which a tensor of type {self.dtype} cannot hold.")
+        raise TypeError(
+            f"For 'fill', value=None means NaN, which dtype {self.dtype} cannot represent. Pass an integer."
+        )
     return creation.full_like(self, float("nan") if value is None else value)
 
 

@@ -158,7 +158,9 @@ def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[G
 
 
 def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
-    """The values that depend on ``x``; ``None`` if control flow, an effect or a collective does.
+    """The values that depend on ``x``; ``None`` if they need reverse mode.
+
+    Control flow, effects, and operators that read the form of their cotangent need it.
 
     Forward mode through a collective moves the inputs of all ranks, reverse mode those of one: they are not
     each other's substitutes.
@@ -169,6 +171,8 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
             continue
         is_control = equation.primitive.kind == "control" and not equation.primitive.closed
         if is_control or equation.has_effect or equation.primitive.communicates:
+            return None
+        if equation.primitive.reads_cotangent:
             return None
         dependents.update(equation.outputs)
     return dependents

@@ -24,10 +24,11 @@ class AutoParallel(Cell):
     divides the others to fit, and inserts the communication. The call is compiled in both modes.
 
     Args:
-        network: a Cell; for training one that computes loss, gradient and update.
-        parallel_mode: one of ``"semi_auto"``, ``"sharding_propagation"``, ``"recursive_programming"``. XLA
-            propagates layouts in each of them; in the last two, arguments are divided along their first axis
-            where :meth:`dataset_strategy` does not say otherwise. There is no search for strategies.
+        network (Cell): a Cell; for training one that computes loss, gradient and update.
+        parallel_mode (str, optional): one of ``"semi_auto"``, ``"sharding_propagation"``,
+            ``"recursive_programming"``. XLA propagates layouts in each of them; in the last two, arguments
+            are divided along their first axis where :meth:`dataset_strategy` does not say otherwise. There is
+            no search for strategies. Default: ``"semi_auto"``.
 
     Inputs:
         Those of ``network``.
@@ -36,8 +37,8 @@ class AutoParallel(Cell):
         Those of ``network``.
 
     Raises:
-        TypeError: ``network`` is no Cell.
-        ValueError: ``parallel_mode`` is another.
+        TypeError: If ``network`` is not a Cell.
+        ValueError: If ``parallel_mode`` is another.
 
     >>> from mindgrad import Tensor, nn
     >>> from mindgrad.parallel.auto_parallel import AutoParallel
@@ -75,7 +76,6 @@ class AutoParallel(Cell):
         return Partition(data=data if data == "free" else data_rule(data), splits_state=self._splits_state)
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
-        """See the class."""
         partition = current()
         if partition is not None and isinstance(self._data, tuple):
             args = constrain_tensors("dataset_strategy", "config", "argument", args, self._data, partition)
@@ -89,21 +89,21 @@ class AutoParallel(Cell):
                 or a tuple with a strategy, numbers of slices or a Layout, for each argument.
 
         Raises:
-            TypeError, ValueError: ``config`` is none of these.
+            TypeError, ValueError: If ``config`` is none of these.
         """
         data_rule(config)
         self._data = config
 
     def hsdp(self, shard_size: int = -1, threshold: int = 64, optimizer_level: str = "level1") -> None:
-        """Divide the state of optimisers among devices as well: each moment along its first divisible axis.
+        """Divide the state of optimizers among devices as well: each moment along its first divisible axis.
 
         Args:
-            shard_size: −1: among all devices.
-            threshold: changes nothing here: small states are divided too.
-            optimizer_level: ``"level1"``: Parameters stay as they are.
+            shard_size (int, optional): −1: among all devices. Default: ``-1``.
+            threshold (int, optional): changes nothing here: small states are divided too. Default: ``64``.
+            optimizer_level (str, optional): ``"level1"``: Parameters stay as they are. Default: ``"level1"``.
 
         Raises:
-            ValueError: another ``shard_size`` or ``optimizer_level``.
+            ValueError: If ``shard_size`` or ``optimizer_level`` is not supported.
         """
         if shard_size != -1:
             raise ValueError(f"For 'hsdp', the 'shard_size' must be -1, all devices, but got {shard_size!r}.")
@@ -119,7 +119,7 @@ class AutoParallel(Cell):
         """Accept one stage.
 
         Raises:
-            ValueError: there are more: the net is not divided into stages.
+            ValueError: If there are more: the net is not divided into stages.
         """
         if stages != 1:
             raise ValueError(
@@ -137,7 +137,7 @@ def _refusal(name: str, instead: str) -> Any:
         """Not supported.
 
         Raises:
-            NotImplementedError: always.
+            NotImplementedError: Always.
         """
         raise NotImplementedError(f"For 'AutoParallel', '{name}' is not supported. {instead}")
 

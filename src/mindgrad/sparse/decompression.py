@@ -1,6 +1,6 @@
-"""Decompression gathers the entries of a sparse Jacobian or Hessian from its products with the colour seeds.
+"""Decompression gathers the entries of a sparse Jacobian or Hessian from its products with the color seeds.
 
-    data[e] = Σ_{(r, z) ↦ e} T[colour(z), r]
+    data[e] = Σ_{(r, z) ↦ e} T[color(z), r]
 
 (or ``T[colour(r), z]`` for cotangents; see ``sparse.strategies``). Several elements of z can be one element
 of x: then the entry is the sum of several numbers.
@@ -35,7 +35,7 @@ class Structure:
     Attributes:
         blocks: for each output a list with one ``csr_array`` for each input: its indices are those of the
             result, its data are zeros.
-        colours: the number of tangents or cotangents that compute it.
+        colors: the number of tangents or cotangents that compute it.
         is_dense: whether compression saves nothing.
         way: the strategy, in words.
     """
@@ -57,11 +57,11 @@ def compressed(
 
     Args:
         sparse: the module ``scipy.sparse``.
-        builder: the current builder, which holds the program.
-        xs, ys: its inputs that are differentiated and its outputs.
-        environment: the known values of other inputs.
-        second: whether it is the Hessian.
-        compiled: whether the program is made to be compiled.
+        builder (Builder): the current builder, which holds the program.
+        xs, ys (list or tuple): its inputs that are differentiated and its outputs.
+        environment (Known): the known values of other inputs.
+        second (bool): whether it is the Hessian.
+        compiled (bool): whether the program is made to be compiled.
 
     Returns:
         The atoms of the entries of each block, block by block, and the structure.

@@ -15,24 +15,24 @@ from mindgrad.tools.terminal import print_json, print_table
 __all__ = ["cache_facts", "main"]
 
 _EXAMPLE = """examples:
-  mindgrad cache           where compiled programs are kept, and how many
-  mindgrad cache clear     removes them; the next start of a program compiles anew
+  mindgrad cache           show the cache directory and the number of compiled programs
+  mindgrad cache clear     delete them; the next start of a program compiles again
 
-docs/cache.md says what is kept and how safe that is. The exit status is 0, or 1 if the folder cannot be
-read or cleared."""
+See docs/cache.md for the contents of the cache and its security. The exit status is 0, or 1 if the folder
+cannot be read or cleared."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments: the command line after ``cache``.
+        arguments (list or tuple of str): the command line after ``cache``.
 
     Returns:
         The exit status: 0, or 1 if the folder cannot be read or cleared.
 
     Raises:
-        SystemExit: the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = argparse.ArgumentParser(
         "mindgrad cache",
@@ -54,7 +54,7 @@ def cache_facts() -> dict[str, Any]:
     """The folder, content and limits of the cache; ``"off"`` is the reason why nothing is kept, or empty.
 
     Raises:
-        OSError: the folder cannot be read.
+        OSError: If the folder cannot be read.
     """
     folder, reason = directory(), reason_off()
     content = disk.Entries(0, 0, 0.0) if folder is None else disk.entries(folder)
@@ -75,7 +75,7 @@ def _info(as_json: bool) -> int:
         print_json(facts)
         return 0
     if facts["folder"] is None:
-        print(f"Compiled programs are not kept on disk: {facts['off']}.")
+        print(f"Compiled programs are not stored on disk: {facts['off']}.")
         return 0
     rows = [
         ("folder", facts["folder"]),

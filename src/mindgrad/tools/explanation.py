@@ -120,9 +120,7 @@ class Explanation:
         ]
         if self.compilations is not None:
             without, used = self.compilations
-            savings.append(
-                _saving(without.temporary_bytes, used.temporary_bytes, "memory beside the results")
-            )
+            savings.append(_saving(without.temporary_bytes, used.temporary_bytes, "temporary memory"))
         return savings
 
     def lines(self) -> list[LineCost]:

@@ -35,13 +35,11 @@ _OF_CLASSES = frozenset(
     ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
 )
 OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
-_ATTRIBUTE = (
-    "Make it a Parameter, pass it as an argument that is a Tensor, or do not change it between calls."
-)
-MAKE_ONCE = "Define the function once, outside of the loop, and pass what changes as a Tensor."
-_FUNCTION = "Call it by a variable of your own program, whose changes are seen."
+_ATTRIBUTE = "Make it a Parameter, pass it as a Tensor argument, or do not change it between calls."
+MAKE_ONCE = "Define the function once, outside the loop, and pass changing values as Tensors."
+_FUNCTION = "Call it through a variable of your program, so that changes are detected."
 _CODE_ADVICE = "Define it once."
-_VARIABLE = "Pass it as an argument that is a Tensor, or make it a Parameter."
+_VARIABLE = "Pass it as a Tensor argument, or make it a Parameter."
 
 
 # -- entries: [read, holder, name, value, label, advice] --------------------------------------------

@@ -188,8 +188,8 @@ class Dependencies(Reads):
             is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # longer than a few milliseconds
             if not is_large and not stands(entry):
                 warn_user(
-                    f"{entry[4]} has changed since the function was compiled, and is a constant of the "
-                    f"program, which does not see the change. {entry[5]}",
+                    f"{entry[4]} has changed since the function was compiled. The compiled function still "
+                    f"uses the old value, because it is a constant. {entry[5]}",
                     FrozenValueWarning,
                 )
                 self._frozen = [each for each in self._frozen if each is not entry]
@@ -205,7 +205,7 @@ class Dependencies(Reads):
             if not stands(entry):
                 read, holder, name, value, label, advice = entry
                 if name in OF_FUNCTIONS:
-                    yield Change(label, f"{label} was defined anew", advice)
+                    yield Change(label, f"{label} was redefined", advice)
                 elif type(read) is Kind:
                     yield Change(label, f"the contents of {label} changed", advice)
                 else:

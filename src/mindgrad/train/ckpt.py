@@ -130,9 +130,9 @@ def read(content: bytes, need_checksum: bool = False) -> dict[str, np.ndarray | 
         first, *others = entries
         for part in others:  # slices of one large tensor
             if (part.shape, part.type_name) != (first.shape, first.type_name) or not part.elements:
-                raise Malformed(f"'{name}' is there twice")
+                raise Malformed(f"'{name}' appears twice")
         if name in arrays:
-            raise Malformed(f"'{name}' is there twice")
+            raise Malformed(f"'{name}' appears twice")
         elements = memoryview(b"".join(part.elements for part in (first, *others))) if others else None
         arrays[name] = _value(first, first.elements if elements is None else elements)
     return arrays

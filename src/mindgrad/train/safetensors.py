@@ -79,7 +79,7 @@ def read(path: Path, need_checksum: bool = False) -> dict[str, np.ndarray | str]
         raise Malformed(f"it is not a safetensors file, or is damaged: {error}") from None
     texts = _texts(metadata)
     if both := sorted(texts.keys() & arrays.keys()):
-        raise Malformed(f"'{both[0]}' is there twice")
+        raise Malformed(f"'{both[0]}' appears twice")
     contents.update(arrays)
     contents.update(texts)
     if need_checksum and _CHECKSUM not in metadata:
@@ -110,7 +110,7 @@ def _check_names(path: Path) -> None:
         names = [name for name, _ in pairs]
         if len(set(names)) != len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise Malformed(f"'{twice}' is there twice")
+            raise Malformed(f"'{twice}' appears twice")
         return dict(pairs)
 
     with open(path, "rb") as file:

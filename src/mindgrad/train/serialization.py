@@ -423,6 +423,6 @@ def export(*_: Any, **__: Any) -> NoReturn:
         NotImplementedError: Always. The message names the alternative.
     """
     raise NotImplementedError(
-        "'export' writes programs for MindSpore's own runtimes (MINDIR, AIR, ONNX), which mindgrad does not "
-        "make. To keep the Parameters: save_checkpoint(net, 'net.ckpt'), which MindSpore reads too."
+        "'export' writes programs for MindSpore's runtimes (MINDIR, AIR, ONNX), which mindgrad does not "
+        "support. To keep the Parameters: save_checkpoint(net, 'net.ckpt'), which MindSpore reads too."
     )

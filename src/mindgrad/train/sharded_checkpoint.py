@@ -247,7 +247,7 @@ def set_at(folder: str | os.PathLike[str], caller: str = "load_checkpoint") -> S
         for name, entry in index["entries"].items():
             slices = [Slice(*x) for x in entry["slices"]]
             if not all(_PART.fullmatch(x.file) for x in slices):
-                raise ValueError(f"the slices of '{name}' lie outside of it")
+                raise ValueError(f"the slices of '{name}' lie outside its shape")
             content.entries[name] = Entry(as_dtype(entry["dtype"]), tuple(entry["shape"]), slices)
     except FileNotFoundError:
         raise ValueError(

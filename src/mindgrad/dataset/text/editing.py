@@ -25,7 +25,7 @@ def text_of(data: Any, name: str) -> np.ndarray:
     """The data as an array of text.
 
     Raises:
-        TypeError: it is none.
+        TypeError: If it is none.
     """
     array = array_of(data, f"For '{name}', the data")
     if array.dtype.kind == "S":
@@ -42,7 +42,7 @@ def edited(data: Any, name: str, edit: Any) -> np.ndarray:
 
 
 def to_str(array: Any, encoding: str = "utf8") -> np.ndarray:
-    """An array of bytes as text.
+    """Decode an array of bytes to an array of strings.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import text
@@ -53,7 +53,7 @@ def to_str(array: Any, encoding: str = "utf8") -> np.ndarray:
 
 
 def to_bytes(array: Any, encoding: str = "utf8") -> np.ndarray:
-    """An array of text as bytes.
+    """Encode an array of strings as an array of bytes.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import text
@@ -64,7 +64,7 @@ def to_bytes(array: Any, encoding: str = "utf8") -> np.ndarray:
 
 
 class NormalizeForm(IntEnum):
-    """Normal form of Unicode."""
+    """Normal forms of Unicode."""
 
     NONE = 0
     NFC = 1
@@ -74,10 +74,10 @@ class NormalizeForm(IntEnum):
 
 
 class NormalizeUTF8:
-    """Text in a normal form of Unicode.
+    """Transform that converts strings to a normal form of Unicode.
 
     Args:
-        normalize_form: a :class:`NormalizeForm`.
+        normalize_form (NormalizeForm, optional): a :class:`NormalizeForm`. Default: ``NormalizeForm.NFKC``.
 
     >>> from mindgrad.dataset import text
     >>> str(text.NormalizeUTF8()("ﬁ"))
@@ -100,7 +100,7 @@ class NormalizeUTF8:
 
 
 class CaseFold:
-    """Text without the difference of large and small letters, in the normal form NFKC.
+    """Transform that removes case distinctions from strings, in the normal form NFKC.
 
     >>> from mindgrad.dataset import text
     >>> str(text.CaseFold()("Straße"))
@@ -113,12 +113,12 @@ class CaseFold:
 
 
 class RegexReplace:
-    """Matches of a regular expression (of Python's ``re``) replaced.
+    """Transform that replaces matches of a regular expression (Python's ``re``).
 
     Args:
-        pattern: the expression.
-        replace: the replacement.
-        replace_all: whether all matches are replaced, or the first one.
+        pattern (str): the expression.
+        replace (str): the replacement.
+        replace_all (bool, optional): whether all matches are replaced, or the first one. Default: ``True``.
 
     >>> from mindgrad.dataset import text
     >>> str(text.RegexReplace("a+", "X")("aaba"))
@@ -137,13 +137,13 @@ class RegexReplace:
 
 
 class ToNumber:
-    """Texts as numbers.
+    """Transform that converts strings to numbers.
 
     Args:
-        data_type: their element type.
+        data_type (DType or numpy.dtype): their element type.
 
     Raises:
-        RuntimeError: when it is called: a text is no number, or is out of the range of the type.
+        RuntimeError: In a call, if a text is not a number, or is out of the range of the type.
 
     >>> import mindgrad as ms
     >>> from mindgrad.dataset import text
@@ -167,10 +167,10 @@ class ToNumber:
 
 
 class Truncate:
-    """The first tokens only.
+    """Transform that keeps only the first tokens.
 
     Args:
-        max_seq_len: how many at most.
+        max_seq_len (int): how many at most.
 
     >>> from mindgrad.dataset import text
     >>> text.Truncate(2)(["a", "b", "c"]).tolist()
@@ -186,10 +186,12 @@ class Truncate:
 
 
 class TruncateSequencePair:
-    """Two sequences with together a number of elements, the last ones of the longer left out one by one.
+    """Transform that truncates two sequences to a total length.
+
+    It removes the last elements of the longer sequence one by one.
 
     Args:
-        max_length: how many they have at most.
+        max_length (int): how many they have at most.
 
     >>> from mindgrad.dataset import text
     >>> text.TruncateSequencePair(4)([1, 2, 3], [4])
@@ -209,11 +211,11 @@ class TruncateSequencePair:
 
 
 class AddToken:
-    """A token before or behind others.
+    """Transform that adds a token before or after other tokens.
 
     Args:
-        token: the token.
-        begin: whether before.
+        token (str): the token.
+        begin (bool, optional): whether before. Default: ``True``.
 
     >>> from mindgrad.dataset import text
     >>> text.AddToken("[CLS]")(["a"]).tolist()
@@ -231,11 +233,11 @@ class AddToken:
 
 
 class SlidingWindow:
-    """The windows of neighbours along an axis.
+    """Transform that returns sliding windows along an axis.
 
     Args:
-        width: how many are in a window.
-        axis: the axis; the windows get one more behind it.
+        width (int): how many are in a window.
+        axis (int, optional): the axis; the windows get one more behind it. Default: ``0``.
 
     >>> from mindgrad.dataset import text
     >>> text.SlidingWindow(2)(["a", "b", "c"]).tolist()
@@ -255,13 +257,14 @@ class SlidingWindow:
 
 
 class Ngram:
-    """The n-grams of tokens.
+    """Transform that returns the n-grams of tokens.
 
     Args:
-        n: their length, or several.
-        left_pad: a token and how often it is added before the others, at most n − 1 times.
-        right_pad: likewise behind them.
-        separator: what stands between the tokens.
+        n (int or list or tuple of int): their length, or several.
+        left_pad (tuple of str, optional): a token and how often it is added before the others, at most n − 1
+            times. Default: ``('', 0)``.
+        right_pad (tuple of str, optional): likewise behind them. Default: ``('', 0)``.
+        separator (str, optional): what stands between the tokens. Default: ``" "``.
 
     >>> from mindgrad.dataset import text
     >>> text.Ngram(2)(["a", "b", "c"]).tolist()

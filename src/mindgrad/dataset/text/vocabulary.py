@@ -18,7 +18,9 @@ __all__ = ["Lookup", "Vocab"]
 
 
 class Vocab:
-    """Tokens and their numbers; made by ``from_list``, ``from_dict``, ``from_file`` or ``from_dataset``.
+    """A mapping between tokens and ids.
+
+    It is created by ``from_list``, ``from_dict``, ``from_file``, or ``from_dataset``.
 
     >>> from mindgrad.dataset import text
     >>> vocab = text.Vocab.from_list(["a", "b"], special_tokens=["<unk>"])
@@ -43,10 +45,10 @@ class Vocab:
 
     @classmethod
     def from_dict(cls, word_dict: Mapping[str, int]) -> Vocab:
-        """A vocabulary with these numbers.
+        """Create a vocabulary from a dict of ids.
 
         Raises:
-            ValueError: a number is negative.
+            ValueError: If a number is negative.
         """
         for token, number in word_dict.items():
             if not isinstance(token, str) or number < 0:
@@ -62,15 +64,16 @@ class Vocab:
     def from_list(
         cls, word_list: Sequence[str], special_tokens: Sequence[str] | None = None, special_first: bool = True
     ) -> Vocab:
-        """The tokens of a list, numbered in its order.
+        """Create a vocabulary from a list of tokens, with ids in its order.
 
         Args:
-            word_list: the tokens.
-            special_tokens: tokens before all others, or behind them.
-            special_first: which of both.
+            word_list (list or tuple of str): the tokens.
+            special_tokens (list or tuple of str, optional): tokens before all others, or behind them.
+                Default: ``None``.
+            special_first (bool, optional): which of both. Default: ``True``.
 
         Raises:
-            ValueError: a token is there twice.
+            ValueError: If a token is there twice.
         """
         return cls._numbered(word_list, special_tokens, special_first)
 
@@ -83,14 +86,15 @@ class Vocab:
         special_tokens: Sequence[str] | None = None,
         special_first: bool = True,
     ) -> Vocab:
-        """The first word of each line of a file.
+        """Create a vocabulary from the first word of each line of a file.
 
         Args:
-            file_path: the file, in UTF-8.
-            delimiter: what ends the word; by default it is the whole line.
-            vocab_size: how many words are read at most.
-            special_tokens: tokens before all others, or behind them.
-            special_first: which of both.
+            file_path (str or PathLike): the file, in UTF-8.
+            delimiter (str, optional): what ends the word; by default it is the whole line.
+            vocab_size (int, optional): how many words are read at most. Default: ``None``.
+            special_tokens (list or tuple of str, optional): tokens before all others, or behind them.
+                Default: ``None``.
+            special_first (bool, optional): which of both. Default: ``True``.
         """
         lines = Path(file_path).read_text(encoding="utf-8").splitlines()[:vocab_size]
         words = [line.split(delimiter)[0] if delimiter else line for line in lines]
@@ -106,15 +110,17 @@ class Vocab:
         special_tokens: Sequence[str] | None = None,
         special_first: bool = True,
     ) -> Vocab:
-        """The words of a dataset, the most frequent ones first.
+        """Create a vocabulary from the words of a dataset, the most frequent first.
 
         Args:
-            dataset: a dataset with text.
-            columns: which columns; all by default.
-            freq_range: how often a word comes at least and at most; None for no limit.
-            top_k: how many words at most.
-            special_tokens: tokens before all others, or behind them.
-            special_first: which of both.
+            dataset (Dataset): a dataset with text.
+            columns (str or list or tuple of str, optional): which columns; all by default.
+            freq_range (tuple of int, optional): how often a word comes at least and at most; None for no
+                limit. Default: ``None``.
+            top_k (int, optional): how many words at most. Default: ``None``.
+            special_tokens (list or tuple of str, optional): tokens before all others, or behind them.
+                Default: ``None``.
+            special_first (bool, optional): which of both. Default: ``True``.
         """
         low, high = freq_range or (None, None)
         names = [columns] if isinstance(columns, str) else columns or dataset.get_col_names()
@@ -129,17 +135,17 @@ class Vocab:
         return cls._numbered(words[:top_k], special_tokens, special_first)
 
     def vocab(self) -> dict[str, int]:
-        """The numbers of all tokens."""
+        """Return the ids of all tokens."""
         return dict(self._numbers)
 
     def tokens_to_ids(self, tokens: Any) -> Any:
-        """The number of a token, or a list of numbers; −1 for a token that is not there."""
+        """Return the id of a token, or a list of ids; −1 for an unknown token."""
         if isinstance(tokens, str):
             return self._numbers.get(tokens, -1)
         return [self._numbers.get(str(token), -1) for token in tokens]
 
     def ids_to_tokens(self, ids: Any) -> Any:
-        """The token with a number, or a list of tokens; an empty text for a number that is not there."""
+        """Return the token of an id, or a list of tokens; ``""`` for an unknown id."""
         tokens = {number: token for token, number in self._numbers.items()}
         if isinstance(ids, (int, np.integer)):
             return tokens.get(int(ids), "")
@@ -147,16 +153,17 @@ class Vocab:
 
 
 class Lookup:
-    """The numbers of tokens in a vocabulary.
+    """Transform that converts tokens to their ids in a vocabulary.
 
     Args:
-        vocab: a :class:`Vocab`.
-        unknown_token: the token whose number others have; without one they raise an error.
-        data_type: the element type of the numbers.
+        vocab (Vocab): a :class:`Vocab`.
+        unknown_token (str, optional): the token whose number others have; without one they raise an error.
+            Default: ``None``.
+        data_type (DType or numpy.dtype, optional): the element type of the numbers.
 
     Raises:
-        ValueError: ``unknown_token`` is not there.
-        RuntimeError: when it is called: a token is not there.
+        ValueError: If ``unknown_token`` is not there.
+        RuntimeError: In a call, if a token is not there.
 
     >>> from mindgrad.dataset import text
     >>> text.Lookup(text.Vocab.from_list(["a", "b"]))(["b", "a"])

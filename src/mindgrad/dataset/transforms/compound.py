@@ -24,10 +24,10 @@ def _chained(functions: Sequence[Callable[..., Any]], data: tuple[Any, ...]) -> 
 
 
 class Compose:
-    """Several functions one after the other.
+    """Transform that applies several functions one after the other.
 
     Args:
-        transforms: the functions; each takes what the one before gave.
+        transforms (list or tuple of Callable): the functions; each takes what the one before gave.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Compose([abs, lambda x: x + 1])(-3)
@@ -43,14 +43,16 @@ class Compose:
 
 
 class RandomApply:
-    """Several functions one after the other, with some probability; otherwise the data as they are.
+    """Transform that applies several functions with a given probability.
+
+    Otherwise it returns the data unchanged.
 
     Args:
-        transforms: the functions.
-        prob: the probability that all of them are applied.
+        transforms (list or tuple of Callable): the functions.
+        prob (float, optional): the probability that all of them are applied. Default: ``0.5``.
 
     Raises:
-        ValueError: ``prob`` is not from 0 to 1.
+        ValueError: If ``prob`` is not from 0 to 1.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.RandomApply([abs], prob=1.0)(-3)
@@ -69,10 +71,10 @@ class RandomApply:
 
 
 class RandomChoice:
-    """One of several functions, chosen at random for each row.
+    """Transform that applies one of several functions, chosen at random per sample.
 
     Args:
-        transforms: the functions.
+        transforms (list or tuple of Callable): the functions.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.RandomChoice([abs])(-3)
@@ -88,10 +90,10 @@ class RandomChoice:
 
 
 class RandomOrder:
-    """Several functions one after the other, in a random order for each row.
+    """Transform that applies several functions in a random order per sample.
 
     Args:
-        transforms: the functions.
+        transforms (list or tuple of Callable): the functions.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.RandomOrder([abs, abs])(-3)

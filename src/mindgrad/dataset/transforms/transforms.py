@@ -31,11 +31,12 @@ class PyTensorOperation(TensorOperation):
 
 
 class TypeCast:
-    """Converts to an element type.
+    """Transform that converts data to another dtype.
 
     Args:
-        data_type: the element type: ``mindgrad.float32``, or a NumPy type.
-        output_type: its name in MindSpore 1.x.
+        data_type (DType or numpy.dtype, optional): the element type: ``mindgrad.float32``, or a NumPy type.
+            Default: ``None``.
+        output_type (DType or numpy.dtype, optional): its name in MindSpore 1.x. Default: ``None``.
 
     >>> import mindgrad as ms
     >>> from mindgrad.dataset import transforms
@@ -54,14 +55,16 @@ class TypeCast:
 
 
 class OneHot:
-    """Classes as vectors with a one at the class, zeros elsewhere.
+    """Transform that converts class indices to one-hot vectors.
 
     Args:
-        num_classes: the length of the vectors.
-        smoothing_rate: how much of the one is spread evenly over all classes.
+        num_classes (int): the length of the vectors.
+        smoothing_rate (float, optional): how much of the one is spread evenly over all classes.
+            Default: ``0.0``.
 
     Raises:
-        ValueError: a class is negative or not below ``num_classes``, or ``smoothing_rate`` not from 0 to 1.
+        ValueError: If a class is negative or not below ``num_classes``, or ``smoothing_rate`` not from 0 to
+            1.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.OneHot(3)(1)
@@ -91,10 +94,10 @@ class OneHot:
 
 
 class Concatenate:
-    """Several columns joined to one.
+    """Transform that concatenates several columns to one.
 
     Args:
-        axis: along which axis.
+        axis (int, optional): along which axis. Default: ``0``.
         prepend: an array to begin with.
         append: an array to end with.
 
@@ -114,7 +117,7 @@ class Concatenate:
 
 
 class Duplicate:
-    """One column as two.
+    """Transform that duplicates a column.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Duplicate()(3)
@@ -139,10 +142,10 @@ class OneHotOp(OneHot):
 
 
 class Fill:
-    """Every element replaced by one value, in the element type of the data.
+    """Transform that replaces all elements by one value, in the dtype of the data.
 
     Args:
-        fill_value: the value.
+        fill_value (number): the value.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Fill(7)([1, 2])
@@ -158,7 +161,7 @@ class Fill:
 
 
 class Relational(IntEnum):
-    """Comparison that :class:`Mask` makes."""
+    """Comparison operators of :class:`Mask`."""
 
     EQ = 0
     NE = 1
@@ -169,12 +172,14 @@ class Relational(IntEnum):
 
 
 class Mask:
-    """Whether each element compares to a constant, as truth values or in another element type.
+    """Transform that compares each element with a constant.
+
+    The result has Booleans, or elements of another dtype.
 
     Args:
-        operator: a :class:`Relational`.
+        operator (Relational): a :class:`Relational`.
         constant: the right side of the comparison.
-        dtype: the element type of the result.
+        dtype (DType, optional): the element type of the result. Default: ``np.bool_``.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Mask(transforms.Relational.GE, 2)([1, 2, 3])
@@ -196,7 +201,7 @@ class Mask:
 
 
 class PadEnd:
-    """The data with a shape, cut at the end of each axis or padded there.
+    """Transform that pads or crops data at the end of each axis to a given shape.
 
     Args:
         pad_shape: the length of each axis; None keeps it.
@@ -233,11 +238,11 @@ class PadEnd:
 
 
 class Slice:
-    """A part of the data.
+    """Transform that selects a part of the data.
 
     Args:
-        *slices: for each axis an index, a list of indices, a ``slice``, or ``...`` or None for the whole
-            axis.
+        *slices (Any): for each axis an index, a list of indices, a ``slice``, or ``...`` or None for the
+            whole axis.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Slice(slice(1, 3))([1, 2, 3, 4])
@@ -260,7 +265,9 @@ class Slice:
 
 
 class Unique:
-    """The distinct values in order of appearance, the index of each element, and their counts.
+    """Transform that returns unique values, inverse indices, and counts.
+
+    The values are in order of appearance.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Unique()([3, 1, 3])

@@ -1,4 +1,4 @@
-"""Transforms that change colours in a fixed way: brightness to sharpness, histograms, blur."""
+"""Transforms that change colors in a fixed way: brightness to sharpness, histograms, blur."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def bytes_only(image: np.ndarray, name: str) -> np.ndarray:
 
 
 class _Enhance(ImageTransform):
-    """A transform that moves an image away from a poorer one, or towards it."""
+    """A transform that moves an image away from a poorer one, or toward it."""
 
     takes_one = True
 
@@ -69,10 +69,10 @@ class _Enhance(ImageTransform):
 
 
 class AdjustBrightness(_Enhance):
-    """The levels times a factor.
+    """Transform that multiplies the brightness of an image by a factor.
 
     Args:
-        brightness_factor: 0 gives a black image, 1 the image itself.
+        brightness_factor (float): 0 gives a black image, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -87,10 +87,12 @@ class AdjustBrightness(_Enhance):
 
 
 class AdjustContrast(_Enhance):
-    """The distances of the levels from the mean luminance times a factor.
+    """Transform that multiplies the contrast of an image by a factor.
+
+    It scales the differences from the mean luminance.
 
     Args:
-        contrast_factor: 0 gives a uniform grey, 1 the image itself.
+        contrast_factor (float): 0 gives a uniform gray, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -105,10 +107,12 @@ class AdjustContrast(_Enhance):
 
 
 class AdjustSaturation(_Enhance):
-    """The distances of red, green and blue from the luminance times a factor.
+    """Transform that multiplies the saturation of an image by a factor.
+
+    It scales the differences of the colors from the luminance.
 
     Args:
-        saturation_factor: 0 gives an image in grey, 1 the image itself.
+        saturation_factor (float): 0 gives an image in gray, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -123,10 +127,12 @@ class AdjustSaturation(_Enhance):
 
 
 class AdjustSharpness(_Enhance):
-    """The distances of the inner pixels from their smoothed image times a factor.
+    """Transform that multiplies the sharpness of an image by a factor.
+
+    It scales the differences of inner pixels from their smoothed image.
 
     Args:
-        sharpness_factor: 0 gives the smoothed image, 1 the image itself.
+        sharpness_factor (float): 0 gives the smoothed image, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -143,10 +149,10 @@ class AdjustSharpness(_Enhance):
 
 
 class AdjustHue(ImageTransform):
-    """The hue turned by a part of the circle.
+    """Transform that rotates the hue of an image.
 
     Args:
-        hue_factor: the part, from −0.5 to 0.5.
+        hue_factor (float): the part, from −0.5 to 0.5.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -160,16 +166,16 @@ class AdjustHue(ImageTransform):
         self.hue_factor = number(hue_factor, "AdjustHue", "hue_factor", -0.5, 0.5)
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array in other colours."""
+        """Return the array with adjusted hue."""
         return adjusted_hue(coloured(image, "AdjustHue"), self.hue_factor)
 
 
 class AdjustGamma(ImageTransform):
-    """gain · x^gamma for levels x from 0 to 1.
+    """Transform that applies gamma correction: gain · x^gamma for x from 0 to 1.
 
     Args:
-        gamma: the exponent, not negative.
-        gain: the factor.
+        gamma (float): the exponent, not negative.
+        gain (float, optional): the factor. Default: ``1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -193,11 +199,13 @@ class AdjustGamma(ImageTransform):
 
 
 class AutoContrast(ImageTransform):
-    """The levels of each channel stretched over 0 to 255.
+    """Transform that stretches the values of each channel to 0 to 255.
 
     Args:
-        cutoff: the percentage of pixels at each end of the histogram that are left out, from 0 to below 50.
-        ignore: levels that are left out: an int or a list.
+        cutoff (float, optional): the percentage of pixels at each end of the histogram that are left out,
+            from 0 to below 50. Default: ``0.0``.
+        ignore (int or list or tuple of int, optional): levels that are left out: an int or a list.
+            Default: ``None``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -224,7 +232,7 @@ class AutoContrast(ImageTransform):
 
 
 class Equalize(ImageTransform):
-    """Each channel with an even histogram.
+    """Transform that equalizes the histogram of each channel.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -235,16 +243,16 @@ class Equalize(ImageTransform):
     takes_one = True
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The equalised array."""
+        """Return the equalized array."""
         return equalized(bytes_only(image, "Equalize"))
 
     def pillow(self, image: Any) -> Any:
-        """The equalised image of Pillow."""
+        """Return the equalized PIL image."""
         return pillow.ImageOps.equalize(image)
 
 
 class Invert(ImageTransform):
-    """255 minus the levels.
+    """Transform that inverts an image: 255 minus the values.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -258,10 +266,10 @@ class Invert(ImageTransform):
 
 
 class Posterize(ImageTransform):
-    """The highest bits of the levels only.
+    """Transform that keeps only the highest bits of the values.
 
     Args:
-        bits: how many, from 0 to 8.
+        bits (int): how many, from 0 to 8.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -282,10 +290,11 @@ class Posterize(ImageTransform):
 
 
 class Solarize(ImageTransform):
-    """The negative of the levels in an interval.
+    """Transform that inverts the values in an interval.
 
     Args:
-        threshold: (min, max); one number, or two equal ones, is the interval from it to 255.
+        threshold (float or list or tuple of float): (min, max); one number, or two equal ones, is the
+            interval from it to 255.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -307,12 +316,12 @@ class Solarize(ImageTransform):
 
 
 class GaussianBlur(ImageTransform):
-    """The mean of each pixel's surroundings with weights of a normal distribution; borders are reflected.
+    """Transform that blurs an image with a Gaussian kernel; borders are reflected.
 
     Args:
-        kernel_size: the odd width of the surroundings, or (width, height).
-        sigma: the standard deviation, or (along the width, along the height); by default
-            0.3·((n − 1)/2 − 1) + 0.8 for the width n.
+        kernel_size (int or list or tuple of int): the odd width of the surroundings, or (width, height).
+        sigma (float or list or tuple of float, optional): the standard deviation, or (along the width, along
+            the height); by default 0.3·((n − 1)/2 − 1) + 0.8 for the width n.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

@@ -1,4 +1,4 @@
-"""Transforms between colour spaces: grey, hue and saturation, orders of channels."""
+"""Transforms between color spaces: gray, hue and saturation, orders of channels."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ __all__ = ["ConvertColor", "Grayscale", "HsvToRgb", "RgbToHsv"]
 
 
 class Grayscale(ImageTransform):
-    """The luminance, in one channel or in three equal ones.
+    """Transform that converts an image to gray, with one or three equal channels.
 
     Args:
-        num_output_channels: 1 or 3.
+        num_output_channels (int, optional): 1 or 3. Default: ``1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -41,16 +41,19 @@ class Grayscale(ImageTransform):
         return luminance if self.channels == 1 else np.stack([luminance] * 3, -1)
 
     def pillow(self, image: Any) -> Any:
-        """The image of Pillow in grey."""
+        """The image of Pillow in gray."""
         luminance = image.convert("L")
         return luminance if self.channels == 1 else luminance.convert("RGB")
 
 
 class RgbToHsv(ImageTransform):
-    """Hue and saturation (from 0 to 1) and value instead of red, green and blue, in Float64.
+    """Transform that converts RGB to HSV, in float64.
+
+    Hue and saturation are from 0 to 1.
 
     Args:
-        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+        is_hwc (bool, optional): whether the channels are the last axis; otherwise the one before height and
+            width. Default: ``False``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -65,7 +68,7 @@ class RgbToHsv(ImageTransform):
         self.is_hwc = bool(is_hwc)
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array in the other colour space."""
+        """The array in the other color space."""
         axis = -1 if self.is_hwc else -3
         if image.shape[axis] != 3:
             raise refuse_image(type(self).__name__, f"have 3 channels at axis {axis}", image)
@@ -73,7 +76,7 @@ class RgbToHsv(ImageTransform):
 
 
 class HsvToRgb(RgbToHsv):
-    """Red, green and blue instead of hue, saturation and value, in Float64.
+    """Transform that converts HSV to RGB, in float64.
 
     Args:
         is_hwc: whether the channels are the last axis; otherwise the one before height and width.
@@ -97,10 +100,10 @@ _CHANNELS = {
 
 
 class ConvertColor(ImageTransform):
-    """The image in another order of colours, with or without opacity, or in grey.
+    """Transform that converts the color space of an image.
 
     Args:
-        convert_mode: a :class:`ConvertMode`.
+        convert_mode (ConvertMode): a :class:`ConvertMode`.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

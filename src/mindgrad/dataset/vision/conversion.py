@@ -20,14 +20,17 @@ __all__ = [
 
 
 class Decode:
-    """The bytes of an image file (JPEG, PNG, BMP, ...) as an image in red, green and blue. Needs Pillow.
+    """Transform that decodes the bytes of an image file (JPEG, PNG, BMP, ...) to RGB.
+
+    It needs Pillow.
 
     Args:
-        to_pil: whether the result is an image of Pillow instead of an array of shape (H, W, 3) of uint8.
+        to_pil (bool, optional): whether the result is an image of Pillow instead of an array of shape (H, W,
+            3) of uint8. Default: ``False``.
 
     Raises:
-        TypeError: when it is called: the data are no array of one axis.
-        RuntimeError: when it is called: they are no image.
+        TypeError: In a call, if the data are no array of one axis.
+        RuntimeError: In a call, if they are no image.
 
     >>> import io
     >>> import numpy as np
@@ -62,7 +65,7 @@ class Decode:
 
 
 class ToPIL:
-    """An array of shape (H, W) or (H, W, C) as an image of Pillow.
+    """Transform that converts an array of shape (H, W) or (H, W, C) to a PIL image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -82,7 +85,7 @@ class ToPIL:
 
 
 class ToNumpy:
-    """An image of Pillow as an array of shape (H, W) or (H, W, C).
+    """Transform that converts a PIL image to an array of shape (H, W) or (H, W, C).
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -96,7 +99,9 @@ class ToNumpy:
 
 
 class HWC2CHW(ImageTransform):
-    """The channels as the first axis instead of the last one; arrays (H, W) stay as they are.
+    """Transform that moves the channels to the first axis.
+
+    Arrays of shape (H, W) do not change.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -112,10 +117,13 @@ class HWC2CHW(ImageTransform):
 
 
 class ToTensor(ImageTransform):
-    """The channels as the first axis, and levels from 0 to 255 as numbers from 0 to 1: values times 1/255.
+    """Transform that moves the channels to the first axis and scales values by 1/255.
+
+    Values from 0 to 255 become values from 0 to 1.
 
     Args:
-        output_type: the element type, MindSpore's or NumPy's.
+        output_type (DType or numpy.dtype, optional): the element type, MindSpore's or NumPy's.
+            Default: ``np.float32``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -142,10 +150,10 @@ class ToTensor(ImageTransform):
 
 
 class ToType:
-    """The array in another element type.
+    """Transform that converts an array to another dtype.
 
     Args:
-        data_type: the element type, MindSpore's or NumPy's.
+        data_type (DType or numpy.dtype): the element type, MindSpore's or NumPy's.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -166,11 +174,11 @@ class ToType:
 
 
 class Rescale(ImageTransform):
-    """Values times ``rescale`` plus ``shift``, in Float32.
+    """Transform that computes values · ``rescale`` + ``shift``, in float32.
 
     Args:
-        rescale: the factor.
-        shift: what is added.
+        rescale (float): the factor.
+        shift (float): what is added.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -192,16 +200,17 @@ class Rescale(ImageTransform):
 
 
 class Normalize(ImageTransform):
-    """(x − mean) / std for each channel, in Float32.
+    """Transform that computes (x − mean) / std for each channel, in float32.
 
     Args:
-        mean: a number for each channel, or one for all of them, from 0 to 255.
-        std: as many standard deviations, above 0 up to 255.
-        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+        mean (list or tuple of float): a number for each channel, or one for all of them, from 0 to 255.
+        std (list or tuple of float): as many standard deviations, above 0 up to 255.
+        is_hwc (bool, optional): whether the channels are the last axis; otherwise the one before height and
+            width. Default: ``True``.
 
     Raises:
-        ValueError: numbers are outside of these intervals, or not as many.
-        RuntimeError: when it is called: the image has another number of channels.
+        ValueError: If numbers are outside of these intervals, or not as many.
+        RuntimeError: In a call, if the image has another number of channels.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -246,13 +255,14 @@ class Normalize(ImageTransform):
 
 
 class NormalizePad(Normalize):
-    """:class:`Normalize`, with one more channel of zeros behind the others.
+    """:class:`Normalize` with an additional last channel of zeros.
 
     Args:
-        mean: a number for each channel, from 0 to 255.
-        std: as many standard deviations, above 0 up to 255.
-        dtype: ``"float32"`` or ``"float16"``.
-        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+        mean (list or tuple of float): a number for each channel, from 0 to 255.
+        std (list or tuple of float): as many standard deviations, above 0 up to 255.
+        dtype (str, optional): ``"float32"`` or ``"float16"``. Default: ``"float32"``.
+        is_hwc (bool, optional): whether the channels are the last axis; otherwise the one before height and
+            width. Default: ``True``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -277,11 +287,13 @@ class NormalizePad(Normalize):
 
 
 class LinearTransformation(ImageTransform):
-    """The flattened image x as (x − mean)·M, in its own shape.
+    """Transform that multiplies the flattened image: (x − mean)·M.
+
+    The result has the shape of the image.
 
     Args:
-        transformation_matrix: M, of shape (n, n) for n values of the image.
-        mean_vector: of shape (n,).
+        transformation_matrix (numpy.ndarray): M, of shape (n, n) for n values of the image.
+        mean_vector (numpy.ndarray): of shape (n,).
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

@@ -17,10 +17,10 @@ __all__ = ["CenterCrop", "Crop", "FiveCrop", "ResizedCrop", "SlicePatches", "Ten
 
 
 class CenterCrop(ImageTransform):
-    """The middle of the image; where it is smaller than the crop, zeros surround it.
+    """Transform that crops the center of an image, with zeros around a small image.
 
     Args:
-        size: (height, width), or one number for both.
+        size (int or list or tuple of int): (height, width), or one number for both.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -53,14 +53,14 @@ class CenterCrop(ImageTransform):
 
 
 class Crop(ImageTransform):
-    """A part of the image at a fixed place.
+    """Transform that crops an image at a fixed position.
 
     Args:
-        coordinates: (top, left).
-        size: (height, width), or one number for both.
+        coordinates (list or tuple of int): (top, left).
+        size (int or list or tuple of int): (height, width), or one number for both.
 
     Raises:
-        RuntimeError: when it is called: the part reaches beyond the image.
+        RuntimeError: In a call, if the part reaches beyond the image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -90,15 +90,15 @@ class Crop(ImageTransform):
 
 
 class ResizedCrop(ImageTransform):
-    """A part of the image at a fixed place, in another size.
+    """Transform that crops an image at a fixed position and resizes the result.
 
     Args:
-        top: the first row.
-        left: the first column.
-        height: the rows of the part.
-        width: the columns of the part.
-        size: (height, width) of the result, or the length of its shorter side.
-        interpolation: an :class:`Inter`.
+        top (int): the first row.
+        left (int): the first column.
+        height (int): the rows of the part.
+        width (int): the columns of the part.
+        size (int or list or tuple of int): (height, width) of the result, or the length of its shorter side.
+        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.BILINEAR``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -127,10 +127,12 @@ class ResizedCrop(ImageTransform):
 
 
 class FiveCrop(ImageTransform):
-    """The four corners and the middle of an image: top left, top right, bottom left, bottom right, middle.
+    """Transform that returns the four corners and the center of an image.
+
+    Their order is top left, top right, bottom left, bottom right, center.
 
     Args:
-        size: (height, width) of the parts, or one number for both.
+        size (int or list or tuple of int): (height, width) of the parts, or one number for both.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -158,11 +160,12 @@ class FiveCrop(ImageTransform):
 
 
 class TenCrop(FiveCrop):
-    """The parts of :class:`FiveCrop`, and those of the mirror image.
+    """Transform that returns the parts of :class:`FiveCrop`, also of the mirror image.
 
     Args:
-        size: (height, width) of the parts, or one number for both.
-        use_vertical_flip: whether the mirror image exchanges top and bottom instead of left and right.
+        size (int or list or tuple of int): (height, width) of the parts, or one number for both.
+        use_vertical_flip (bool, optional): whether the mirror image exchanges top and bottom instead of left
+            and right. Default: ``False``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -182,13 +185,14 @@ class TenCrop(FiveCrop):
 
 
 class SlicePatches(ImageTransform):
-    """The image cut into a grid of patches, row by row.
+    """Transform that divides an image into a grid of patches, row by row.
 
     Args:
-        num_height: the rows of the grid.
-        num_width: its columns.
-        slice_mode: whether an image that they do not divide is padded at the bottom and the right, or cut.
-        fill_value: the level that it is padded with.
+        num_height (int, optional): the rows of the grid. Default: ``1``.
+        num_width (int, optional): its columns. Default: ``1``.
+        slice_mode (SliceMode, optional): whether an image that they do not divide is padded at the bottom and
+            the right, or cut. Default: ``SliceMode.PAD``.
+        fill_value (int, optional): the level that it is padded with. Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

@@ -17,7 +17,7 @@ __all__ += ["Cutout", "RgbToBgr"]
 
 
 class Decode(conversion.Decode):
-    """The bytes of an image file as an image of Pillow.
+    """Transform that decodes the bytes of an image file to a PIL image.
 
     >>> from mindgrad.dataset.vision import encode_png, py_transforms
     >>> import numpy as np
@@ -30,11 +30,13 @@ class Decode(conversion.Decode):
 
 
 class Normalize(conversion.Normalize):
-    """(x − mean) / std for each channel of an array (C, H, W), in Float32.
+    """Transform that computes (x − mean) / std for each channel, in float32.
+
+    Images have the shape (C, H, W).
 
     Args:
-        mean: a number for each channel, or one for all of them.
-        std: as many standard deviations, above 0.
+        mean (list or tuple of float): a number for each channel, or one for all of them.
+        std (list or tuple of float): as many standard deviations, above 0.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms
@@ -47,12 +49,12 @@ class Normalize(conversion.Normalize):
 
 
 class NormalizePad(conversion.NormalizePad):
-    """:class:`Normalize`, with one more channel of zeros behind the others.
+    """:class:`Normalize` with an additional last channel of zeros.
 
     Args:
-        mean: a number for each channel.
-        std: as many standard deviations, above 0.
-        dtype: ``"float32"`` or ``"float16"``.
+        mean (list or tuple of float): a number for each channel.
+        std (list or tuple of float): as many standard deviations, above 0.
+        dtype (str, optional): ``"float32"`` or ``"float16"``. Default: ``"float32"``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms
@@ -65,11 +67,13 @@ class NormalizePad(conversion.NormalizePad):
 
 
 class Cutout(mixing.CutOut):
-    """Squares at random places of an array (C, H, W) set to zero.
+    """Transform that sets squares at random positions to zero.
+
+    Images have the shape (C, H, W).
 
     Args:
-        length: the side of a square.
-        num_patches: how many squares.
+        length (int): the side of a square.
+        num_patches (int, optional): how many squares. Default: ``1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms
@@ -82,7 +86,7 @@ class Cutout(mixing.CutOut):
 
 
 class RgbToBgr(colour_spaces.RgbToHsv):
-    """Red and blue exchanged.
+    """Transform that exchanges red and blue.
 
     Args:
         is_hwc: whether the channels are the last axis; otherwise the one before height and width.

@@ -1,4 +1,4 @@
-"""Transforms that change colours at random."""
+"""Transforms that change colors at random."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
     "RandomSolarize",
 ]  # fmt: skip
 
-#: eigenvectors (columns) and eigenvalues of ImageNet's colours, from Krizhevsky et al. (2012), for 0 to 255
+#: eigenvectors (columns) and eigenvalues of ImageNet's colors, from Krizhevsky et al. (2012), for 0 to 255
 _EIGENVECTORS = np.array([
     [-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203],
 ])  # fmt: skip
@@ -38,13 +38,17 @@ _EIGENVALUES = 255 * np.array([0.2175, 0.0188, 0.0045])
 
 
 class RandomColorAdjust(ImageTransform):
-    """Brightness, contrast, saturation and hue changed at random, in random order.
+    """Transform that changes brightness, contrast, saturation, and hue at random.
+
+    The changes are in a random order.
 
     Args:
-        brightness: the interval of the factor, or r for 1 − r (at least 0) to 1 + r.
-        contrast: likewise.
-        saturation: likewise.
-        hue: the interval of the part of the circle, within −0.5 to 0.5, or r for −r to r.
+        brightness (float or list or tuple of float, optional): the interval of the factor, or r for 1 − r (at
+            least 0) to 1 + r. Default: ``(1, 1)``.
+        contrast (float or list or tuple of float, optional): likewise. Default: ``(1, 1)``.
+        saturation (float or list or tuple of float, optional): likewise. Default: ``(1, 1)``.
+        hue (float or list or tuple of float, optional): the interval of the part of the circle, within −0.5
+            to 0.5, or r for −r to r. Default: ``(0, 0)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -81,7 +85,7 @@ class RandomColorAdjust(ImageTransform):
         return ([(kinds[i], amounts[kinds[i]]) for i in draw.permutation(len(kinds))],)
 
     def array(self, image: Any, changes: list[tuple[str, float]]) -> Any:
-        """The array in other colours."""
+        """The array in other colors."""
         for kind, amount in changes:
             image = AdjustHue(amount)(image) if kind == "Hue" else enhanced(image, kind, amount)
         return image
@@ -115,7 +119,7 @@ class _Enhance(ImageTransform):
 
 
 class RandomColor(_Enhance):
-    """The saturation times a random factor.
+    """Transform that multiplies the saturation by a random factor.
 
     Args:
         degrees: the interval of the factor.
@@ -130,7 +134,7 @@ class RandomColor(_Enhance):
 
 
 class RandomSharpness(_Enhance):
-    """The sharpness times a random factor.
+    """Transform that multiplies the sharpness by a random factor.
 
     Args:
         degrees: the interval of the factor.
@@ -163,11 +167,11 @@ class _Sometimes(ImageTransform):
 
 
 class RandomAdjustSharpness(_Sometimes):
-    """:class:`AdjustSharpness`, with some probability.
+    """:class:`AdjustSharpness` with a given probability.
 
     Args:
-        degree: the factor.
-        prob: the probability.
+        degree (float): the factor.
+        prob (float, optional): the probability. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -180,12 +184,13 @@ class RandomAdjustSharpness(_Sometimes):
 
 
 class RandomAutoContrast(_Sometimes):
-    """:class:`AutoContrast`, with some probability.
+    """:class:`AutoContrast` with a given probability.
 
     Args:
-        cutoff: the percentage of pixels at each end of the histogram that are left out.
-        ignore: levels that are left out.
-        prob: the probability.
+        cutoff (float, optional): the percentage of pixels at each end of the histogram that are left out.
+            Default: ``0.0``.
+        ignore (int or list or tuple of int, optional): levels that are left out. Default: ``None``.
+        prob (float, optional): the probability. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -200,10 +205,10 @@ class RandomAutoContrast(_Sometimes):
 
 
 class RandomEqualize(_Sometimes):
-    """:class:`Equalize`, with some probability.
+    """:class:`Equalize` with a given probability.
 
     Args:
-        prob: the probability.
+        prob (float, optional): the probability. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -216,10 +221,10 @@ class RandomEqualize(_Sometimes):
 
 
 class RandomInvert(_Sometimes):
-    """:class:`Invert`, with some probability.
+    """:class:`Invert` with a given probability.
 
     Args:
-        prob: the probability.
+        prob (float, optional): the probability. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -232,10 +237,12 @@ class RandomInvert(_Sometimes):
 
 
 class RandomGrayscale(_Sometimes):
-    """The luminance in as many channels as the image has, with some probability.
+    """Transform that converts an image to gray with a given probability.
+
+    The number of channels does not change.
 
     Args:
-        prob: the probability.
+        prob (float, optional): the probability. Default: ``0.1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -249,7 +256,7 @@ class RandomGrayscale(_Sometimes):
         super().__init__(Grayscale(3), prob)
 
     def array(self, image: Any, applies: bool) -> Any:
-        """The array, in grey or as it is."""
+        """The array, in gray or as it is."""
         bands = len(image.getbands()) if pillow.is_pillow(image) else image.shape[2] if image.ndim > 2 else 1
         return self.transform(image) if applies and bands == 3 else image
 
@@ -260,7 +267,8 @@ class RandomPosterize(ImageTransform):
     """:class:`Posterize` with a random number of bits.
 
     Args:
-        bits: the interval of the number, or the number.
+        bits (int or list or tuple of int, optional): the interval of the number, or the number.
+            Default: ``(8, 8)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -288,7 +296,8 @@ class RandomSolarize(ImageTransform):
     """:class:`Solarize` with a random interval.
 
     Args:
-        threshold: the interval that both ends are drawn from.
+        threshold (list or tuple of int, optional): the interval that both ends are drawn from.
+            Default: ``(0, 255)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -311,10 +320,10 @@ class RandomSolarize(ImageTransform):
 
 
 class RandomLighting(ImageTransform):
-    """A random multiple of the principal components of ImageNet's colours added to each pixel.
+    """Transform that adds random multiples of the principal components of ImageNet.
 
     Args:
-        alpha: the standard deviation of the multiples.
+        alpha (float, optional): the standard deviation of the multiples. Default: ``0.05``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -332,5 +341,5 @@ class RandomLighting(ImageTransform):
         return (_EIGENVECTORS @ (generator().normal(0, self.alpha, 3) * _EIGENVALUES),)
 
     def array(self, image: np.ndarray, shift: np.ndarray) -> np.ndarray:
-        """The array in other colours."""
+        """The array in other colors."""
         return saturated(coloured(image, "RandomLighting") + shift, image.dtype)

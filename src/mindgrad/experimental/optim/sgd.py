@@ -12,7 +12,7 @@ __all__ = ["SGD"]
 
 
 class SGD(Optimizer):
-    """Gradient descent with momentum.
+    """Stochastic gradient descent with momentum, with parameter groups as in PyTorch.
 
     For a Parameter w with the gradient g::
 
@@ -21,22 +21,24 @@ class SGD(Optimizer):
         w ← w − η v               (w ← w − η (g + μ v) with nesterov; w ← w − η g for μ = 0)
 
     Args:
-        params: Parameters, or groups of them, see :class:`Optimizer`.
-        lr: η.
-        momentum: μ.
-        dampening: τ.
-        weight_decay: λ.
-        nesterov: whether to look ahead; needs μ > 0 and τ = 0.
-        maximize: whether to go uphill.
+        params (list of Parameter or list of dict): Parameters, or groups of them, see :class:`Optimizer`.
+        lr (float): η.
+        momentum (float, optional): μ. Default: ``0``.
+        dampening (float, optional): τ. Default: ``0``.
+        weight_decay (float, optional): λ. Default: ``0.0``.
+        nesterov (bool, optional): whether to use Nesterov's variant; requires μ > 0 and τ = 0.
+            Default: ``False``.
+        maximize (bool, optional): whether to maximize instead of minimize. Default: ``False``.
 
     Inputs:
-        ``gradients``: a tuple of Tensors, one for each Parameter.
+        gradients (tuple of Tensor): one gradient for each Parameter.
 
     Outputs:
         ``True``.
 
     Raises:
-        TypeError, ValueError: see :class:`Optimizer`, or an option is out of range.
+        TypeError: As for :class:`Optimizer`.
+        ValueError: As for :class:`Optimizer`, or if an option is out of range.
 
     >>> import mindgrad as ms
     >>> from mindgrad.experimental import optim
@@ -45,6 +47,9 @@ class SGD(Optimizer):
     True
     >>> print(w.value())
     [0.5 2.5]
+
+    See Also:
+        :class:`mindgrad.nn.SGD`, :class:`mindgrad.experimental.optim.Adam`
     """
 
     def __init__(
@@ -73,7 +78,6 @@ class SGD(Optimizer):
         self.accum = self._state("accum")
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         is_first = ops.equal(self.state_step, 0)
         for group, parameter, gradient, accum in self._rows(gradients, self.accum):
             if group["weight_decay"]:

@@ -1,4 +1,4 @@
-"""Combined layers join convolution or product, normalisation and activation, or apply a layer over time."""
+"""Combined layers join convolution or product, normalization and activation, or apply a layer over time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Conv2dBnAct", "DenseBnAct", "TimeDistributed"]
 
 
 class _Combined(Cell):
-    """Base of both: the normalisation and activation behind a layer."""
+    """Base of both: the normalization and activation behind a layer."""
 
     def _follow(self, norm: Cell | None, activation: Any, alpha: float) -> None:
         owner = type(self).__name__
@@ -92,7 +92,6 @@ class Conv2dBnAct(_Combined):
         self._follow(norm, activation, alpha)
 
     def construct(self, x: Any) -> Tensor:
-        """See the class."""
         return self._followed(self.conv(x))
 
 
@@ -127,7 +126,6 @@ class DenseBnAct(_Combined):
         self._follow(norm, activation, alpha)
 
     def construct(self, x: Any) -> Tensor:
-        """See the class."""
         return self._followed(self.dense(x))
 
 
@@ -161,7 +159,6 @@ class TimeDistributed(Cell):
         self.time_axis = time_axis
 
     def construct(self, inputs: Any) -> Tensor:
-        """See the class."""
         x = operand(inputs, "TimeDistributed")
         axis = axis_in_range(self.time_axis, x.ndim, "TimeDistributed", "time_axis")
         if not x.shape[axis]:

@@ -94,7 +94,7 @@ class CheckpointConfig:
                 raise TypeError(f"For '{owner}', unknown option {name!r}.")
         if options.get("exception_save"):
             raise NotImplementedError(
-                f"For '{owner}', 'exception_save' is not supported: save in an 'except' of your own."
+                f"For '{owner}', 'exception_save' is not supported: save in an 'except' block."
             )
         self.integrated_save = bool(integrated_save)
         self.saved_network = saved_network
