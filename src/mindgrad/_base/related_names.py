@@ -18,6 +18,22 @@ _MOST = 6
 _WIDTH = 104
 
 FAMILIES = """
+mindgrad.Tensor: add_ sub_ mul_ div_ pow_ neg_ abs_
+mindgrad.Tensor: abs_ neg_ ceil_ floor_ round_ reciprocal_ square_ sqrt_
+mindgrad.Tensor: exp_ log_ sin_ cos_ tanh_ sqrt_
+mindgrad.Tensor: fill_ zero_ copy_ masked_fill_ clamp_
+mindgrad.Tensor: index_add_ scatter_ scatter_add_ index_put
+mindgrad.Tensor: astype to type_as float double half bfloat16 int long short byte bool
+mindgrad.Tensor: clone copy contiguous
+mindgrad.Tensor: is_contiguous stride storage_offset element_size nelement contiguous
+mindgrad.Tensor: new_full new_tensor new_zeros new_ones
+mindgrad.Tensor: reshape reshape_as resize view
+mindgrad.Tensor: repeat tile sum_to_size
+mindgrad.Tensor: index index_put choose itemset assign_value
+mindgrad.Tensor: is_signed is_floating_point is_complex
+mindgrad.Tensor: cumsum cumprod mindgrad.ops.cumsum
+mindgrad.Tensor: set_const_arg assign_value
+mindgrad.Tensor: flush_from_cache init_data contiguous
 mindgrad: grad value_and_grad jvp vjp jacobian hessian hvp linearize jacfwd jacrev
 mindgrad: hessian hvp vhp ggnvp second_order laplacian jacobian
 mindgrad: laplacian biharmonic divergence directional_derivative second_order hessian
@@ -162,6 +178,7 @@ mindgrad.ops: laplace standard_laplace normal gamma poisson
 mindgrad.ops: gamma random_gamma poisson random_poisson normal
 mindgrad.ops: multinomial multinomial_with_replacement random_categorical gumbel_softmax choice_with_mask
 mindgrad.ops: shuffle randperm choice_with_mask
+mindgrad.ops: Randperm randperm
 mindgrad.ops: uniform_candidate_sampler log_uniform_candidate_sampler multinomial
 mindgrad.ops: cross dot outer
 mindgrad.ops: dist cdist pdist norm

@@ -61,7 +61,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]
         axis (int): the axis.
 
     Returns:
-        List of tensors.
+        Tuple of tensors.
 
     Raises:
         ValueError: If the parts do not have the same size.
@@ -90,7 +90,7 @@ def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
             begins.
 
     Returns:
-        List of tensors.
+        Tuple of tensors.
 
     >>> import mindgrad.numpy as np
     >>> len(np.hsplit([1, 2], 2))
@@ -109,7 +109,7 @@ def vsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
             begins.
 
     Returns:
-        List of tensors.
+        Tuple of tensors.
 
     >>> import mindgrad.numpy as np
     >>> len(np.vsplit([[1], [2]], 2))
@@ -127,7 +127,7 @@ def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
             begins.
 
     Returns:
-        List of tensors.
+        Tuple of tensors.
 
     >>> import mindgrad.numpy as np
     >>> len(np.dsplit(np.ones((1, 1, 2)), 2))

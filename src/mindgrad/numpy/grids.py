@@ -77,7 +77,7 @@ def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> Any:
             the first axis.
 
     Returns:
-        List of tensors.
+        Tuple of tensors.
 
     >>> import mindgrad.numpy as np
     >>> print(np.meshgrid([1, 2], [3, 4, 5])[0])

@@ -60,7 +60,7 @@ _SECOND_NAMES = {
 }
 
 #: the types and texts of the arguments
-_OPERAND = "Tensor, number, or nested list of numbers"
+_OPERAND = "Tensor or array_like"
 _ARGUMENTS = {
     1: f"    x ({_OPERAND}): the input, of any shape.",
     2: f"    x1, x2 ({_OPERAND}): the operands, whose shapes broadcast.",

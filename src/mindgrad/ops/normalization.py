@@ -141,10 +141,9 @@ def batch_norm(
 
     Args:
         input_x (Tensor): real tensor of shape (n, c, …).
-        running_mean, running_var (Parameter or Tensor): statistics of shape (c,). With
-            ``training`` the mean and variance of the batch (divided by n) are used instead, and those of
-            these that are Parameters are updated with the mean and the variance of the batch (divided by n
-            − 1).
+        running_mean, running_var (Parameter or Tensor): statistics of shape (c,). With ``training`` the
+            mean and variance of the batch (divided by n) are used instead, and Parameters among them are
+            updated with the mean and the variance of the batch (divided by n − 1).
         weight, bias (Tensor or None): tensors of shape (c,).
         training (bool): whether to use the statistics of the batch.
         momentum (float): weight of the new statistics in the update.

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
+from mindgrad._base.related_names import related
 from mindgrad._base.shared_docs import document
 
 __all__ = ["CLASSES", "Form", "names_of", "public", "surface", "surface_forms"]
@@ -74,7 +75,10 @@ def public(*forms: str) -> Callable[[_F], _F]:
         if forms:
             _LINES[function] = _LINES.get(function, ()) + forms
         if function.__doc__:
-            document(function, names_of(function))
+            names = names_of(function)
+            if len(names) == 1 and names[0].startswith("mindgrad.Tensor."):  # perhaps a method alone
+                names = related(names[0]) or names
+            document(function, names)
         if forms:
             _DECLARED.append((function, forms))
             for path in _SURFACES:

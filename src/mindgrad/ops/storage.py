@@ -196,7 +196,7 @@ def stride(self: Tensor, dim: int | None = None) -> list[int] | int:
         dim (int or None): the axis. ``None`` means all axes.
 
     Returns:
-        Tuple of int, or an int with ``dim``.
+        List of int, or an int with ``dim``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).stride()

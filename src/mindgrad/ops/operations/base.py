@@ -133,6 +133,7 @@ def operation(
     run: Callable[..., Any] | None = None,
     example: str = "",
     prints: str = "",
+    meaning: str = "",
 ) -> type[Operation]:
     """The class of an operator.
 
@@ -144,6 +145,7 @@ def operation(
         run: ``run(operation, *inputs)`` where attributes are needed; by default ``function(*inputs)``.
         example: an expression that uses the class; by default that of the function's documentation.
         prints: what printing it shows.
+        meaning: summary and result of a class that does not compute the function: ``summary | result``.
     """
     declared = attributes or {}
     used = inspect.unwrap(function) if run is None else run
@@ -155,7 +157,15 @@ def operation(
         "__module__": module,
         "__qualname__": name,
         "__doc__": Later(
-            _documentation, name, function, used, 0 if run is None else 1, declared, example, prints
+            _documentation,
+            name,
+            function,
+            used,
+            0 if run is None else 1,
+            declared,
+            example,
+            prints,
+            meaning=meaning,
         ),
         "__signature__": Later(signature, declared),
     }
@@ -282,13 +292,17 @@ def _documentation(
     shown: str = "",
     parameters: dict[str, str] | None = None,
     ignored: Collection[str] = (),
+    meaning: str = "",
 ) -> str:
     names = input_names(used, skip)
     if parameters is None:
         parameters = _by_name([*attributes, *names], function)
     doc = FunctionDoc.of(function, parameters)
+    if meaning:
+        summary, _, result = meaning.partition(" | ")
+        doc = doc._replace(summary=summary, notes=[], sections={"Returns": f"    {result}"})
     path, how = path_of(function), _CALLS[bool(attributes)]
-    is_public = path.count(".") == 2  # in mindgrad.ops itself
+    is_public = path.count(".") == 2 and not meaning  # a function of mindgrad.ops itself
     what = f"Class form of :func:`{path}`: {how}." if is_public else f"{how[0].upper()}{how[1:]}."
     lines = [doc.summary, "", what]
     for note in doc.notes:

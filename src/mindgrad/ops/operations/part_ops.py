@@ -70,10 +70,12 @@ public("IdentityN()(xs) -> tuple(map(identity, xs)) >>> ops.IdentityN()((Tensor(
 )
 TensorShape = operation(
     __name__, "TensorShape", layout.shape, run=lambda self, x: creation.tuple_to_array(layout.shape(x)),
+    meaning="Return the shape of a tensor as a tensor of integers. | 1-D integer tensor.",
     example="ops.TensorShape()(Tensor([[1.0, 2.0]]))", prints="[1 2]",
 )  # fmt: skip
 DynamicShape = operation(
     __name__, "DynamicShape", layout.shape, run=lambda self, x: creation.tuple_to_array(layout.shape(x)),
+    meaning="Return the shape of a tensor as a tensor of integers. | 1-D integer tensor.",
     example="ops.DynamicShape()(Tensor([[1.0, 2.0]]))", prints="[1 2]",
 )  # fmt: skip
 
