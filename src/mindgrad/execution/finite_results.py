@@ -108,8 +108,8 @@ def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
         communication = behind[0]
         reason = (
             f"a NaN or an infinity first occurs at the operator '{communication.primitive.name}' or after "
-            "it, although the inputs are finite. The line is unknown, because the computation communicates with "
-            "other processes and is not repeated"
+            "it, although the inputs are finite. The line is unknown, because the computation communicates "
+            "with other processes and is not repeated"
         )
         instead = "run in PYNATIVE_MODE, which checks every operator."
         source = communication.source
