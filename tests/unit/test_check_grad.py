@@ -277,7 +277,7 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert main(["check", "script.py:slope", "--mode", "reverse"]) == 1
     assert "wrong" in capsys.readouterr().out
     for arguments, text in [
-        (["script.py:energy"], "a value is needed for "),
+        (["script.py:energy"], "values are missing for "),
         (["script.py:nothing"], "has no 'nothing'"),
         (["script.py"], "script.py:function"),
         (["other.py:energy"], "no file"),
