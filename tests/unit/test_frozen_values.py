@@ -188,5 +188,5 @@ def test_a_library_that_draws(tmp_path, monkeypatch):
         return x * networkx.noise()
 
     monkeypatch.setattr(frozen, "_is_alone", lambda: True)  # whatever threads run the tests
-    with pytest.warns(ms.FrozenValueWarning, match="by a library that '.*noisy' calls"):
+    with pytest.warns(ms.FrozenValueWarning, match="in a library that '.*noisy' calls"):
         ms.jit(noisy)(X)
