@@ -94,7 +94,7 @@ def test_a_damaged_set_says_so(tmp_path):
     with pytest.raises(ValueError, match="slices of 'first' lie outside its shape"):
         ms.load_checkpoint(folder)
     (folder / "index.json").unlink()
-    with pytest.raises(ValueError, match="is no sharded checkpoint, or was not completed"):
+    with pytest.raises(ValueError, match="is not a complete sharded checkpoint"):
         ms.load_distributed_checkpoint(Perceptron(), folder)
 
 

@@ -166,7 +166,7 @@ def test_strategies_that_do_not_fit_say_so(call, message):
 
 
 def test_there_are_not_more_devices_than_there_are():
-    with pytest.raises(ValueError, match=r"'device_num' is 16: .* jax sees 8"), divided(device_num=16):
+    with pytest.raises(ValueError, match=r"'device_num' is 16: .* JAX finds 8"), divided(device_num=16):
         pass
 
 

@@ -489,7 +489,7 @@ def test_sizes(monkeypatch):
         monkeypatch.setenv(disk.SIZE_VARIABLE, text)
         assert disk.limit() == size
     monkeypatch.setenv(disk.SIZE_VARIABLE, "plenty")
-    with pytest.warns(UserWarning, match="MINDGRAD_CACHE_SIZE='plenty' is no size: write bytes"):
+    with pytest.warns(UserWarning, match=r"MINDGRAD_CACHE_SIZE='plenty' is not a valid size\. Write bytes"):
         assert disk.limit() == 1 << 30
 
 

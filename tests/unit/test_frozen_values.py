@@ -48,7 +48,7 @@ def test_warned_of_at_the_line(call):
         ms.jit(READ[call])(X)
     (warning,) = caught
     assert str(warning.message).startswith(
-        f"{call} is called while a function is compiled: its value is frozen"
+        f"{call} is called while a function is compiled. The compiled function stores its value"
     )
     assert warning.filename == __file__
     assert warning.lineno == READ[call].__code__.co_firstlineno
@@ -71,7 +71,7 @@ def test_output_that_is_written_once_warns_at_the_line(call):
     with pytest.warns(ms.FrozenValueWarning, match=r"Use print\(\.\.\.\)") as caught:
         ms.jit(WRITES[call])(X)
     (warning,) = caught
-    assert str(warning.message).startswith(f"{call} is called while a function is compiled: it writes once")
+    assert str(warning.message).startswith(f"{call} is called while a function is compiled. It writes once")
     assert (warning.filename, warning.lineno) == (__file__, WRITES[call].__code__.co_firstlineno)
 
 
@@ -188,5 +188,5 @@ def test_a_library_that_draws(tmp_path, monkeypatch):
         return x * networkx.noise()
 
     monkeypatch.setattr(frozen, "_is_alone", lambda: True)  # whatever threads run the tests
-    with pytest.warns(ms.FrozenValueWarning, match="by a library that '.*noisy' calls"):
+    with pytest.warns(ms.FrozenValueWarning, match="in a library that '.*noisy' calls"):
         ms.jit(noisy)(X)

@@ -214,7 +214,7 @@ def test_a_sens_that_is_missing_or_not_wanted():
         ops.GradOperation(sens_param=True)(product)(X, Y)
     with pytest.raises(TypeError, match="'sens' is missing"):
         ops.GradOperation(sens_param=True)(lambda: P * P)()
-    with pytest.raises(TypeError, match=r"arguments is 3.*A 'sens' is taken with sens_param=True only"):
+    with pytest.raises(TypeError, match=r"arguments is 3.*A 'sens' requires sens_param=True"):
         ops.GradOperation()(product)(X, Y, X)
     with pytest.raises(TypeError, match="unexpected keyword argument 'sens'"):
         ops.GradOperation()(product)(X, Y, sens=X)

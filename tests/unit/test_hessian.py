@@ -323,7 +323,7 @@ def test_errors():
     with pytest.raises(TypeError, match="v should be a tuple of length 1"):
         ms.hvp(f, (0,))(x, x)
     net = Net()
-    with pytest.raises(ValueError, match="stands twice in 'weights'"):
+    with pytest.raises(ValueError, match="appears twice in 'weights'"):
         ms.hvp(net, None, weights=[net.w, net.w])
     with pytest.raises(TypeError, match="must be a 'Function' or 'Cell'"):
         ms.ggnvp(f, 3)

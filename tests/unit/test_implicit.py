@@ -291,7 +291,7 @@ FAILING = {
 @pytest.mark.parametrize("name", FAILING)
 def test_what_does_not_converge_warns_at_the_users_line_once(name):
     solved, one = FAILING[name], double(1.0)
-    with pytest.warns(UserWarning, match=f"'{name}' has not .*has_aux=True") as caught:
+    with pytest.warns(UserWarning, match=f"'{name}' did not .*has_aux=True") as caught:
         ms.grad(solved)(one)
     assert [(w.filename, w.lineno) for w in caught] == [(__file__, solved.__code__.co_firstlineno)]
     with warnings.catch_warnings(record=True) as caught:
@@ -344,7 +344,7 @@ def test_a_solver_that_uses_what_is_differentiated_is_refused():
     def loss(a):
         return ms.custom_root(lambda x: a @ x - 1, TWO, tangent_solve=lambda g, b: a @ b)[0]
 
-    with pytest.raises(RuntimeError, match="may use its arguments and constants"):
+    with pytest.raises(RuntimeError, match="may use only its arguments and constants"):
         ms.grad(loss)(Tensor([[1.0, 2.0], [0.0, 3.0]]))
 
 

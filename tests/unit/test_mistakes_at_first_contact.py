@@ -45,7 +45,7 @@ class Net(nn.Cell):
     ],
 )
 def test_the_class_of_a_cell(use):
-    with pytest.raises(TypeError, match=r"got the class 'Net'. Make an instance of it: Net\(\.\.\.\)"):
+    with pytest.raises(TypeError, match=r"got the class 'Net'. Create an instance: Net\(\.\.\.\)"):
         use(Net)
 
 

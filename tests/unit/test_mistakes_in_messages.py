@@ -83,14 +83,16 @@ def test_a_callback_class_says_how_to_make_an_instance():
     net = nn.Dense(2, 1)
     model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params()))
     data = ms.dataset.NumpySlicesDataset((np.ones((4, 2), np.float32), np.ones((4, 1), np.float32))).batch(2)
-    with pytest.raises(TypeError, match=r"has the class LossMonitor. Make an instance: LossMonitor\(\)"):
+    with pytest.raises(TypeError, match=r"has the class LossMonitor: create an instance, LossMonitor\(\)"):
         model.train(1, data, callbacks=ms.train.LossMonitor)
 
 
 def test_a_cell_that_a_number_replaces_is_not_lost_silently():
     net = nn.SequentialCell(nn.Dense(2, 1))
     net.head = nn.Dense(2, 1)
-    with pytest.raises(TypeError, match="'head' is a Cell and would be lost, but a int was assigned"):
+    with pytest.raises(
+        TypeError, match="'head' is a Cell and would be lost, but an object of type int was assigned"
+    ):
         net.head = 5
     net.head = ops.relu  # a function may take its place
     assert net.head is ops.relu

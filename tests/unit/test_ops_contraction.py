@@ -259,7 +259,7 @@ ERRORS = [
     (lambda m, v, x: ops.MatMul(True, True)(m, m), ValueError, r"'MatMul'.*transpose_a = True.*2 and 3"),
     (lambda m, v, x: ops.bmm(m, v), ValueError, r"'BatchMatMul'.*at least two axes"),
     (lambda m, v, x: ops.mv(m, m), ValueError, r"'Mv'.*2 and 1 axes"),
-    (lambda m, v, x: ops.dot(m, v), ValueError, r"'Dot'.*equally long"),
+    (lambda m, v, x: ops.dot(m, v), ValueError, r"'Dot'.*equal sizes"),
     (lambda m, v, x: ops.outer(m, v), ValueError, r"'Outer'.*1 and 1 axes"),
     (lambda m, v, x: ops.tensordot(m, v, 2), ValueError, r"'TensorDot'.*at least 2 axes"),
     (lambda m, v, x: ops.tensordot(m, v, (0, 5)), ValueError, r"'TensorDot'.*in range \[-1, 1\)"),

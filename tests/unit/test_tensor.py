@@ -121,8 +121,8 @@ def test_the_element_type_that_is_asked_for(data, dtype, array):
         ({"input_data": np.array([None])}, TypeError, "NumPy array of type object"),
         ({"input_data": np.datetime64("2020-01-01")}, TypeError, "datetime64"),
         ({"input_data": np.ones(2, np.longdouble)}, TypeError, "NumPy array of type"),
-        ({"input_data": [1], "dtype": "number"}, TypeError, "no element type"),
-        ({"input_data": [1], "dtype": 3}, TypeError, "no element type"),
+        ({"input_data": [1], "dtype": "number"}, TypeError, "is not a dtype"),
+        ({"input_data": [1], "dtype": 3}, TypeError, "is not a dtype"),
         ({"input_data": [1, 2], "shape": (2,)}, ValueError, "'shape' and 'init' should be set to None"),
         ({"input_data": [1, 2], "init": 1}, ValueError, "'shape' and 'init' should be set to None"),
         ({"shape": (2,), "init": 1}, ValueError, "init, dtype and shape must have values"),
@@ -238,7 +238,7 @@ def test_tensors_are_told_apart_by_identity():
     ],
 )
 def test_values_are_unknown_while_compiling(read):
-    with pytest.raises(TypeError, match=r"not known while|used as the key|being compiled"):
+    with pytest.raises(TypeError, match=r"not known at compile time|used as the key"):
         Compiled(read)(Tensor([1.0, 2.0]))
 
 

@@ -239,7 +239,7 @@ def test_encoded_images_are_decoded():
     assert np.array_equal(c_transforms.Decode()(encoded.tobytes()), IMAGE)
     assert np.array_equal(np.asarray(py_transforms.Decode()(encoded)), IMAGE)
     assert np.array_equal(vision.Decode()(vision.encode_png(IMAGE)), IMAGE)
-    with pytest.raises(RuntimeError, match="no image that Pillow can decode"):
+    with pytest.raises(RuntimeError, match="Pillow cannot decode the data"):
         vision.Decode()(np.zeros(9, np.uint8))
     with pytest.raises(TypeError, match="is decoded already needs no Decode"):
         vision.Decode()(IMAGE)

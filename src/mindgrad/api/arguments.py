@@ -68,7 +68,7 @@ def check_instance(owner: str, fn: Any) -> None:
     name = fn.__name__
     raise TypeError(
         f"For '{owner}', the first argument must be a 'Function' or 'Cell', but got the class '{name}'. "
-        f"Make an instance of it: {name}(...)."
+        f"Create an instance: {name}(...)."
     )
 
 
@@ -225,7 +225,7 @@ def check_count(
     if scaled:
         hint = " With sens_param=True the last argument is 'sens', after the arguments of the function."
     elif scaled is not None and count > signature.most:
-        hint = " A 'sens' is taken with sens_param=True only."
+        hint = " A 'sens' requires sens_param=True."
     elif container and signature.accepts(1):
         hint = (
             f" The elements of a {container} of inputs are the arguments; put a {container} that is one "

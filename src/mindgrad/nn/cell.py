@@ -148,17 +148,17 @@ class Cell(Compatible):
             value is None or isinstance(value, (Parameter, Cell, ParameterTuple))
         ):
             raise TypeError(
-                f"For '{type(self).__name__}', '{name}' is a Parameter and would be lost, but a "
-                f"{type(value).__name__} was assigned to it. Assign a Tensor to change its value, a "
-                f"Parameter to replace it, or None to remove it."
+                f"For '{type(self).__name__}', '{name}' is a Parameter and would be lost, but an "
+                f"object of type {type(value).__name__} was assigned to it. Assign a Tensor to change "
+                f"its value, a Parameter to replace it, or None to remove it."
             )
         if name in cells and not (
             value is None or callable(value) or isinstance(value, (Parameter, ParameterTuple))
         ):
             raise TypeError(
-                f"For '{type(self).__name__}', '{name}' is a Cell and would be lost, but a "
-                f"{type(value).__name__} was assigned to it. Assign a Cell or function to replace it, or "
-                f"None to remove it."
+                f"For '{type(self).__name__}', '{name}' is a Cell and would be lost, but an "
+                f"object of type {type(value).__name__} was assigned to it. Assign a Cell or function "
+                f"to replace it, or None to remove it."
             )
         if isinstance(value, Parameter):
             self.insert_param_to_cell(name, value)

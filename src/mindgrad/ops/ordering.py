@@ -332,7 +332,8 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     values = _values(x, "Bincount")
     if x.ndim != 1 or (values.size and values.min() < 0):
         raise ValueError(
-            f"For 'Bincount', the input must be a vector of nonnegative integers, but its shape is {x.shape}."
+            f"For 'Bincount', the input must be a vector of nonnegative integers, but its shape is {x.shape} "
+            f"and its smallest element is {values.min(initial=0)}."
         )
     size = max(whole_number(minlength, "Bincount", "minlength", least=0), int(values.max(initial=-1)) + 1)
     weight = make_tensor(np.ones(x.shape, np.float32)) if weights is None else operand(weights, "Bincount")

@@ -155,7 +155,7 @@ def watched_generators(function: Callable[..., Any]) -> Iterator[None]:
         if before is not None and not _local.has_warned and _states() != before:
             whose = getattr(function, "__qualname__", None) or type(function).__qualname__
             _warn(
-                f"the global generator of 'random' or 'np.random', by a library that '{whose}' calls,", True
+                f"the global generator of 'random' or 'np.random' (in a library that '{whose}' calls)", True
             )
     finally:
         _local.has_warned = outer

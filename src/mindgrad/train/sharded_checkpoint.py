@@ -251,8 +251,7 @@ def set_at(folder: str | os.PathLike[str], caller: str = "load_checkpoint") -> S
             content.entries[name] = Entry(as_dtype(entry["dtype"]), tuple(entry["shape"]), slices)
     except FileNotFoundError:
         raise ValueError(
-            f"For '{caller}', '{folder}' is no sharded checkpoint, or was not completed: there is no "
-            f"{_INDEX} in it."
+            f"For '{caller}', '{folder}' is not a complete sharded checkpoint: there is no {_INDEX} in it."
         ) from None
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         content.damaged(f"{error}")

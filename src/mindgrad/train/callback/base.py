@@ -197,7 +197,9 @@ class Callbacks:
         for callback in listed:
             if isinstance(callback, type) and issubclass(callback, Callback):
                 name = callback.__name__
-                raise TypeError(f"For 'Model', 'callbacks' has the class {name}. Make an instance: {name}().")
+                raise TypeError(
+                    f"For 'Model', 'callbacks' has the class {name}: create an instance, {name}()."
+                )
             of_type(callback, Callback, "Model", "callbacks", "Callbacks")
         self.listed: list[Callback] = listed
 
