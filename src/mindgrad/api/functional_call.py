@@ -21,25 +21,26 @@ __all__ = ["functional_call"]
 def functional_call(
     net: Any, params: Mapping[str, Any], args: Any = (), kwargs: Mapping[str, Any] | None = None
 ) -> Any:
-    """Call a Cell with other values in place of its Parameters, which stay as they are.
+    """Call a Cell with given values instead of its Parameters, which do not change.
 
-    The values are ordinary arguments: differentiate with respect to them, take batches of them with ``vmap``,
-    or compute them with another network.
+    The values are ordinary arguments: they can be differentiated, batched with ``vmap``, or computed by
+    another network.
 
     Args:
         net (Cell): the network.
-        params (dict): by the name of a Parameter, as ``net.parameters_and_names()`` has it, the Tensor that
-            stands for it in this call. Parameters without an entry keep their values.
-        args (Any): the positional arguments of ``net`` as a tuple, or the only one. Default: ``()``.
-        kwargs (dict, optional): the arguments by name. Default: ``None``.
+        params (dict): values (Tensor) by the names of Parameters, as returned by
+            ``net.parameters_and_names()``. Parameters without an entry keep their values.
+        args (Any, optional): tuple of the positional arguments of ``net``, or its only argument. Default:
+            ``()``.
+        kwargs (dict, optional): keyword arguments of ``net``. Default: ``None``.
 
     Returns:
-        The result of ``net``. What ``net`` assigns to a Parameter of ``params``, such as a running mean, is
-        forgotten; what it assigns to others stays.
+        Any: the result of ``net``. Assignments of ``net`` to a Parameter in ``params``, such as a running
+        mean, are discarded; assignments to other Parameters are kept.
 
     Raises:
-        TypeError: If ``net`` is not a Cell, ``params`` not a dict, or a value not a Tensor.
-        ValueError: If ``net`` has no Parameter of a name, or a value has another shape.
+        TypeError: If ``net`` is not a Cell, ``params`` is not a dict, or a value is not a Tensor.
+        ValueError: If ``net`` does not have a Parameter of a given name, or a value has a different shape.
 
     >>> import mindgrad as ms
     >>> from mindgrad import Tensor, nn
@@ -52,7 +53,7 @@ def functional_call(
     11.0 [[1. 2.]] [[0.]]
 
     See Also:
-        :func:`mindgrad.tree_map`: updates of such a dict of values.
+        :func:`mindgrad.tree_map`, :func:`mindgrad.vmap`, :func:`mindgrad.grad`
     """
     if not hasattr(net, "parameters_and_names"):
         raise TypeError(f"For 'functional_call', 'net' must be a Cell, but got {type(net).__name__}.")

@@ -23,11 +23,11 @@ __all__ = ["JitConfig", "JitFunction", "jit", "jit_class", "lazy_inline", "ms_fu
 
 
 class JitFunction:
-    """A function that runs as a compiled program, one per signature of its arguments.
+    """A compiled function, with one program for each signature of its arguments.
 
-    Inside another compiled function, or under a derivative in PYNATIVE_MODE, it is part of that
-    program. On a class it binds like a method. ``compiles`` tells gradient functions that the
-    whole gradient is to be compiled.
+    Inside another compiled function, or under a derivative in PYNATIVE_MODE, it becomes part of the
+    surrounding program. As an attribute of a class it binds like a method. Its attribute ``compiles`` marks
+    it for gradient functions, which then compile the whole gradient.
     """
 
     compiles = True
@@ -67,11 +67,11 @@ class JitFunction:
         return name if named is self else (JitFunction, (self._compiled.function, self._signature))
 
     def cache_info(self) -> CacheInfo:
-        """Hits and misses of the compile cache of this function, with the reasons for compiling."""
+        """Return hits and misses of the compile cache, with the reasons for compiling."""
         return self._compiled.cache_info()
 
     def cache_clear(self) -> None:
-        """Forget all compiled programs of the function."""
+        """Delete all compiled programs of the function."""
         self._compiled.cache_clear()
 
     def __get__(self, owner: Any, kind: type | None = None) -> JitFunction:
@@ -101,26 +101,33 @@ def jit(
     compile_once: bool = False,
     **options: Any,
 ) -> Any:
-    """Compile ``fn``: a function, method or Cell. Works as a decorator with and without arguments.
+    """Compile a function, method, or Cell.
+
+    ``jit`` works as a decorator with and without arguments. The function is traced and compiled at the first
+    call with each combination of shapes and dtypes.
 
     Args:
-        fn: what to compile.
-        input_signature (Tensor, tuple or list): the inputs that ``fn`` is declared for: a Tensor, or one
-            entry for each input. Only their shapes and dtypes count. ``Tensor(shape=[None, 3],
-            dtype=float32)`` leaves a size open; ``None`` stands for an input that may be anything. A call
-            with other inputs raises an error. Sizes that are open share a compiled program, whose inputs are
-            padded to 16, 32, 64, ... elements. If an operator does not allow that (a sort along the open
-            axis), each size has a program, and a warning shows the operator. Default: ``None``, any inputs.
-        hash_args: accepted for compatibility.
-        jit_config: accepted for compatibility.
-        compile_once: accepted for compatibility.
-        **options: MindSpore's further options (``capture_mode``, ``jit_level``, …), accepted likewise, and
-            ``function``, as later versions call ``fn``.
+        fn (Callable or Cell, optional): function to compile. ``None``: return a decorator. Default: ``None``.
+        input_signature (Tensor, tuple, or list, optional): the only inputs that ``fn`` accepts: a Tensor, or
+            one entry for each input, of which the shape and dtype are used.
+            ``Tensor(shape=[None, 3], dtype=float32)`` has a dynamic size; ``None`` as an entry accepts any
+            input. All dynamic sizes share compiled programs, whose inputs are padded to 16, 32, 64, ...
+            elements. If an operator does not support padding, such as a sort along the dynamic axis, each
+            size has a separate program and a warning names the operator. ``None``: any inputs. Default:
+            ``None``.
+        hash_args (Any, optional): accepted for compatibility. Default: ``None``.
+        jit_config (JitConfig, optional): accepted for compatibility. Default: ``None``.
+        compile_once (bool, optional): accepted for compatibility. Default: ``False``.
+        **options (Any): MindSpore's other options (``capture_mode``, ``jit_level``, ...), accepted for
+            compatibility, and ``function``, another name of ``fn``.
+
+    Returns:
+        Callable: the compiled function, or a decorator if ``fn`` is ``None``.
 
     Raises:
-        TypeError: ``fn`` cannot be called, or is the class of a Cell; MindSpore has no such option.
-        TypeError, ValueError: in a call, if dtypes, shapes, or the number of inputs differ from
-            ``input_signature``.
+        TypeError: If ``fn`` is not callable or is a Cell class, or MindSpore does not have an option of this
+            name. In a call, if the dtypes of the inputs differ from ``input_signature``.
+        ValueError: In a call, if the shapes or the number of inputs differ from ``input_signature``.
 
     >>> import mindgrad as ms
     >>> @ms.jit
@@ -128,6 +135,9 @@ def jit(
     ...     return x * x
     >>> print(f(ms.Tensor([3.0])))
     [9.]
+
+    See Also:
+        :func:`mindgrad.grad`, :func:`mindgrad.vmap`, :func:`mindgrad.explain`, :func:`mindgrad.set_context`
     """
     for name in options:
         if name not in _OPTIONS:
@@ -158,17 +168,21 @@ ms_function = jit
 
 
 class JitConfig:
-    """MindSpore's options of a compiled Cell; there is nothing here that they could change.
+    """MindSpore's compiler options of a Cell, which have no effect in mindgrad.
 
     Args:
-        jit_level: ``"O0"``, ``"O1"`` or ``"O2"``: a Cell is compiled whole, with all optimisations.
-        exc_mode: ``"auto"``, ``"sink"`` or ``"no_sink"``.
-        jit_syntax_level: ``"STRICT"`` or ``"LAX"``.
-        **options: the others of MindSpore.
+        jit_level (str, optional): ``"O0"``, ``"O1"``, or ``"O2"``. Cells are always compiled as a whole, with
+            all optimizations. Default: ``""``.
+        exc_mode (str, optional): ``"auto"``, ``"sink"``, or ``"no_sink"``. Default: ``"auto"``.
+        jit_syntax_level (str, optional): ``"STRICT"`` or ``"LAX"``. Default: ``""``.
+        **options (Any): MindSpore's other options.
 
     >>> import mindgrad as ms
     >>> ms.JitConfig(jit_level="O1").jit_config_dict["jit_level"]
     'O1'
+
+    See Also:
+        :func:`mindgrad.jit`
     """
 
     def __init__(
@@ -181,10 +195,18 @@ class JitConfig:
 
 
 def jit_class(cls: type) -> type:
-    """Marks a class whose objects compiled functions may make and use: all may here, so it stays as it is.
+    """Return a class unchanged, for compatibility with MindSpore.
+
+    MindSpore marks classes for compiled functions with it. Compiled functions of mindgrad can use all classes.
+
+    Args:
+        cls (type): the class.
+
+    Returns:
+        type: ``cls``.
 
     Raises:
-        TypeError: ``cls`` is no class, or it is a Cell, which needs no mark.
+        TypeError: If ``cls`` is not a class, or is a Cell class.
 
     >>> import mindgrad as ms
     >>> @ms.jit_class
@@ -196,6 +218,9 @@ def jit_class(cls: type) -> type:
     >>> line = Line(ms.Tensor([2.0]))
     >>> print(ms.jit(lambda x: line.at(x))(ms.Tensor([3.0])))
     [6.]
+
+    See Also:
+        :func:`mindgrad.jit`
     """
     if not isinstance(cls, type):
         raise TypeError(f"Decorator jit_class can only be used for class type, but got {cls!r}.")
@@ -207,11 +232,17 @@ def jit_class(cls: type) -> type:
 
 
 def lazy_inline(fn: Callable[..., Any] | None = None, attrs: Any = None, policy: Any = None) -> Any:
-    """Marks the ``__init__`` of a Cell that MindSpore compiles once for all its uses; it stays as it is.
+    """Return the ``__init__`` of a Cell unchanged, for compatibility.
+
+    MindSpore compiles a marked Cell once for all its uses.
 
     Args:
-        fn: the function; without it a decorator is returned.
-        attrs, policy: accepted for compatibility.
+        fn (Callable, optional): the ``__init__`` method. ``None``: return a decorator. Default: ``None``.
+        attrs (Any, optional): accepted for compatibility. Default: ``None``.
+        policy (Any, optional): accepted for compatibility. Default: ``None``.
+
+    Returns:
+        Callable: ``fn``, or a decorator.
 
     >>> import mindgrad as ms
     >>> class Block(ms.nn.Cell):
@@ -222,6 +253,9 @@ def lazy_inline(fn: Callable[..., Any] | None = None, attrs: Any = None, policy:
     ...         return x * x
     >>> print(Block()(ms.Tensor([3.0])))
     [9.]
+
+    See Also:
+        :func:`mindgrad.jit`
     """
     return lazy_inline if fn is None else fn
 

@@ -26,26 +26,33 @@ def recompute(
     context_fn: Callable[[], Any] | None = None,
     **kwargs: Any,
 ) -> Any:
-    """``block(*args, **kwargs)``, of which reverse mode keeps the inputs only.
+    """Call a block and recompute it in reverse mode (gradient checkpointing).
 
-    What is inside of the block is computed a second time when its gradient is, so that long programs need
-    memory for one block at a time: n equal layers in √n blocks take some √n times the memory of a layer
-    instead of n times, for one more run of the function. Values and gradients of any order are the same; a
-    gradient of the gradient keeps what the first one computes.
+    Reverse mode stores only the inputs of the block and computes the block again when its gradient is
+    computed. A long function then needs memory for one block at a time: n equal layers in √n blocks need
+    about √n times the memory of a layer instead of n times, and one more evaluation of the function. Values
+    and gradients of any order do not change. A gradient of the gradient stores the values that the first
+    gradient computes.
 
     Args:
-        block: a Cell or function. The Parameters and tensors that it reads from outside are inputs of it.
-        args, kwargs: its arguments.
-        use_reentrant, output_recompute, early_stop: accepted for compatibility: there is one way to
-            compute again, outputs are kept only where others need them, and what is not needed is left out.
-        context_fn: must be ``None``; what a block is run with is what it was run with first.
+        block (Callable or Cell): function to evaluate. Parameters and tensors that it reads from outside
+            count as inputs.
+        *args (Any): positional arguments of ``block``.
+        use_reentrant (bool, optional): accepted for compatibility. Default: ``True``.
+        output_recompute (bool, optional): accepted for compatibility. Outputs are stored only if other
+            operators need them. Default: ``False``.
+        early_stop (bool, optional): accepted for compatibility. Values that the gradient does not need are
+            never recomputed. Default: ``True``.
+        context_fn (None, optional): must be ``None``. The recomputation uses the context of the first run.
+            Default: ``None``.
+        **kwargs (Any): keyword arguments of ``block``.
 
     Returns:
-        What ``block`` returns.
+        Any: the result of ``block(*args, **kwargs)``.
 
     Raises:
-        TypeError: ``block`` cannot be called, or a flag is no bool.
-        ValueError: ``context_fn`` is given.
+        TypeError: If ``block`` is not callable, or a flag is not a bool.
+        ValueError: If ``context_fn`` is not ``None``.
 
     Examples:
         >>> import mindgrad as ms
@@ -57,6 +64,9 @@ def recompute(
         >>> x = ms.Tensor([0.1, 0.5])
         >>> bool((ms.grad(f)(x) == ms.grad(g)(x)).all())
         True
+
+    See Also:
+        :meth:`mindgrad.nn.Cell.recompute`, :func:`mindgrad.grad`
     """
     if not callable(block):
         raise TypeError(f"For 'recompute', 'block' must be a Cell or function, but got {block!r}.")
@@ -65,7 +75,7 @@ def recompute(
 
 
 def check_options(use_reentrant: Any, output_recompute: Any, early_stop: Any, context_fn: Any) -> None:
-    """Refuse options of :func:`recompute` that are not as they must be."""
+    """Check the options of :func:`recompute`."""
     flags = {"use_reentrant": use_reentrant, "output_recompute": output_recompute, "early_stop": early_stop}
     for name, flag in flags.items():
         if not isinstance(flag, bool):
@@ -78,7 +88,7 @@ def check_options(use_reentrant: Any, output_recompute: Any, early_stop: Any, co
 
 
 def run_recomputed(block: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``block(*args, **kwargs)`` as :func:`recompute` runs it."""
+    """Return ``block(*args, **kwargs)``, evaluated as :func:`recompute` does."""
     if not open_scopes():  # nothing is differentiated or compiled
         return block(*args, **kwargs)
     leaves, structure = flatten((args, kwargs))

@@ -21,22 +21,22 @@ __all__ = ["ravel_pytree", "tree_leaves", "tree_map"]
 
 
 def tree_map(fn: Callable[..., Any], tree: Any, *trees: Any) -> Any:
-    """Apply a function to every leaf of a tree, together with the same leaves of further trees.
+    """Apply a function to each leaf of a tree, or to matching leaves of several trees.
 
     Args:
-        fn (Callable): called as ``fn(leaf, *leaves)`` with the same leaf of each of ``trees``, in the order
-            of the leaves.
-        tree (Any): tuples, named tuples, lists, dicts, and dataclasses, nested in one another. Everything
-            else is a leaf, except ``None``, which stays ``None``.
-        *trees (Any): trees of the same structure. A list may stand for a tuple, and the order of the keys of
-            a dict does not matter.
+        fn (Callable): called as ``fn(leaf, *leaves)`` with the matching leaf of each of ``trees``, in the
+            order of the leaves.
+        tree (Any): tuples, named tuples, lists, dicts, and dataclasses, nested to any depth. Every other
+            object is a leaf, except ``None``, which stays ``None``.
+        *trees (Any): trees of the same structure. A list matches a tuple, and the order of dict keys does not
+            matter.
 
     Returns:
-        A tree of the structure of ``tree``, with the results of ``fn`` as leaves.
+        Any: a tree with the structure of ``tree``, with the results of ``fn`` as leaves.
 
     Raises:
         TypeError: If ``fn`` is not callable.
-        ValueError: If the structure of one of ``trees`` differs.
+        ValueError: If the structure of one of ``trees`` differs from ``tree``.
 
     >>> import mindgrad as ms
     >>> weights = {"w": ms.Tensor([1.0, 2.0]), "b": [ms.Tensor(3.0)]}
@@ -46,7 +46,7 @@ def tree_map(fn: Callable[..., Any], tree: Any, *trees: Any) -> Any:
     [0. 0.] 2.0
 
     See Also:
-        :func:`mindgrad.ravel_pytree`: all leaves as one vector.
+        :func:`mindgrad.tree_leaves`, :func:`mindgrad.ravel_pytree`
     """
     if not callable(fn):
         raise TypeError(f"For 'tree_map', 'fn' must be callable, but got {type(fn).__name__}.")
@@ -60,37 +60,40 @@ def tree_map(fn: Callable[..., Any], tree: Any, *trees: Any) -> Any:
 
 
 def tree_leaves(tree: Any) -> list[Any]:
-    """The leaves of a tree, in order, without ``None``.
+    """Return the leaves of a tree, in order, without ``None``.
 
     Args:
-        tree (Any): as for :func:`mindgrad.tree_map`.
+        tree (Any): tree of containers, as for :func:`mindgrad.tree_map`.
 
     Returns:
-        list, the leaves.
+        list: the leaves.
 
     >>> import mindgrad as ms
     >>> ms.tree_leaves({"a": 1, "b": (2, [3, None])})
     [1, 2, 3]
+
+    See Also:
+        :func:`mindgrad.tree_map`, :func:`mindgrad.ravel_pytree`
     """
     return [leaf for leaf in flatten(tree)[0] if leaf is not None]
 
 
 def ravel_pytree(tree: Any) -> tuple[Tensor, Callable[[Any], Any]]:
-    """Join all leaves of a tree to one vector, and return the function that takes it apart again.
+    """Concatenate all leaves of a tree to one vector, and return the inverse function.
 
-    Optimizers and solvers of vectors work on any tree of parameters that way.
+    With it, optimizers and solvers that accept vectors work on trees of parameters.
 
     Args:
-        tree (Any): as for :func:`mindgrad.tree_map`; the leaves are Tensors, NumPy arrays, and numbers.
+        tree (Any): tree of Tensors, NumPy arrays, and numbers, as for :func:`mindgrad.tree_map`.
 
     Returns:
-        tuple ``(vector, unravel)``. The Tensor ``vector`` has one axis, and the dtype to which the dtypes of
-        the leaves promote. ``unravel(vector)`` returns a tree of Tensors with the structure of ``tree``, and
-        the shapes and dtypes of its leaves. Both are differentiable.
+        tuple: ``(vector, unravel)``. ``vector`` is a 1-D Tensor with the dtype to which the dtypes of the
+        leaves promote. ``unravel(vector)`` returns a tree of Tensors with the structure of ``tree`` and the
+        shapes and dtypes of its leaves. Both are differentiable.
 
     Raises:
         TypeError: If a leaf is neither a tensor, an array, nor a number.
-        ValueError: In ``unravel``, if the vector has another shape.
+        ValueError: In ``unravel``, if the shape of its argument differs from ``vector``.
 
     >>> import mindgrad as ms
     >>> vector, unravel = ms.ravel_pytree({"w": ms.Tensor([[1.0, 2.0]]), "b": 3.0})
@@ -98,7 +101,7 @@ def ravel_pytree(tree: Any) -> tuple[Tensor, Callable[[Any], Any]]:
     [1. 2. 3.] [[2. 4.]]
 
     See Also:
-        :func:`mindgrad.tree_map`: a function of every leaf.
+        :func:`mindgrad.tree_map`, :func:`mindgrad.tree_leaves`
     """
     leaves, structure = flatten(tree)
     tensors: list[Any] = []

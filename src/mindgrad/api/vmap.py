@@ -50,42 +50,42 @@ __all__ = ["vmap"]
 
 @explains_keywords
 def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
-    """``fn``, written for one element, as a function of a batch: ``vmap(fn)(xs)[b] = fn(xs[b])``.
+    """Vectorize ``fn`` over a batch.
 
-    Each operator runs once on the whole batch. It works in both modes, nests in itself and in any
-    mixture with ``grad``, ``jvp``, ``vjp``, ``hessian``, ``jit`` and control flow: ``vmap(grad(loss),
-    (None, 0, 0))(w, x, y)`` is the gradient of each sample. A ``while`` runs until its last element has
-    ended, a branch that depends on the element becomes a selection.
+    The result satisfies ``vmap(fn)(xs)[b] = fn(xs[b])``. Each operator runs once on the whole batch. ``vmap`` works in both modes and composes with itself,
+    ``grad``, ``jvp``, ``vjp``, ``hessian``, ``jit``, and control flow. For example,
+    ``vmap(grad(loss), (None, 0, 0))(w, x, y)`` computes per-sample gradients. A ``while`` loop runs until its
+    last element has finished, and a branch that depends on the element becomes a selection.
 
     Args:
-        fn: a Cell or a function. It is traced, in both modes: a Python ``if`` or ``while`` on a tensor
-            becomes part of the program, the value of an element cannot be converted to a Python number.
-            A CellList of Cells made alike is an ensemble: element b is that of Cell b, with its Parameters;
-            Python attributes are those of the first.
-        in_axes: which axis of the arguments counts the elements: an int for all of them, or a tuple or
-            list with an int or ``None`` for each positional argument; ``None`` is for what all elements
-            share. An entry for an argument that is a container is one axis for all its tensors or a
-            tuple, list or dict in turn. A negative axis counts from the end. For an ensemble it may be
-            ``None`` altogether.
-        out_axes: where the axis of the elements stands in the results: an int for all, or a tuple or list
-            like the result; ``None`` for a result that does not depend on the element and is given once.
+        fn (Callable, Cell, or CellList): function to vectorize. It is traced in both modes: a Python ``if``
+            or ``while`` on a tensor is compiled, and an element cannot be converted to a Python number. A
+            CellList of equal Cells is an ensemble: element b is computed by Cell b with its Parameters, and
+            Python attributes are read from the first Cell.
+        in_axes (int, tuple, list, or None, optional): batch axis of the arguments. An int holds for all
+            arguments. A tuple or list has an int or ``None`` for each positional argument, or a nested tuple,
+            list, or dict for a container; ``None`` means that all elements share the argument. Negative axes
+            count from the end. Only an ensemble accepts ``None`` as a whole. Default: ``0``.
+        out_axes (int, tuple, list, or None, optional): position of the batch axis in the results. An int
+            holds for all results; a tuple or list has the structure of the result. ``None``: the result does
+            not depend on the element and is returned once. Default: ``0``.
 
     Returns:
-        A function of the arguments of ``fn``, whose mapped Tensors have one axis more than ``fn`` sees, as
-        have its results. Keyword arguments that name positional parameters count as these, others are
-        shared by all elements. Numbers that ``fn`` returns are returned as they are.
-
-    **Parameters** that ``fn`` reads are shared by all elements; assigning one, an attribute or an outer
-    variable would mean a value for each element and raises. **Random numbers**: each element draws
-    numbers of its own, from a generator seeded by one draw of the global one; so they follow
-    ``set_seed``, but are not those of a loop over the elements.
+        Callable: takes the arguments of ``fn``. Batched arguments and results have one more axis than in
+        ``fn``. Keyword arguments that name positional parameters are batched like them; all elements share
+        the others. Python numbers that ``fn`` returns are returned unchanged.
 
     Raises:
-        TypeError: ``fn`` cannot be called.
-        RuntimeError: an axis is no int or None, is out of bounds or belongs to no Tensor; all are None; the
-            number of axes is not that of the arguments or results; the sizes along the axes differ; a
-            result with ``None`` depends on the element; ``fn`` assigns what lives outside of it; the Cells of
-            an ensemble differ in kind, or in the types of their Parameters.
+        TypeError: If ``fn`` is not callable.
+        RuntimeError: In a call, if an axis is invalid or out of bounds, all axes are ``None``, the number of
+            axes does not match the arguments or results, sizes along the axes differ, or a result with axis
+            ``None`` depends on the element. Also if ``fn`` assigns to a variable outside of it, or the Cells
+            of an ensemble differ in class or in the types of their Parameters.
+
+    All elements share the Parameters that ``fn`` reads. Assigning a Parameter, an attribute, or an outer
+    variable raises an error, because each element would assign a different value. Each element draws
+    different random numbers, from a generator that is seeded by one draw of the global generator. They follow
+    ``set_seed``, but differ from the random numbers of a loop over the elements.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops
@@ -99,6 +99,10 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
     >>> print(ms.vmap(ms.grad(dot), (None, 0))(y, x))  # the gradient of each sample
     [[1. 2.]
      [3. 4.]]
+
+    See Also:
+        :func:`mindgrad.grad`, :func:`mindgrad.jit`, :func:`mindgrad.jacobian`,
+        :func:`mindgrad.functional_call`
     """
     check_callable("vmap", fn)
     check_axes("in_axes", in_axes)

@@ -50,44 +50,50 @@ def custom_root(
     tol: float | None = None,
     maxiter: int = 100,
 ) -> Any:
-    """A root ``x`` of ``f(x, *args) = 0``, with the derivative of the implicit function theorem.
+    """Find a root ``x`` of ``f(x, *args) = 0`` that is differentiable implicitly.
 
-    ``∂x/∂a = −(∂f/∂x)⁻¹ ∂f/∂a`` for every tensor ``a`` in ``args``, for weights, and for whatever else ``f``
-    uses; ``initial_guess`` has no derivative. The iteration is not differentiated: its length costs the
-    derivative neither time nor memory. Forward and reverse mode, of every order, under ``vmap``, in both
-    modes.
+    The implicit function theorem gives the derivative ``∂x/∂a = −(∂f/∂x)⁻¹ ∂f/∂a`` for every tensor ``a`` in
+    ``args``, for Parameters, and for other tensors that ``f`` uses. The derivative with respect to
+    ``initial_guess`` is zero. The iteration is not differentiated, so the time and memory of the derivative
+    do not depend on the number of iterations. Forward and reverse mode of any order and ``vmap`` are
+    supported in both execution modes.
 
     Args:
-        f: a function or Cell; gives what has the structure, shapes and types of ``initial_guess``. Once more
-            than its value is needed it is traced as if it were compiled, in PYNATIVE_MODE too.
-        initial_guess: where the search begins: a Tensor of a floating-point or complex type, or a tuple,
-            list or dict of such, of one precision. Complex unknowns are sought as their real and imaginary
-            parts: ``f`` need not be holomorphic.
-        solve: finds the root: ``solve(f, initial_guess) -> x``, where this ``f`` takes ``x`` alone. A
-            ``while`` on tensors is what one writes in it. By default Newton's method, with steps that are
-            halved while they make the residual longer.
-        tangent_solve: solves the linear systems of the derivative (and of Newton's method): ``(matvec, b) ->
-            x``, or one of ``"dense"`` (LU of the Jacobian), ``"diagonal"`` (each element of ``f`` depends on
-            the same element of ``x`` alone), ``"cg"`` (symmetric positive definite), ``"bicgstab"``. By
-            default ``"diagonal"`` where the program shows that it is right, else ``"dense"`` for up to
-            1000 unknowns, else ``"bicgstab"``.
-        has_aux: whether ``solve`` gives ``(x, aux)``, and so this function; with the built-in solver ``aux``
-            is a :class:`SolverInfo`.
-        args: further arguments of ``f``.
-        tol: the built-in solver ends when a step changes no element by more than ``tol * (1 + max|x|)``; by
-            default 1e-12 in float64, 1e-6 in float32.
-        maxiter: the largest number of its steps.
+        f (Callable or Cell): function of ``x`` and ``args``. It returns the structure, shapes, and dtypes of
+            ``initial_guess``. To compute more than its value, mindgrad traces it like a compiled function, in
+            PYNATIVE_MODE too.
+        initial_guess (Tensor, tuple, list, or dict): start of the search: Tensors of one floating-point or
+            complex dtype. Complex unknowns are split into real and imaginary parts, so ``f`` need not be
+            holomorphic.
+        solve (Callable, optional): solver ``solve(f, initial_guess) -> x``, where ``f`` takes only ``x``. It
+            can contain a ``while`` loop on tensors. ``None``: Newton's method, with step halving if the
+            residual increases. Default: ``None``.
+        tangent_solve (Callable or str, optional): solver of the linear systems of the derivative and of
+            Newton's method: a function ``(matvec, b) -> x``, or ``"dense"`` (LU factorization of the
+            Jacobian), ``"diagonal"`` (each element of ``f`` depends only on the same element of ``x``),
+            ``"cg"`` (symmetric positive definite), or ``"bicgstab"``. ``None``: ``"diagonal"`` if the traced
+            function shows that it is exact, else ``"dense"`` for up to 1000 unknowns, else ``"bicgstab"``.
+            Default: ``None``.
+        has_aux (bool, optional): whether ``solve`` returns ``(x, aux)``, and this function too. For the
+            built-in solver, ``aux`` is a :class:`SolverInfo`. Default: ``False``.
+        args (tuple or list, optional): further arguments of ``f``. Default: ``()``.
+        tol (float, optional): the built-in solver stops when a step changes no element by more than
+            ``tol * (1 + max|x|)``. ``None``: 1e-12 in float64, 1e-6 in float32. Default: ``None``.
+        maxiter (int, optional): maximum number of steps of the built-in solver. Default: ``100``.
 
     Returns:
-        The root, with the structure of ``initial_guess``; with ``has_aux`` ``(root, aux)``. A search that
-        does not converge is no error, since a compiled program cannot raise: the result is the last point
-        (possibly NaN), the derivative that of the theorem at this point, which is then no derivative of
-        anything. ``has_aux=True`` tells: ``aux.converged``. Without it there is a warning in eager mode,
-        once for each line; a compiled program and ``vmap`` give none.
+        Tensor, tuple, list, or dict: the root, with the structure of ``initial_guess``. With ``has_aux``,
+        ``(root, aux)``.
+
+        If the search does not converge, the result is the last point, possibly NaN, and the derivative is
+        meaningless. Check ``aux.converged`` with ``has_aux=True``. Without ``has_aux``, eager mode issues a
+        warning once for each line; compiled functions and ``vmap`` do not warn.
 
     Raises:
-        TypeError: an argument is no function or Tensor, or of another type; ``f`` gives another structure.
-        ValueError: ``f`` or ``solve`` gives another shape; ``tangent_solve`` has no such name.
+        TypeError: If an argument has an unsupported type, or the structure of the result of ``f`` differs
+            from ``initial_guess``.
+        ValueError: If the result of ``f`` or ``solve`` has a different shape, or ``tangent_solve`` is not a
+            known solver name.
 
     >>> import mindgrad as ms
     >>> def cube_root(a):
@@ -95,9 +101,13 @@ def custom_root(
     >>> a = ms.Tensor(8.0)
     >>> print(f"{cube_root(a).item():.4f} {ms.grad(cube_root)(a).item():.5f}")  # 1/12
     2.0000 0.08333
-    >>> x, info = ms.custom_root(lambda x: x * x + 1, ms.Tensor(1.0), has_aux=True)  # there is none
+    >>> x, info = ms.custom_root(lambda x: x * x + 1, ms.Tensor(1.0), has_aux=True)  # without a real root
     >>> print(info.converged)
     False
+
+    See Also:
+        :func:`mindgrad.fixed_point`, :func:`mindgrad.argmin`, :func:`mindgrad.custom_linear_solve`,
+        :func:`mindgrad.odeint`
     """
     owner = "custom_root"
     function, unknowns, start, structure = _equation(owner, f, initial_guess, args)
@@ -125,33 +135,46 @@ def fixed_point(
     tol: float | None = None,
     maxiter: int = 1000,
 ) -> Any:
-    """A fixed point ``x = f(x, *args)``, with the derivative of the implicit function theorem.
+    """Find a fixed point ``x = f(x, *args)`` that is differentiable implicitly.
 
-    ``∂x/∂a = (1 − ∂f/∂x)⁻¹ ∂f/∂a``. All is as in :func:`custom_root`; the built-in solver applies ``f`` again
-    and again, which converges where ``f`` is a contraction.
+    The derivative is ``∂x/∂a = (1 − ∂f/∂x)⁻¹ ∂f/∂a``, as for :func:`custom_root`. The built-in solver applies
+    ``f`` repeatedly, which converges if ``f`` is a contraction.
 
     Args:
-        f: a function or Cell; gives what has the structure, shapes and types of ``initial_guess``.
-        initial_guess: where the iteration begins.
-        solve: ``solve(f, initial_guess) -> x``, of the user.
-        tangent_solve: solves the linear systems of the derivative, as for :func:`custom_root`.
-        has_aux: whether ``(x, aux)`` is given back; of the built-in solver a :class:`SolverInfo`.
-        args: further arguments of ``f``.
-        tol: the iteration ends when ``f`` changes no element by more than ``tol * (1 + max|x|)``; by default
-            1e-12 in float64, 1e-6 in float32.
-        maxiter: the largest number of applications.
+        f (Callable or Cell): function of ``x`` and ``args``. It returns the structure, shapes, and dtypes of
+            ``initial_guess``.
+        initial_guess (Tensor, tuple, list, or dict): start of the iteration: Tensors of one floating-point or
+            complex dtype.
+        solve (Callable, optional): solver ``solve(f, initial_guess) -> x``. ``None``: repeated application of
+            ``f``. Default: ``None``.
+        tangent_solve (Callable or str, optional): solver of the linear systems of the derivative, as for
+            :func:`custom_root`. Default: ``None``.
+        has_aux (bool, optional): whether to return ``(x, aux)``. For the built-in solver, ``aux`` is a
+            :class:`SolverInfo`. Default: ``False``.
+        args (tuple or list, optional): further arguments of ``f``. Default: ``()``.
+        tol (float, optional): the iteration stops when ``f`` changes no element by more than
+            ``tol * (1 + max|x|)``. ``None``: 1e-12 in float64, 1e-6 in float32. Default: ``None``.
+        maxiter (int, optional): maximum number of applications of ``f``. Default: ``1000``.
 
     Returns:
-        The fixed point, with ``has_aux`` ``(x, aux)``. Without convergence the last point, as there.
+        Tensor, tuple, list, or dict: the fixed point, with the structure of ``initial_guess``. With
+        ``has_aux``, ``(x, aux)``. If the iteration does not converge, the result is the last point, as for
+        :func:`custom_root`.
 
     Raises:
-        TypeError, ValueError: as :func:`custom_root`.
+        TypeError: If an argument has an unsupported type, or the structure of the result of ``f`` differs
+            from ``initial_guess``.
+        ValueError: If the result of ``f`` or ``solve`` has a different shape, or ``tangent_solve`` is not a
+            known solver name.
 
     >>> import mindgrad as ms
     >>> def halved(a):  # Heron's iteration: the square root
     ...     return ms.fixed_point(lambda x, a: (x + a / x) / 2, ms.Tensor(1.0), args=(a,))
     >>> print(f"{halved(ms.Tensor(4.0)).item():.4f} {ms.grad(halved)(ms.Tensor(4.0)).item():.4f}")
     2.0000 0.2500
+
+    See Also:
+        :func:`mindgrad.custom_root`, :func:`mindgrad.argmin`
     """
     owner = "fixed_point"
     check_callable(owner, f)
@@ -189,34 +212,45 @@ def argmin(
     tol: float | None = None,
     maxiter: int = 100,
 ) -> Any:
-    """A local minimum ``x`` of ``f(x, *args)``, with the derivative of the implicit function theorem.
+    """Find a local minimizer of ``f(x, *args)`` that is differentiable implicitly.
 
-    At a minimum ``∇f = 0``, so ``∂x/∂a = −(∇²f)⁻¹ ∂(∇f)/∂a``. All is as in :func:`custom_root`; the built-in
-    solver makes Newton steps, or steps down the gradient where these do not lead down, which are halved until
-    ``f`` has decreased (Armijo's condition).
+    At a minimum ``∇f = 0``, so ``∂x/∂a = −(∇²f)⁻¹ ∂(∇f)/∂a``, as for :func:`custom_root`. The built-in solver
+    takes Newton steps, or gradient steps if a Newton step does not descend. It halves a step until ``f``
+    decreases sufficiently (Armijo's condition).
 
     Args:
-        f: a function or Cell that gives a real Tensor of one element.
-        initial_guess: where the search begins.
-        solve: ``solve(f, initial_guess) -> x``, of the user: it is given the objective ``f``, and may end at
-            any point where the gradient is zero.
-        tangent_solve: solves the linear systems of the derivative, as for :func:`custom_root`.
-        has_aux: whether ``(x, aux)`` is given back; of the built-in solver a :class:`SolverInfo`.
-        args: further arguments of ``f``.
-        tol, maxiter: as for :func:`custom_root`.
+        f (Callable or Cell): objective function of ``x`` and ``args``. It returns a real Tensor of one
+            element.
+        initial_guess (Tensor, tuple, list, or dict): start of the search: Tensors of one floating-point or
+            complex dtype.
+        solve (Callable, optional): solver ``solve(f, initial_guess) -> x``. It receives the objective ``f``
+            and may return any point where the gradient is zero. ``None``: Newton's method. Default: ``None``.
+        tangent_solve (Callable or str, optional): solver of the linear systems of the derivative, as for
+            :func:`custom_root`. Default: ``None``.
+        has_aux (bool, optional): whether to return ``(x, aux)``. For the built-in solver, ``aux`` is a
+            :class:`SolverInfo`. Default: ``False``.
+        args (tuple or list, optional): further arguments of ``f``. Default: ``()``.
+        tol (float, optional): the built-in solver stops when a step changes no element by more than
+            ``tol * (1 + max|x|)``. ``None``: 1e-12 in float64, 1e-6 in float32. Default: ``None``.
+        maxiter (int, optional): maximum number of steps of the built-in solver. Default: ``100``.
 
     Returns:
-        The minimum, with ``has_aux`` ``(x, aux)``. Without convergence the last point, as there.
+        Tensor, tuple, list, or dict: the minimizer, with the structure of ``initial_guess``. With
+        ``has_aux``, ``(x, aux)``. If the search does not converge, the result is the last point, as for
+        :func:`custom_root`.
 
     Raises:
-        TypeError: as :func:`custom_root`.
-        ValueError: ``f`` gives more than one element.
+        TypeError: If an argument or the result of ``f`` has an unsupported type.
+        ValueError: If ``f`` returns more than one element, or ``tangent_solve`` is not a known solver name.
 
     >>> import mindgrad as ms
     >>> def ridge(weight):  # of (x - 3)² + weight x²: 3 / (1 + weight)
     ...     return ms.argmin(lambda x: ((x - 3) ** 2 + weight * x * x).sum(), ms.Tensor([0.0]))
     >>> print(ridge(ms.Tensor(0.5)), ms.grad(ridge)(ms.Tensor(0.5)))
     [2.] -1.3333334
+
+    See Also:
+        :func:`mindgrad.custom_root`, :func:`mindgrad.fixed_point`
     """
     owner = "argmin"
     check_callable(owner, f)
@@ -262,36 +296,38 @@ def custom_linear_solve(
     tol: float | None = None,
     maxiter: int | None = None,
 ) -> Any:
-    """The solution ``x`` of ``matvec(x) = b``, with derivatives that are linear systems again.
+    """Solve the linear system ``matvec(x) = b`` with derivatives of any order.
 
-    ``ẋ = A⁻¹ (ḃ − Ȧ x)`` and ``b̄ = A⁻ᵀ x̄``: the solver is not differentiated, in no order. The transposed
-    product is derived from ``matvec``. ``A`` depends on whatever ``matvec`` uses, weights too, and is
-    differentiated with respect to it.
+    The derivatives are ``ẋ = A⁻¹ (ḃ − Ȧ x)`` and ``b̄ = A⁻ᵀ x̄``, so the solver itself is never
+    differentiated. mindgrad derives the transposed product from ``matvec``. The solution is differentiable
+    with respect to ``b`` and all tensors that ``matvec`` uses, including Parameters.
 
     Args:
-        matvec: a linear function of what has the structure of ``b``, giving the same; it is traced as if it
-            were compiled.
-        b: the right-hand side: a Tensor of a floating-point or complex type, or a tuple, list or dict of
-            such, of one precision.
-        solve: ``"auto"``, ``"dense"``, ``"diagonal"``, ``"cg"`` or ``"bicgstab"``, see
-            :func:`custom_root`; or a function ``(matvec, b) -> x`` of the user, which is traced and may use
-            its arguments and constants only.
-        transpose_solve: the same for the transposed system, if complex that of the conjugate transpose; by
-            default ``solve``, with the transposed product.
-        symmetric: whether ``A`` is symmetric, if complex Hermitian: its transpose is then not derived.
-        has_aux: whether a :class:`SolverInfo` with the residual is given back too (``iterations`` is -1: not
-            counted).
-        tol, maxiter: of ``"cg"`` and ``"bicgstab"``: the residual relative to ``b`` at which they end, by
-            default 1e-12 in float64 and 1e-6 in float32; the largest number of trips, by default ten
-            for each unknown.
+        matvec (Callable): linear function that maps the structure of ``b`` to the same structure. It is
+            traced like a compiled function.
+        b (Tensor, tuple, list, or dict): right-hand side: Tensors of one floating-point or complex dtype.
+        solve (str or Callable, optional): ``"auto"``, ``"dense"``, ``"diagonal"``, ``"cg"``, or
+            ``"bicgstab"``, see :func:`custom_root`; or a function ``(matvec, b) -> x``, which is traced and
+            may use only its arguments and constants. Default: ``"auto"``.
+        transpose_solve (str or Callable, optional): solver of the transposed system; for complex systems, of
+            the conjugate transpose. ``None``: ``solve``. Default: ``None``.
+        symmetric (bool, optional): whether ``A`` is symmetric (Hermitian if complex). The transposed product
+            is then not derived. Default: ``False``.
+        has_aux (bool, optional): whether to return also a :class:`SolverInfo` with the residual. Its
+            ``iterations`` are -1, which means not counted. Default: ``False``.
+        tol (float, optional): residual relative to ``b`` at which ``"cg"`` and ``"bicgstab"`` stop. ``None``:
+            1e-12 in float64, 1e-6 in float32. Default: ``None``.
+        maxiter (int, optional): maximum number of iterations of ``"cg"`` and ``"bicgstab"``. ``None``: ten
+            for each unknown. Default: ``None``.
 
     Returns:
-        ``x``, with ``has_aux`` ``(x, info)``. Without convergence the last vector, which may be NaN (so that
-        of a singular matrix is).
+        Tensor, tuple, list, or dict: the solution, with the structure of ``b``. With ``has_aux``,
+        ``(x, info)``. If the solver does not converge, or the matrix is singular, the result is the last
+        vector, possibly NaN.
 
     Raises:
-        TypeError: ``b`` or ``matvec(b)`` has another type; ``matvec`` gives another structure.
-        ValueError: a shape is another; ``solve`` has no such name; ``matvec`` is not linear.
+        TypeError: If ``b`` or ``matvec(b)`` has an unsupported type, or their structures differ.
+        ValueError: If shapes do not match, ``solve`` is not a known solver name, or ``matvec`` is not linear.
 
     >>> import mindgrad as ms
     >>> a = ms.Tensor([[4.0, 1.0], [1.0, 3.0]])
@@ -302,6 +338,9 @@ def custom_linear_solve(
     [0.09090909 0.6363636 ]
     >>> print(ms.grad(lambda b: solved(b)[0])(b))  # the first row of the inverse
     [ 0.27272728 -0.09090909]
+
+    See Also:
+        :func:`mindgrad.custom_root`, :func:`mindgrad.scipy.sparse.linalg.cg`
     """
     owner = "custom_linear_solve"
     check_callable(owner, matvec)

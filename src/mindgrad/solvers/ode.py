@@ -50,12 +50,13 @@ _SAFETY, _SHRINK, _GROW = 0.9, 0.2, 10.0
 
 
 class OdeInfo(NamedTuple):
-    """Statistics of :func:`odeint`: tensors, which have no derivative.
+    """Statistics of :func:`odeint`, as tensors without derivatives.
 
     Attributes:
-        steps: the number of steps tried.
-        rejected: the number of steps whose error was too large, and which were tried again shorter.
-        converged: whether the last time was reached.
+        steps (Tensor): number of attempted steps.
+        rejected (Tensor): number of steps that were repeated with a smaller size because their error was too
+            large.
+        converged (Tensor): whether the solver reached the last time.
     """
 
     steps: Tensor
@@ -90,46 +91,53 @@ def odeint(
     adjoint: bool = False,
     has_aux: bool = False,
 ) -> Any:
-    """The solution of ``dy/dt = f(y, t, *args)`` with ``y(t[0]) = y0``, at the times ``t``.
+    """Solve the initial value problem ``dy/dt = f(y, t, *args)``, ``y(t[0]) = y0``.
 
-    Adaptive Runge–Kutta steps (Dormand–Prince, order 5) whose error is estimated to stay below ``atol + rtol
-    |y|`` in each step; the solution at the times between is interpolated to order 4, so that ``t`` does not
-    set the steps. For problems that are not stiff.
-
-    **Derivatives** with respect to ``y0``, ``t``, ``args`` and whatever else ``f`` uses (weights), of two
-    kinds:
-
-    - *direct* (the default): of the steps that were made, their lengths taken as constants. It is exact for
-      the computed solution up to rounding, exists in forward and reverse mode and to any order; compiled, its
-      memory is bounded whatever the number of steps (``docs/graph_mode.md``), eager it grows with them.
-    - ``adjoint=True``: the adjoint equation, solved backwards from the solution at the last time (L. S.
-      Pontryagin; R. T. Q. Chen et al., *Neural Ordinary Differential Equations*, 2018). It keeps nothing of
-      the steps, but its gradient is only as exact as ``rtol`` and ``atol``, and the way back is unstable
-      where the way forth damps. That is why it is not the default.
+    The solver takes adaptive Runge–Kutta steps (Dormand–Prince, order 5) and keeps the
+    estimated error of each step below ``atol + rtol |y|``. Values at the times ``t`` are interpolated to order 4, so ``t``
+    does not influence the steps. The method is meant for nonstiff problems.
 
     Args:
-        f: a function or Cell ``f(y, t, *args)`` that gives the slope, with structure, shapes and types of
-            ``y0``; ``t`` is a Tensor without axes.
-        y0: the state at ``t[0]``: a Tensor of a floating-point or complex type, or a tuple, list or dict of
-            such, of one precision.
-        t: the times, a Tensor of one axis, rising or falling; it is converted to the type of ``y0``, or of
-            its real part.
-        *args: further arguments of ``f``.
-        rtol, atol: the tolerances; by default 1e-7 and 1e-9 in float64, 1e-4 and 1e-6 in float32.
-        max_steps: the largest number of steps.
-        adjoint: whether reverse mode solves the adjoint equation.
-        has_aux: whether an :class:`OdeInfo` is given back too.
+        f (Callable or Cell): right-hand side ``f(y, t, *args)``. It returns the structure, shapes, and dtypes
+            of ``y0``; ``t`` is a scalar Tensor.
+        y0 (Tensor, tuple, list, or dict): state at ``t[0]``: Tensors of one floating-point or complex dtype.
+        t (Tensor): increasing or decreasing times, a 1-D Tensor. It is converted to the dtype of ``y0``, or
+            of its real part.
+        *args (Any): further arguments of ``f``.
+        rtol (float, optional): relative tolerance. ``None``: 1e-7 in float64, 1e-4 in float32. Default:
+            ``None``.
+        atol (float, optional): absolute tolerance. ``None``: 1e-9 in float64, 1e-6 in float32. Default:
+            ``None``.
+        max_steps (int, optional): maximum number of steps. Default: ``100000``.
+        adjoint (bool, optional): whether reverse mode solves the adjoint equation, see below. Default:
+            ``False``.
+        has_aux (bool, optional): whether to return also an :class:`OdeInfo`. Default: ``False``.
 
     Returns:
-        The states at the times, with the structure of ``y0`` and one axis more in front, of the length of
-        ``t``; with ``has_aux`` ``(states, info)``. States that are not reached, because ``max_steps`` are
-        made or the step becomes too short for its type (a pole, a stiff problem), are NaN, and
-        ``info.converged`` is False; without ``has_aux`` eager mode gives a warning, once for each line.
+        Tensor, tuple, list, or dict: the states at the times ``t``, with the structure of ``y0`` and an
+        additional first axis of the length of ``t``. With ``has_aux``, ``(states, info)``.
+
+        If the solver needs more than ``max_steps`` steps, or the step size underflows (at a pole, or for a
+        stiff problem), the remaining states are NaN and ``info.converged`` is False. Without ``has_aux``,
+        eager mode issues a warning once for each line.
 
     Raises:
-        TypeError: ``f`` is no function, ``y0``, ``t`` or the slope no Tensor of the right type.
-        ValueError: the slope has another shape; ``t`` has not one axis, or neither rises nor falls (states
-            are NaN where the times are known only to a compiled program).
+        TypeError: If ``f`` is not callable, or ``y0``, ``t``, or the result of ``f`` is not a Tensor of a
+            supported dtype.
+        ValueError: If the result of ``f`` has a different shape, or ``t`` is not 1-D or not monotonic. If
+            ``t`` is unknown at compile time, nonmonotonic times give NaN instead.
+
+    Derivatives with respect to ``y0``, ``t``, ``args``, and other tensors that ``f`` uses, such as
+    Parameters, are computed in one of two ways:
+
+    - *Direct* (default): mindgrad differentiates the steps of the solver, with fixed step sizes. The
+      derivative of the computed solution is exact up to rounding, in forward and reverse mode and to any
+      order. The memory of a compiled function is bounded for any number of steps (``docs/graph_mode.md``);
+      eager memory grows with the steps.
+    - ``adjoint=True``: reverse mode solves the adjoint equation backward in time, from the solution at the
+      last time (L. S. Pontryagin; R. T. Q. Chen et al., *Neural Ordinary Differential Equations*, 2018). It
+      stores nothing for the steps. Its gradient is only as accurate as ``rtol`` and ``atol``, and the
+      backward solution is unstable if the forward solution is damped.
 
     >>> import mindgrad as ms
     >>> def decay(rate):
@@ -137,6 +145,9 @@ def odeint(
     >>> y, slope = ms.value_and_grad(decay)(ms.Tensor(2.0))
     >>> print(f"{y.item():.4f} {slope.item():.4f}")  # exp(-2), -exp(-2)
     0.1353 -0.1353
+
+    See Also:
+        :func:`mindgrad.custom_root`, :func:`mindgrad.grad`
     """
     owner = "odeint"
     check_callable(owner, f)

@@ -24,13 +24,13 @@ _FLATTER = 0.25  # the part of its squared length that a gradient keeps at most 
 
 
 class SolverInfo(NamedTuple):
-    """Statistics of a built-in solver: tensors, which have no derivative.
+    """Statistics of a built-in solver, as tensors without derivatives.
 
     Attributes:
-        iterations: the number of steps that were taken.
-        error: the largest change of an element that the last step proposed; for a linear system the norm of
-            the residual relative to that of the right-hand side.
-        converged: whether ``error`` is below the tolerance.
+        iterations (Tensor): number of steps.
+        error (Tensor): largest change of an element that the last step proposed. For a linear system, the
+            norm of the residual relative to the norm of the right-hand side.
+        converged (Tensor): whether ``error`` is below the tolerance.
     """
 
     iterations: Tensor
@@ -150,7 +150,7 @@ def _descended(
 def iterated(
     function: Function, start: Sequence[Value], tol: float, maxiter: int
 ) -> tuple[list[Value], SolverInfo]:
-    """``x + (f(x) - x)`` until it does not change any more."""
+    """Iterate ``x + (f(x) - x)`` until it no longer changes."""
     xs = [held(x) for x in start]
     outside = [held(x) for x in function.outside]
 

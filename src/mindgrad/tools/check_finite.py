@@ -18,22 +18,25 @@ __all__ = ["check_finite"]
 
 @explains_keywords
 def check_finite(x: Tensor, message: str = "") -> Tensor:
-    """``x`` itself, after a look whether all its elements are finite.
+    """Return ``x`` unchanged, and raise an error if an element is NaN or infinite.
 
     Args:
-        x: a tensor of any shape and type.
-        message: what the error begins with, for example the name of the value.
+        x (Tensor): tensor of any shape and dtype.
+        message (str, optional): start of the error message, such as the name of the value. Default: ``""``.
 
     Returns:
-        ``x``: its derivative is that of the identity.
+        Tensor: ``x``. Its derivative is the derivative of the identity.
 
     Raises:
-        FloatingPointError: an element is NaN or infinite; a compiled program raises when it has run.
-        TypeError: ``x`` is no Tensor, or ``message`` no string.
+        FloatingPointError: If an element is NaN or infinite. A compiled function raises it after it has run.
+        TypeError: If ``x`` is not a Tensor, or ``message`` is not a string.
 
     >>> import mindgrad as ms
     >>> print(ms.check_finite(ms.Tensor([1.0, 2.0]), "the energy"))
     [1. 2.]
+
+    See Also:
+        :func:`mindgrad.check_grad`, :func:`mindgrad.set_context`, :func:`mindgrad.ops.isfinite`
     """
     of_type(x, Tensor, "check_finite", "x")
     of_type(message, str, "check_finite", "message")

@@ -46,42 +46,46 @@ def check_grad(
     seed: int = 0,
     raise_exception: bool = False,
 ) -> GradientCheck:
-    """Compares the derivatives of ``fn`` with central differences of its values.
+    """Compare the derivatives of ``fn`` with central differences of its values.
+
+    Derivatives are computed in the dtypes of the arguments. The differences are computed in float64 if ``fn``
+    supports it, and by the complex step if ``fn`` is analytic. Parameters keep their values.
 
     Args:
-        fn: a function or Cell with real floating-point results of any shape; it must give the same results
-            when it is called again.
-        args: its argument, or a tuple or list of several: Tensors, floats, containers of these; what has no
-            derivative (integers, bools, strings) is a constant.
-        order: 1 for the derivatives of ``fn``; 2 for those and the derivatives of its gradient.
-        modes: the modes that are checked, of ``"forward"`` and ``"reverse"``.
-        weights: the Parameters that are checked too; by default the trainable ones of a Cell.
-        tolerance: the error that is allowed, as a part of the largest slope of the argument; by default
-            1e-6 for derivatives in Float64, 1e-3 in Float32, 5e-2 in shorter types.
-        max_entries: the number of entries up to which every entry of an argument or of the results is
-            checked; beyond, random directions.
-        directions: the number of random directions.
-        seed: the seed of the directions.
-        raise_exception: whether a wrong derivative raises.
+        fn (Callable or Cell): deterministic function with real floating-point results of any shape.
+        args (Tensor, float, container, tuple, or list): its argument, or a tuple or list of arguments:
+            Tensors, floats, and containers of these. Integers, bools, and strings are constants.
+        order (int, optional): 1 to check the derivatives of ``fn``; 2 to check also the derivatives of its
+            gradient. Default: ``1``.
+        modes (tuple or list of str, optional): modes to check. Default: ``("forward", "reverse")``.
+        weights (ParameterTuple, list, tuple, or Parameter, optional): Parameters to check, too. ``None``: the
+            trainable Parameters of a Cell. Default: ``None``.
+        tolerance (float, optional): allowed error relative to the largest slope of the argument. ``None``:
+            1e-6 for derivatives in float64, 1e-3 in float32, and 5e-2 in shorter dtypes. Default: ``None``.
+        max_entries (int, optional): check each entry of an argument or result with at most this many entries;
+            check larger ones along random directions. Default: ``64``.
+        directions (int, optional): number of random directions. Default: ``8``.
+        seed (int, optional): seed of the random directions. Default: ``0``.
+        raise_exception (bool, optional): whether a wrong derivative raises an error. Default: ``False``.
 
     Returns:
-        A :class:`GradientCheck`: ``ok``, ``rows``, as text a table, and ``plot(path)``.
+        GradientCheck: with the attributes ``ok`` (bool) and ``rows`` and the method ``plot(path)``. ``print``
+        shows it as a table.
 
     Raises:
-        AssertionError: with ``raise_exception``, a derivative is wrong or a difference unclear; the text is
-            the table.
-        TypeError: ``fn`` is no function; a result is complex, or none is floating-point.
-        ValueError: ``order``, ``modes`` or a number is out of its range; ``fn`` gives other results when it
-            is called again, or results that are not finite; nothing can be differentiated.
-
-    Derivatives are taken in the element types of the arguments; the differences that they are compared with
-    are computed in Float64 where ``fn`` allows that, and by the complex step where ``fn`` is analytic.
-    Parameters have their values again afterwards.
+        AssertionError: If ``raise_exception`` is set and a derivative is wrong or cannot be decided. The
+            message contains the table.
+        TypeError: If ``fn`` is not callable, a result is complex, or no result is floating-point.
+        ValueError: If ``order``, ``modes``, or a number is out of range, ``fn`` returns different or
+            non-finite results when it is called again, or no argument is differentiable.
 
     >>> import mindgrad as ms
     >>> x = ms.Tensor([0.5, 2.0])
     >>> ms.check_grad(lambda x: ms.ops.sin(x) * x, x, order=2).ok
     True
+
+    See Also:
+        :func:`mindgrad.check_finite`, :func:`mindgrad.grad`, :func:`mindgrad.explain`
     """
     check_callable("check_grad", fn)
     _check_options(order, modes, max_entries, directions, tolerance)

@@ -74,14 +74,15 @@ class Drawing:
     """The result of :func:`draw`.
 
     Args:
-        title: the heading of the picture.
-        graph: the program.
-        inputs, outputs: names of its inputs, and of its outputs as far as they are known.
+        title (str): title of the figure.
+        graph (Graph): the traced program.
+        inputs (list of str): names of its inputs.
+        outputs (list of str, optional): known names of its outputs. Default: ``()``.
 
     Attributes:
-        title: the heading.
-        rows: the number of rows.
-        folding: what a row stands for: ``"line"``, ``"block of lines"``, ``"function"`` or ``"file"``.
+        title (str): title of the figure.
+        rows (int): number of rows.
+        folding (str): unit of a row: ``"line"``, ``"block of lines"``, ``"function"``, or ``"file"``.
     """
 
     def __init__(self, title: str, graph: Graph, inputs: Sequence[str], outputs: Sequence[str] = ()) -> None:
@@ -108,11 +109,11 @@ class Drawing:
 
     @property
     def size(self) -> str:
-        """The number of rows, and what they stand for, in words."""
+        """Return the number of rows and their unit as a string."""
         return f"{self.rows} row{'s' * (self.rows != 1)}, one for each {self.folding}"
 
     def svg(self) -> str:
-        """The picture as SVG."""
+        """Return the figure as SVG."""
         buffer = io.StringIO()
         self._figure(lambda figure: figure.savefig(buffer, format="svg"))
         return buffer.getvalue()
@@ -123,10 +124,13 @@ class Drawing:
         return text[text.index("<svg") :]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture to a file.
+        """Write the figure to a file.
+
+        Args:
+            path (str or PathLike): file name that ends in ``.svg``, ``.png``, or ``.pdf``.
 
         Raises:
-            ValueError: the name does not end in ``.svg``, ``.png`` or ``.pdf``.
+            ValueError: If the name has another ending.
         """
         check_picture("draw", path)
         self._figure(lambda figure: figure.savefig(path, dpi=150))
@@ -418,22 +422,25 @@ def _inner(equation: Equation) -> Iterator[tuple[Graph, Sequence[Any]]]:
 
 
 def draw(fn: Callable[..., Any], *args: Any, order: int = 0, rewrites: bool = True, **kwargs: Any) -> Drawing:
-    """A picture of a function and of its derivative, side by side, a row for each line.
+    """Draw a function and its derivative side by side, a row for each source line.
 
     Args:
-        fn: a function, Cell, gradient function (``value_and_grad(net)``), or compiled function.
-        args, kwargs: what it is called with.
-        order: the order of the derivative to draw, with respect to the first argument: 0 for ``fn`` itself.
-        rewrites: whether the program is drawn as it is compiled, or as the function and the rules of
-            differentiation have it.
+        fn (Callable or Cell): function, Cell, gradient function such as ``value_and_grad(net)``, or compiled
+            function.
+        *args (Any): positional arguments of ``fn``.
+        order (int, optional): order of the derivative with respect to the first argument; 0 for ``fn``
+            itself. Default: ``0``.
+        rewrites (bool, optional): whether to draw the optimized program. ``False``: draw the function and the
+            differentiation rules as written. Default: ``True``.
+        **kwargs (Any): keyword arguments of ``fn``.
 
     Returns:
-        A :class:`Drawing`: ``save("net.svg")`` writes it, as SVG, PNG or PDF; a notebook shows it.
+        Drawing: a notebook displays it, and ``save("net.svg")`` writes it as SVG, PNG, or PDF.
 
     Raises:
-        TypeError: ``fn`` is no function or Cell.
-        ValueError: ``order`` is negative.
-        ModuleNotFoundError: the picture is asked for, and matplotlib is not installed.
+        TypeError: If ``fn`` is not callable.
+        ValueError: If ``order`` is negative.
+        ModuleNotFoundError: If the figure is rendered and Matplotlib is not installed.
 
     >>> import mindgrad as ms
     >>> def u(x):
@@ -442,6 +449,9 @@ def draw(fn: Callable[..., Any], *args: Any, order: int = 0, rewrites: bool = Tr
     >>> drawing = ms.draw(ms.value_and_grad(u), ms.Tensor([1.0, 2.0]))
     >>> drawing.rows, drawing.folding
     (2, 'line')
+
+    See Also:
+        :func:`mindgrad.explain`, :func:`mindgrad.source`
     """
     check_callable("draw", fn)
     program = traced_derivative("draw", fn, args, kwargs, order, rewrites)

@@ -30,26 +30,31 @@ _lock = threading.Lock()
 
 @explains_keywords
 def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Explanation]:
-    """A function that reports how ``fn`` is compiled for given arguments.
+    """Return a function that reports how ``fn`` is compiled for given arguments.
+
+    The function is traced twice, as in graph mode, whatever the mode is. Nothing is computed and Parameters
+    do not change. Output that ``fn`` prints during tracing appears twice.
 
     Args:
-        fn: a function, Cell, gradient function (``grad(f)``, ``GradOperation(...)(net)``), or compiled
-            function.
-        compiled: whether XLA compiles both programs too, and tells how long that takes and what memory a call
-            needs. Nothing is run.
+        fn (Callable or Cell): function, Cell, gradient function such as ``grad(f)``, or compiled function.
+        compiled (bool, optional): whether to compile both programs with XLA, and report the compile time and
+            the memory of a call. The programs do not run. Default: ``False``.
 
     Returns:
-        A function of the arguments of ``fn``. It gives an :class:`Explanation`: the rewrites that were
-        applied, each with its law; the number of equations, and the estimated arithmetic and traffic of
-        memory (``tools.cost``), without rewrites and with them; which of the user's lines they belong to;
-        and the programs themselves. It prints as a table; ``show()`` uses colours on a terminal, a notebook
-        shows it as HTML, and ``json()`` gives it as text for programs.
+        Callable: takes the arguments of ``fn`` and returns an :class:`Explanation`. It contains
+
+        - the applied rewrites with the identity on which each is based,
+        - the number of equations and the estimated arithmetic and memory traffic, before and after the
+          rewrites,
+        - the source lines to which they belong,
+        - the two programs.
+
+        ``print`` shows it as a table, ``show()`` adds colors on a terminal, a notebook displays HTML, and
+        ``json()`` returns a JSON string.
 
     Raises:
-        TypeError: ``fn`` is no function or Cell; ``compiled`` is no bool, such as an argument of ``fn``.
-
-    The function is traced twice as in graph mode, whatever the mode; nothing is computed, and no Parameter
-    changes. What its Python prints while it is traced is printed twice.
+        TypeError: If ``fn`` is not callable, or ``compiled`` is not a bool, for example because it is an
+            argument of ``fn``.
 
     >>> import mindgrad as ms
     >>> found = ms.explain(ms.grad(lambda x: ms.ops.exp(x)))(ms.Tensor([1.0, 2.0]))
@@ -59,6 +64,9 @@ def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Exp
     graph(a: Float32[2])
       b: Float32[2] = exp(a)
       return b
+
+    See Also:
+        :func:`mindgrad.draw`, :func:`mindgrad.source`, :func:`mindgrad.jit`
     """
     check_callable("explain", fn)
     if not isinstance(compiled, bool):

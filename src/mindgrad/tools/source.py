@@ -40,13 +40,14 @@ LANGUAGES = tuple(_TARGETS)
 
 
 class Source:
-    """The result of :func:`source`; as text the program.
+    """The result of :func:`source`. ``print`` shows the program.
 
     Attributes:
-        text: the program.
-        name: the function that it defines.
-        arguments: what the function was written for, by name, with NumPy arrays for Tensors.
-        parameters: the values of its keyword arguments: Parameters, and constants too large for the text.
+        text (str): the program.
+        name (str): the function that it defines.
+        arguments (dict): the arguments with which the function was traced, by name. Tensors are NumPy arrays.
+        parameters (dict): values of its keyword arguments: Parameters, and constants that are too large for
+            the program text.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Source:
     __repr__ = __str__
 
     def function(self) -> Callable[..., Any]:
-        """The function that the program defines."""
+        """Return the function that the program defines."""
         module = types.ModuleType(self.name)
         own = self._target.builtins()
         if own is not None:
@@ -81,15 +82,18 @@ class Source:
         return scoped
 
     def run(self) -> Any:
-        """The results for the arguments that the program was written for."""
+        """Run the program with its recorded arguments, and return the results."""
         as_input = self._target.as_input
         arrays = map_leaves(as_input, {**self.arguments, **self.parameters})
         return self.function()(**arrays)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the program to a file, and its arguments to one of the same name that ends in ``npz``.
+        """Write the program to a file, and its arguments to an ``npz`` file.
 
-        Run as a script, the file loads them and prints the results.
+        If the file runs as a script, it loads the arguments from the ``npz`` file of the same name and prints the results.
+
+        Args:
+            path (str or PathLike): name of the file.
         """
         file = Path(path)
         values = file.with_suffix(".npz")
@@ -123,26 +127,29 @@ def source(
     rewrites: bool = True,
     **kwargs: Any,
 ) -> Source:
-    """A function, or its derivative, as a Python program.
+    """Write a function or its derivative as a Python program.
 
     Args:
-        fn: a function, Cell, gradient function (``grad(net)``), or compiled function.
-        args, kwargs: what it is called with: Tensors, or containers of them; other values become constants
-            of the program, but for floats, which are arguments where their value decides nothing.
-        order: the order of the derivative to write, with respect to the first argument: 0 for ``fn`` itself.
-        emit: the library that the program uses: ``"numpy"``, ``"jax"`` or ``"mindspore"``.
-        rewrites: whether the program is written as it is compiled, or as the function and the rules of
-            differentiation have it.
+        fn (Callable or Cell): function, Cell, gradient function such as ``grad(net)``, or compiled function.
+        *args (Any): positional arguments of ``fn``: Tensors or containers of them. Floats become arguments of
+            the program, unless their value decides a branch. Other values become constants.
+        order (int, optional): order of the derivative with respect to the first argument; 0 for ``fn``
+            itself. Default: ``0``.
+        emit (str, optional): library that the program uses: ``"numpy"``, ``"jax"``, or ``"mindspore"``.
+            Default: ``"numpy"``.
+        rewrites (bool, optional): whether to write the optimized program. ``False``: write the function and
+            the differentiation rules as written. Default: ``True``.
+        **kwargs (Any): keyword arguments of ``fn``.
 
     Returns:
-        A :class:`Source`: its text is the program, ``run()`` runs it. The program takes the arguments of
-        ``fn`` as arrays, and Parameters by keyword. It gives what ``fn`` gives, in tuples, lists and dicts;
-        if ``fn`` writes Parameters, a tuple of that and a dict of their new values.
+        Source: ``print`` shows the program and ``run()`` runs it. The program takes the arguments of ``fn``
+        as arrays, and Parameters by keyword. It returns the result of ``fn`` in tuples, lists, and dicts. If
+        ``fn`` assigns Parameters, it returns a tuple of the result and a dict of the new values.
 
     Raises:
-        TypeError: ``fn`` is no function or Cell.
-        ValueError: ``emit`` names no library, or ``order`` is negative.
-        NotImplementedError: an operator cannot be written for this library.
+        TypeError: If ``fn`` is not callable.
+        ValueError: If ``emit`` is not one of these libraries, or ``order`` is negative.
+        NotImplementedError: If an operator cannot be written for this library.
 
     >>> import mindgrad as ms
     >>> program = ms.source(lambda x: ms.ops.sin(x) * x, ms.Tensor([1.0, 2.0]), order=1)
@@ -150,6 +157,9 @@ def source(
         return dx
     >>> print(program.run().round(3))
     [1.382 0.077]
+
+    See Also:
+        :func:`mindgrad.explain`, :func:`mindgrad.draw`
     """
     check_callable("source", fn)
     if emit not in _TARGETS:
