@@ -61,40 +61,44 @@ def set_context(
     debug_nans: bool | None = None,
     **options: Any,
 ) -> None:
-    """Set options of the context, for the whole process.
+    """Set the execution mode, the device, and other options of the process.
 
     Args:
-        mode: ``GRAPH_MODE`` (0) or ``PYNATIVE_MODE`` (1).
-        device_target: ``"CPU"``, ``"GPU"`` or ``"Ascend"``. Where the device is not there the program
-            runs on the CPU and says so once on standard error; with the environment variable
-            ``MINDGRAD_STRICT_DEVICE=1`` it is an error.
-        device_id: which GPU.
-        checkpoint_slots: in reverse mode through a ``while`` on a tensor, how many states of the loop
-            are saved at most (1024 by default, rounded down to a power of two, and fewer if they would take
-            more than 256 KiB). Up to the square of so many trips each is replayed once, beyond log₂ of the
-            rest more; where a state is larger than 1 KiB, up to so many trips none is. Programs compiled from
-            here on use it.
-        pynative_synchronize: whether PYNATIVE_MODE runs every operator where it is called. ``False``, the
-            default, lets calls that repeat run as programs; ``True`` turns that off from the next call on.
-        debug_nans: whether it is an error that an operator makes a NaN or an infinity from finite operands;
-            the error names the line, in derivatives too (``docs/checking.md``). The environment variable
-            ``MINDGRAD_DEBUG_NANS=1`` turns it on.
-        **options: MindSpore's other options. Compiled programs are kept on disk for later processes, in the
-            user's cache folder or in ``compile_cache_path``; ``enable_compile_cache=False`` turns that off
-            (``docs/cache.md``). ``save_graphs=True`` writes each program that is compiled into
-            ``save_graphs_path``, as text and as a picture. The others steer MindSpore's own machinery;
-            they are accepted so that programs run unmodified, and ``get_context`` gives them back.
+        mode (int, optional): ``GRAPH_MODE`` (0) or ``PYNATIVE_MODE`` (1). Default: unchanged.
+        device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. If the device is missing,
+            programs run on the CPU and a message on standard error says so once; with the environment
+            variable ``MINDGRAD_STRICT_DEVICE=1`` it is an error. Default: unchanged.
+        device_id (int, optional): number of the GPU. Default: unchanged.
+        checkpoint_slots (int, optional): maximum number of saved states in reverse mode through a ``while``
+            loop on tensors. Initially 1024. It is rounded down to a power of two, and reduced if the states
+            would take more than 256 KiB. Up to the square of this number of iterations, each iteration is
+            replayed once; each further factor of two replays once more. If a state is larger than 1 KiB, up
+            to this number of iterations none is replayed. The option affects programs that are compiled
+            later. Default: unchanged.
+        pynative_synchronize (bool, optional): whether PYNATIVE_MODE runs each operator immediately.
+            ``False``, initially, compiles calls that repeat. Default: unchanged.
+        debug_nans (bool, optional): whether to raise an error if an operator computes a NaN or an infinity
+            from finite inputs. The error names the line, in derivatives too (``docs/checking.md``). The
+            environment variable ``MINDGRAD_DEBUG_NANS=1`` also enables it. Default: unchanged.
+        **options (Any): MindSpore's other options. Compiled programs are cached on disk, in the user's cache
+            folder or in ``compile_cache_path``; ``enable_compile_cache=False`` disables the cache
+            (``docs/cache.md``). ``save_graphs=True`` writes each compiled program to ``save_graphs_path``, as
+            text and as a figure. All others are accepted for compatibility, and ``get_context`` returns them.
 
     Raises:
-        ValueError: an option has a value that is not allowed, or is none of MindSpore's.
-        TypeError: ``device_id`` is no int, ``pynative_synchronize`` or ``debug_nans`` no bool.
-        RuntimeError: the device is not there and ``MINDGRAD_STRICT_DEVICE=1`` is set.
+        ValueError: If an option has an invalid value, or MindSpore does not have an option of this name.
+        TypeError: If ``device_id`` is not an int, or ``pynative_synchronize`` or ``debug_nans`` is not a
+            bool.
+        RuntimeError: If the device is missing and ``MINDGRAD_STRICT_DEVICE=1`` is set.
 
     >>> from mindgrad import context
     >>> context.set_context(pynative_synchronize=True)
     >>> context.get_context("pynative_synchronize")
     True
     >>> context.set_context(pynative_synchronize=False)
+
+    See Also:
+        :func:`mindgrad.get_context`, :func:`mindgrad.set_device`, :func:`mindgrad.jit`
     """
     if mode is not None and (isinstance(mode, bool) or mode not in (GRAPH_MODE, PYNATIVE_MODE)):
         raise ValueError(
@@ -176,28 +180,39 @@ def set_recursion_limit(recursion_limit: int = 1000) -> None:
 
 
 def set_device(device_target: str, device_id: int | None = None) -> None:
-    """Choose the device, as ``set_context(device_target=…, device_id=…)`` does.
+    """Choose the device, like ``set_context(device_target=..., device_id=...)``.
 
     Args:
-        device_target: ``"CPU"``, ``"GPU"`` or ``"Ascend"``, see :func:`set_context`.
-        device_id: which GPU.
+        device_target (str): ``"CPU"``, ``"GPU"``, or ``"Ascend"``, see :func:`set_context`.
+        device_id (int, optional): number of the GPU. Default: ``None``.
 
     Raises:
-        ValueError, TypeError, RuntimeError: see :func:`set_context`.
+        ValueError: If ``device_target`` is not one of these names.
+        TypeError: If ``device_id`` is not an int.
+        RuntimeError: If the device is missing and ``MINDGRAD_STRICT_DEVICE=1`` is set.
 
     >>> import mindgrad as ms
     >>> ms.set_device("CPU")
     >>> ms.get_context("device_target")
     'CPU'
+
+    See Also:
+        :func:`mindgrad.set_context`
     """
     set_context(device_target=device_target, device_id=device_id)
 
 
 def get_context(attr_key: str) -> Any:
-    """The value of one option of the context, ``None`` if it was never set.
+    """Return the value of an option of the context, or ``None`` if it was never set.
+
+    Args:
+        attr_key (str): name of the option, see :func:`set_context`.
 
     Raises:
-        ValueError: there is no such option.
+        ValueError: If the option does not exist.
+
+    See Also:
+        :func:`mindgrad.set_context`
     """
     if attr_key not in _ACCEPTED and attr_key not in _OWN:
         near = nearest(str(attr_key), [*_ACCEPTED, *_OWN])
@@ -209,11 +224,14 @@ def get_context(attr_key: str) -> Any:
 
 
 class ParallelMode:
-    """Modes in which work is divided among devices: see :func:`set_auto_parallel_context`.
+    """Names of the modes of parallel execution, for :func:`set_auto_parallel_context`.
 
     >>> from mindgrad.context import ParallelMode
     >>> ParallelMode.DATA_PARALLEL
     'data_parallel'
+
+    See Also:
+        :func:`mindgrad.set_auto_parallel_context`
     """
 
     STAND_ALONE = "stand_alone"
@@ -241,38 +259,45 @@ _chosen: dict[str, Any] = {}
 
 
 def set_auto_parallel_context(**options: Any) -> None:
-    """Divide programs among devices, with MindSpore's options.
+    """Divide compiled functions among devices, with MindSpore's options.
 
-    Values and derivatives are those of one device, up to rounding. What is compiled is divided: functions
-    and Cells in GRAPH_MODE, those of ``jit`` and ``shard`` in both modes; operators that run one by one run
-    on one device.
+    Values and derivatives equal the results of one device, up to rounding. Compiled computations are divided:
+    functions and Cells in GRAPH_MODE, and functions of ``jit`` and ``shard`` in both modes. Operators that
+    run one by one use one device.
 
     Args:
-        **options: ``parallel_mode``: one of :class:`ParallelMode`. ``"semi_auto_parallel"`` divides programs
-            by the strategies in them (``ops.MatMul().shard``, ``Cell.shard``), ``"auto_parallel"`` and
-            ``"data_parallel"`` arguments along their first axis, the others run on one device.
-            ``device_num``: how many devices; by default all for the first two, one for ``"data_parallel"``.
-            ``dataset_strategy``: ``"data_parallel"``, arguments along their first axis where that is
-            divisible, ``"full_batch"``, not, or a tuple with a strategy for each argument.
-            ``full_batch=True`` is the second. With devices of several processes the first, the default,
-            means that each process has rows of its own, of one batch. ``enable_parallel_optimizer``:
-            whether the moments of optimisers are divided, each along its first divisible axis.
-            ``global_rank`` must be 0, ``pipeline_stages`` and ``grad_accumulation_step`` 1.
-            ``strategy_ckpt_save_file``: a file that says how Parameters are divided, for
-            :func:`mindgrad.transform_checkpoints`; also ``strategy_ckpt_config={"save_file": …}``.
-            The others of MindSpore steer its communication, search and files:
-            ``get_auto_parallel_context`` gives them back, and they change nothing.
+        **options (Any): the options
+
+            - ``parallel_mode``: one of :class:`ParallelMode`. ``"semi_auto_parallel"`` divides programs by
+              the strategies in them (``ops.MatMul().shard``, ``Cell.shard``). ``"auto_parallel"`` and
+              ``"data_parallel"`` divide arguments along their first axis. The other modes use one device.
+            - ``device_num``: number of devices. By default all, and one for ``"data_parallel"``.
+            - ``dataset_strategy``: ``"data_parallel"`` divides arguments along their first axis if it is
+              divisible, ``"full_batch"`` does not, and a tuple has a strategy for each argument. If the
+              devices belong to several processes, ``"data_parallel"``, the default, means that each process
+              has its part of one batch.
+            - ``full_batch``: ``True`` is ``dataset_strategy="full_batch"``.
+            - ``enable_parallel_optimizer``: whether to divide the moments of optimizers, each along its first
+              divisible axis.
+            - ``global_rank`` must be 0; ``pipeline_stages`` and ``grad_accumulation_step`` must be 1.
+            - ``strategy_ckpt_save_file``: file for the partition of Parameters, for
+              :func:`mindgrad.transform_checkpoints`; also ``strategy_ckpt_config={"save_file": ...}``.
+            - All other options of MindSpore have no effect; ``get_auto_parallel_context`` returns them.
 
     Raises:
-        TypeError: ``dataset_strategy`` is of another type.
-        ValueError: there is no such option or mode, there are fewer devices, or the option asks for several
-            processes or stages.
+        TypeError: If ``dataset_strategy`` has an unsupported type.
+        ValueError: If an option or mode does not exist, there are too few devices, or the option requests
+            several processes or stages.
 
     >>> from mindgrad import context
     >>> context.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
     >>> context.get_auto_parallel_context("parallel_mode")
     'data_parallel'
     >>> context.reset_auto_parallel_context()
+
+    See Also:
+        :func:`mindgrad.get_auto_parallel_context`, :func:`mindgrad.reset_auto_parallel_context`,
+        :func:`mindgrad.shard`
     """
     owner = "set_auto_parallel_context"
     for name, value in options.items():
@@ -326,14 +351,20 @@ def _check_strategy_config(value: Any) -> None:
 
 
 def get_auto_parallel_context(attr_key: str) -> Any:
-    """The value of one option of :func:`set_auto_parallel_context`.
+    """Return the value of an option of :func:`set_auto_parallel_context`.
+
+    Args:
+        attr_key (str): name of the option.
 
     Raises:
-        ValueError: there is no such option.
+        ValueError: If the option does not exist.
 
     >>> from mindgrad import context
     >>> context.get_auto_parallel_context("device_num")
     1
+
+    See Also:
+        :func:`mindgrad.set_auto_parallel_context`
     """
     if attr_key not in _PARALLEL_DEFAULTS:
         raise ValueError(f"For 'get_auto_parallel_context', there is no option {attr_key!r}.")
@@ -341,10 +372,13 @@ def get_auto_parallel_context(attr_key: str) -> Any:
 
 
 def reset_auto_parallel_context() -> None:
-    """Set the options of :func:`set_auto_parallel_context` back.
+    """Reset the options of :func:`set_auto_parallel_context` to their defaults.
 
     >>> from mindgrad import context
     >>> context.reset_auto_parallel_context()
+
+    See Also:
+        :func:`mindgrad.set_auto_parallel_context`
     """
     _parallel.update(_PARALLEL_DEFAULTS)
     _chosen.clear()
@@ -364,18 +398,21 @@ _servers = dict(_PS_DEFAULTS)
 
 
 def set_ps_context(**kwargs: Any) -> None:
-    """Accept MindSpore's options for servers of Parameters, of which there are none.
+    """Accept MindSpore's options of parameter servers, which have no effect.
 
     Args:
-        **kwargs: ``enable_ps`` (``False``) and others, which :func:`get_ps_context` gives back.
+        **kwargs (Any): ``enable_ps`` (``False``) and other options, which :func:`get_ps_context` returns.
 
     Raises:
-        ValueError: there is no such option, or ``enable_ps`` asks for servers.
+        ValueError: If an option does not exist, or ``enable_ps`` is set.
 
     >>> from mindgrad import context
     >>> context.set_ps_context(enable_ps=False)
     >>> context.get_ps_context("enable_ps")
     False
+
+    See Also:
+        :func:`mindgrad.get_ps_context`
     """
     for name in kwargs:
         _check_server_option("set_ps_context", name)
@@ -388,24 +425,33 @@ def set_ps_context(**kwargs: Any) -> None:
 
 
 def get_ps_context(attr_key: str) -> Any:
-    """The value of one option of :func:`set_ps_context`.
+    """Return the value of an option of :func:`set_ps_context`.
+
+    Args:
+        attr_key (str): name of the option.
 
     Raises:
-        ValueError: there is no such option.
+        ValueError: If the option does not exist.
 
     >>> from mindgrad import context
     >>> context.get_ps_context("scheduler_port")
     6667
+
+    See Also:
+        :func:`mindgrad.set_ps_context`
     """
     _check_server_option("get_ps_context", attr_key)
     return _servers[attr_key]
 
 
 def reset_ps_context() -> None:
-    """Set the options of :func:`set_ps_context` back.
+    """Reset the options of :func:`set_ps_context` to their defaults.
 
     >>> from mindgrad import context
     >>> context.reset_ps_context()
+
+    See Also:
+        :func:`mindgrad.set_ps_context`
     """
     _servers.update(_PS_DEFAULTS)
 

@@ -197,7 +197,8 @@ class JitConfig:
 def jit_class(cls: type) -> type:
     """Return a class unchanged, for compatibility with MindSpore.
 
-    MindSpore marks classes for compiled functions with it. Compiled functions of mindgrad can use all classes.
+    MindSpore marks classes for compiled functions with it. Compiled functions of mindgrad can use all
+    classes.
 
     Args:
         cls (type): the class.

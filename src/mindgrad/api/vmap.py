@@ -52,10 +52,11 @@ __all__ = ["vmap"]
 def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """Vectorize ``fn`` over a batch.
 
-    The result satisfies ``vmap(fn)(xs)[b] = fn(xs[b])``. Each operator runs once on the whole batch. ``vmap`` works in both modes and composes with itself,
-    ``grad``, ``jvp``, ``vjp``, ``hessian``, ``jit``, and control flow. For example,
-    ``vmap(grad(loss), (None, 0, 0))(w, x, y)`` computes per-sample gradients. A ``while`` loop runs until its
-    last element has finished, and a branch that depends on the element becomes a selection.
+    The result satisfies ``vmap(fn)(xs)[b] = fn(xs[b])``. Each operator runs once on the whole batch. ``vmap``
+    works in both modes and composes with itself, ``grad``, ``jvp``, ``vjp``, ``hessian``, ``jit``, and
+    control flow. For example, ``vmap(grad(loss), (None, 0, 0))(w, x, y)`` computes per-sample gradients. A
+    ``while`` loop runs until its last element has finished, and a branch that depends on the element becomes
+    a selection.
 
     Args:
         fn (Callable, Cell, or CellList): function to vectorize. It is traced in both modes: a Python ``if``
@@ -64,7 +65,7 @@ def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callabl
             Python attributes are read from the first Cell.
         in_axes (int, tuple, list, or None, optional): batch axis of the arguments. An int holds for all
             arguments. A tuple or list has an int or ``None`` for each positional argument, or a nested tuple,
-            list, or dict for a container; ``None`` means that all elements share the argument. Negative axes
+            list, or dict for a container. ``None`` means that all elements share the argument. Negative axes
             count from the end. Only an ensemble accepts ``None`` as a whole. Default: ``0``.
         out_axes (int, tuple, list, or None, optional): position of the batch axis in the results. An int
             holds for all results; a tuple or list has the structure of the result. ``None``: the result does

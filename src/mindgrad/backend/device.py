@@ -163,7 +163,7 @@ def _is_small_and_whole(array: Any) -> bool:
 
 
 def synchronize() -> None:
-    """Wait until all arrays that programs have started to compute are there."""
+    """Wait until all pending computations of compiled functions have finished."""
     if is_jax_loaded():
         jax = jax_module()
         interruptible(jax.block_until_ready, jax.live_arrays())

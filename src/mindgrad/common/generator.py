@@ -27,7 +27,7 @@ __all__ = [
 
 
 class Generator:
-    """A generator of random numbers, with a state of its own that starts from a random seed.
+    """A random number generator with a separate state and a random initial seed.
 
     >>> import mindgrad as ms
     >>> from mindgrad import mint
@@ -35,6 +35,9 @@ class Generator:
     >>> first = mint.rand(3, generator=generator)
     >>> print((mint.rand(3, generator=ms.Generator().manual_seed(5)) == first).all())
     True
+
+    See Also:
+        :func:`mindgrad.manual_seed`, :func:`mindgrad.set_seed`
     """
 
     def __init__(self) -> None:
@@ -59,11 +62,17 @@ class Generator:
         return self._state
 
     def manual_seed(self, seed: int) -> Generator:
-        """Start again from ``seed``, an int from 0 to 2⁶⁴ − 1; gives the generator back.
+        """Set the seed, and return the generator.
+
+        Args:
+            seed (int): seed from 0 to 2⁶⁴ − 1.
+
+        Returns:
+            Generator: the generator itself.
 
         Raises:
-            TypeError: ``seed`` is no int.
-            ValueError: it is out of range.
+            TypeError: If ``seed`` is not an int.
+            ValueError: If ``seed`` is out of range.
 
         >>> import mindgrad as ms
         >>> ms.Generator().manual_seed(5).initial_seed()
@@ -74,7 +83,7 @@ class Generator:
         return self
 
     def seed(self) -> int:
-        """Start again from a random seed, which is returned.
+        """Set a random seed, and return it.
 
         >>> import mindgrad as ms
         >>> generator = ms.Generator()
@@ -86,7 +95,7 @@ class Generator:
         return found
 
     def initial_seed(self) -> int:
-        """The seed that the numbers started from.
+        """Return the seed of the generator.
 
         >>> import mindgrad as ms
         >>> ms.Generator().manual_seed(7).initial_seed()
@@ -96,7 +105,7 @@ class Generator:
         return low | high << 32
 
     def get_state(self) -> Tensor:
-        """The state, to go on from later with :meth:`set_state`.
+        """Return the state of the generator, for :meth:`set_state`.
 
         >>> import mindgrad as ms
         >>> from mindgrad import mint
@@ -110,10 +119,13 @@ class Generator:
         return Tensor(self._state.value())
 
     def set_state(self, state: Tensor) -> None:
-        """Let the next numbers be those that followed when :meth:`get_state` gave ``state``.
+        """Restore a state of the generator.
+
+        Args:
+            state (Tensor): result of :meth:`get_state`.
 
         Raises:
-            TypeError: ``state`` is no such tensor.
+            TypeError: If ``state`` is not such a tensor.
         """
         _seeds.restore(self._state, state, "set_state", "get_state")
 
@@ -152,34 +164,49 @@ default_generator = _Default()
 
 
 def manual_seed(seed: int) -> Generator:
-    """:func:`mindgrad.set_seed`, which gives back the default generator.
+    """Set the seed of all random numbers, and return the default generator.
+
+    Args:
+        seed (int): seed from 0 to 2⁶⁴ − 1.
+
+    Returns:
+        Generator: the default generator.
 
     >>> import mindgrad as ms
     >>> ms.manual_seed(3)
     Generator(initial_seed=3)
     >>> ms.get_seed()
     3
+
+    See Also:
+        :func:`mindgrad.set_seed`, :class:`mindgrad.Generator`
     """
     return default_generator.manual_seed(seed)
 
 
 def seed() -> int:
-    """Start the default generator from a random seed, which is returned.
+    """Set a random seed of the default generator, and return it.
 
     >>> import mindgrad as ms
     >>> ms.seed() == ms.initial_seed()
     True
+
+    See Also:
+        :func:`mindgrad.initial_seed`, :func:`mindgrad.manual_seed`
     """
     return default_generator.seed()
 
 
 def initial_seed() -> int:
-    """The seed that the numbers of the default generator started from.
+    """Return the seed of the default generator.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(7)
     >>> ms.initial_seed()
     7
+
+    See Also:
+        :func:`mindgrad.seed`, :func:`mindgrad.get_seed`
     """
     return default_generator.initial_seed()
 

@@ -12,10 +12,10 @@ __all__ = ["run_check"]
 
 
 def run_check() -> None:
-    """Multiply and differentiate, operator by operator and compiled, and print whether it is right.
+    """Check the installation: compute a product and a gradient, eager and compiled.
 
     Raises:
-        RuntimeError: a result is wrong.
+        RuntimeError: If a result is wrong.
 
     >>> import mindgrad as ms
     >>> ms.run_check()  # doctest: +ELLIPSIS

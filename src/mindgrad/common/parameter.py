@@ -35,22 +35,25 @@ _ARGUMENTS = (
 
 
 class Parameter(Tensor):
-    """A tensor with a name that a Cell owns and an optimiser changes.
+    """A tensor with a name, which a Cell owns and an optimizer updates.
 
     Args:
-        default_input: the initial value: a Tensor, NumPy array, number or list; an int becomes Int32.
-        name: its name; a Cell that it is assigned to names a nameless one after the attribute.
-        requires_grad: whether ``trainable_params`` lists it. Gradients and optimizers do not read it, as in
-            MindSpore: give both ``net.trainable_params()`` to freeze a Parameter.
-        layerwise_parallel: accepted for compatibility; one process owns every Parameter.
-        parallel_optimizer: whether the state that an optimiser keeps for it may be divided among devices
-            (``set_auto_parallel_context(enable_parallel_optimizer=True)``).
-        storage_format: accepted for compatibility; arrays lie in the order of rows.
-        device: accepted for compatibility; a program's device is that of the context.
+        default_input (Tensor, numpy.ndarray, list, or number): initial value. An int becomes int32.
+        name (str, optional): name of the Parameter. ``None``: the Cell to which it is assigned names it after
+            the attribute. Default: ``None``.
+        requires_grad (bool, optional): whether ``Cell.trainable_params`` includes it. Gradients and
+            optimizers do not read this flag, as in MindSpore. To freeze a Parameter, pass
+            ``net.trainable_params()`` to both. Default: ``True``.
+        layerwise_parallel (bool, optional): accepted for compatibility. Default: ``False``.
+        parallel_optimizer (bool, optional): whether the optimizer state of the Parameter may be divided among
+            devices (``set_auto_parallel_context(enable_parallel_optimizer=True)``). Default: ``True``.
+        storage_format (str, optional): accepted for compatibility; arrays are in row-major order. Default:
+            ``""``.
+        device (str, optional): accepted for compatibility; the context chooses the device. Default: ``None``.
 
     Raises:
-        TypeError: ``name`` is no string, or ``requires_grad`` no bool.
-        ValueError: ``name`` is empty.
+        TypeError: If ``name`` is not a string, or ``requires_grad`` is not a bool.
+        ValueError: If ``name`` is empty.
 
     >>> from mindgrad import Parameter, Tensor
     >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
@@ -58,6 +61,9 @@ class Parameter(Tensor):
     Parameter (name=w, shape=(2,), dtype=Float32, requires_grad=True)
     >>> print(w * 2)
     [2. 4.]
+
+    See Also:
+        :class:`mindgrad.ParameterTuple`, :class:`mindgrad.Tensor`, :class:`mindgrad.nn.Cell`
     """
 
     is_parameter = True
@@ -107,7 +113,7 @@ class Parameter(Tensor):
 
     @property
     def name(self) -> str:
-        """The name; inside Cells it starts with the path of attributes: ``layer.weight``."""
+        """Name of the Parameter, with its path inside a Cell: ``layer.weight``."""
         return self._name
 
     @name.setter
@@ -135,7 +141,7 @@ class Parameter(Tensor):
     # -- value -----------------------------------------------------------------------------------
 
     def store(self, value: Tensor) -> None:
-        """Replace the stored value now, whatever program is being traced (for executors)."""
+        """Replace the stored value, even while a function is traced (for executors)."""
         new = value.type
         changed = new is not self.type
         array = value._array
@@ -150,7 +156,7 @@ class Parameter(Tensor):
             clock.tick()
 
     def retype(self, type: TensorType) -> None:
-        """Say of which type the stored value is (for executors, which store values themselves)."""
+        """Set the type of the stored value (for executors, which store values themselves)."""
         self._type = type
         clock.tick()
 
@@ -172,18 +178,20 @@ class Parameter(Tensor):
         return self
 
     def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
-        """Replace the value; later programs, compiled ones included, read the new one.
+        """Replace the value. Compiled functions read the new value in their next call.
 
         Args:
-            data: the new value; it is converted to the Parameter's element type.
-            slice_shape: whether the shape may change.
+            data (Tensor, numpy.ndarray, list, or number): new value, which is converted to the dtype of the
+                Parameter.
+            slice_shape (bool, optional): whether the shape may change. Default: ``False``.
 
         Returns:
-            The Parameter itself.
+            Parameter: the Parameter itself.
 
         Raises:
-            ValueError: the shape differs and ``slice_shape`` is not set.
-            TypeError: the element type holds more than the Parameter's (float64 into float32).
+            ValueError: If the shape differs and ``slice_shape`` is not set.
+            TypeError: If the conversion to the dtype of the Parameter would lose information (float64 to
+                float32).
         """
         new = data if isinstance(data, Tensor) else Tensor(data)
         if isinstance(new, Parameter):
@@ -206,24 +214,28 @@ class Parameter(Tensor):
         return self
 
     def assign_value(self, value: Any) -> Parameter:
-        """Replace the value: ``set_data`` under its other name."""
+        """Replace the value. Another name of :meth:`set_data`."""
         return self.set_data(value)
 
     def set_dtype(self, dtype: Any) -> Parameter:
-        """Convert the stored value to another element type."""
+        """Convert the stored value to another dtype."""
         self.store(Tensor(self.value(), as_dtype(dtype)))
         return self
 
     def init_data(self, *_: Any, **__: Any) -> Parameter:
-        """The Parameter itself: values are initialised when a Parameter is made."""
+        """Return the Parameter itself; its value was initialized at its creation."""
         return self
 
     def clone(self, init: Any = "same") -> Parameter:
-        """A new Parameter of the same attributes, and of the value that ``init`` says.
+        """Return a new Parameter with the same attributes.
 
         Args:
-            init: ``"same"``, or what :func:`mindgrad.common.initializer.initializer` takes: a name, an
-                initialiser, a number or a Tensor.
+            init (str, Initializer, number, or Tensor, optional): initial value: ``"same"`` for the value of
+                this Parameter, or an argument of :func:`mindgrad.common.initializer.initializer`. Default:
+                ``"same"``.
+
+        Returns:
+            Parameter: the new Parameter.
         """
         is_same = isinstance(init, str) and init == "same"
         value = Tensor(self.value()) if is_same else initializer(init, self.shape, self.dtype)
@@ -290,17 +302,21 @@ def name_apart(parameters: Iterable[Any]) -> None:
 
 
 class ParameterTuple(tuple):
-    """A tuple of Parameters, each with a name of its own.
+    """A tuple of Parameters with distinct names.
 
-    Parameters without a name are named ``Parameter$1``, ``Parameter$2``, … if there are several.
+    If there are several Parameters, those without a name are named ``Parameter$1``, ``Parameter$2``, and so
+    on.
 
     Raises:
-        TypeError: an element is no Parameter.
-        ValueError: two different Parameters have one name.
+        TypeError: If an element is not a Parameter.
+        ValueError: If two different Parameters have the same name.
 
     >>> from mindgrad import Parameter, ParameterTuple
     >>> len(ParameterTuple([Parameter(1.0, name="a"), Parameter(2.0, name="b")]))
     2
+
+    See Also:
+        :class:`mindgrad.Parameter`, :func:`mindgrad.grad`
     """
 
     __slots__ = ()
@@ -325,7 +341,16 @@ class ParameterTuple(tuple):
         return super().__new__(cls, parameters)
 
     def clone(self, prefix: str, init: Any = "same") -> ParameterTuple:
-        """Clones of all Parameters, named ``prefix.name``."""
+        """Return clones of all Parameters, named ``prefix.name``.
+
+        Args:
+            prefix (str): start of the new names.
+            init (str, Initializer, number, or Tensor, optional): initial value, as for
+                :meth:`Parameter.clone`. Default: ``"same"``.
+
+        Returns:
+            ParameterTuple: the clones.
+        """
         clones = []
         for parameter in self:
             clone = parameter.clone(init)

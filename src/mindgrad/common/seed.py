@@ -46,18 +46,18 @@ generators.append(RANDOM_STATE)
 
 
 def set_seed(seed: int) -> None:
-    """Start all random numbers from ``seed``: those of operators, layers and initialisers.
+    """Set the seed of all random numbers: operators, layers, and initializers.
 
-    It seeds NumPy's global generator too, which initialisers draw from. Without it the numbers differ
-    from run to run, except those of operators that are given a seed of their own. A forked process draws
-    others than its parent until it sets a seed itself.
+    It also seeds NumPy's global generator, which initializers use. Without a seed, random numbers differ
+    between runs, except in operators with a seed argument. A forked process draws different numbers from its
+    parent until it sets a seed.
 
     Args:
-        seed: an int, from 0 to 2⁶⁴ − 1.
+        seed (int): seed from 0 to 2⁶⁴ − 1.
 
     Raises:
-        TypeError: ``seed`` is no int.
-        ValueError: it is out of range.
+        TypeError: If ``seed`` is not an int.
+        ValueError: If ``seed`` is out of range.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(7)
@@ -65,6 +65,9 @@ def set_seed(seed: int) -> None:
     >>> ms.set_seed(7)
     >>> print((ms.ops.standard_normal((2,)) == first).all())
     True
+
+    See Also:
+        :func:`mindgrad.get_seed`, :func:`mindgrad.manual_seed`, :func:`mindgrad.get_rng_state`
     """
     global _seed, _times
     start = state_of(seed, "set_seed")
@@ -98,20 +101,26 @@ def state_of(seed: int, operator: str) -> Tensor:
 
 
 def get_seed() -> int | None:
-    """The seed that was set last; ``None`` if there is none.
+    """Return the seed that was set last, or ``None``.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(7)
     >>> ms.get_seed()
     7
+
+    See Also:
+        :func:`mindgrad.set_seed`
     """
     return _seed
 
 
 def get_rng_state() -> Tensor:
-    """The state of the generator that operators and layers draw from, to go on from later.
+    """Return the state of the random number generator of operators and layers.
 
-    NumPy's, which initialisers draw from, has its own: ``numpy.random.get_state()``.
+    NumPy's generator, which initializers use, has a separate state: ``numpy.random.get_state()``.
+
+    Returns:
+        Tensor: the state, for :func:`set_rng_state`.
 
     >>> import mindgrad as ms
     >>> kept = ms.get_rng_state()
@@ -119,15 +128,24 @@ def get_rng_state() -> Tensor:
     >>> ms.set_rng_state(kept)
     >>> print((ms.ops.rand(3) == first).all())
     True
+
+    See Also:
+        :func:`mindgrad.set_rng_state`, :func:`mindgrad.set_seed`
     """
     return Tensor(RANDOM_STATE.value())
 
 
 def set_rng_state(state: Tensor) -> None:
-    """Let the next draw be the one that followed when :func:`get_rng_state` gave ``state``.
+    """Restore a state of the random number generator.
+
+    Args:
+        state (Tensor): result of :func:`get_rng_state`.
 
     Raises:
-        TypeError: ``state`` is no such tensor.
+        TypeError: If ``state`` is not such a tensor.
+
+    See Also:
+        :func:`mindgrad.get_rng_state`
     """
     restore(RANDOM_STATE, state, "set_rng_state", "get_rng_state")
 

@@ -17,20 +17,31 @@ def tensor(
     const_arg: bool = False,
     device: str | None = None,
 ) -> Tensor:
-    """A new tensor, as :class:`mindgrad.Tensor` makes it: MindSpore 2.x's spelling.
+    """Create a tensor: MindSpore 2.x's function form of :class:`mindgrad.Tensor`.
 
     Args:
-        input_data: a number, (nested) list or tuple of numbers, NumPy array, or Tensor; it is copied.
-        dtype: the element type; by default that of the data.
-        shape, init: instead of data, as for :class:`mindgrad.Tensor`.
-        const_arg: whether compiled functions take it as a constant, as for :class:`mindgrad.Tensor`.
-        device: accepted for compatibility; ``set_context(device_target=...)`` says where programs run.
+        input_data (number, list, tuple, numpy.ndarray, or Tensor, optional): the data, which are copied.
+            Default: ``None``.
+        dtype (DType, optional): element type. ``None``: the dtype of the data. Default: ``None``.
+        shape (tuple or list of int, optional): shape to initialize, instead of ``input_data``. Default:
+            ``None``.
+        init (Initializer or number, optional): initial value, instead of ``input_data``. Default: ``None``.
+        const_arg (bool, optional): whether compiled functions treat the tensor as a constant. Default:
+            ``False``.
+        device (str, optional): accepted for compatibility; ``set_context(device_target=...)`` chooses the
+            device. Default: ``None``.
+
+    Returns:
+        Tensor: the new tensor.
 
     Raises:
-        TypeError: the data is no array of numbers, or ``dtype`` no element type.
+        TypeError: If the data are not an array of numbers, or ``dtype`` is not an element type.
 
     >>> import mindgrad as ms
     >>> ms.tensor([1, 2], ms.float32)
     Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])
+
+    See Also:
+        :class:`mindgrad.Tensor`, :func:`mindgrad.from_numpy`, :class:`mindgrad.Parameter`
     """
     return Tensor(input_data, dtype, shape, init, const_arg)

@@ -333,14 +333,14 @@ def withdraw(gone: set[int]) -> None:
 
 
 def cache_info(fn: Any = None) -> CacheInfo:
-    """Hits and misses of the compile cache, with the reasons for compiling.
+    """Return hits and misses of the compile cache, with the reasons for compiling.
 
     Args:
-        fn: a function, Cell, or what ``jit`` or a gradient API made of it: only its programs, and those
-            of its gradients. By default all of the process.
+        fn (Callable or Cell, optional): a function, Cell, compiled function, or gradient function whose
+            programs to count. ``None``: all programs of the process. Default: ``None``.
 
     Returns:
-        A named tuple ``(hits, misses, maxsize, currsize, reasons)``; printed, it is a readable list.
+        CacheInfo: named tuple ``(hits, misses, maxsize, currsize, reasons)``. ``print`` shows it as a list.
 
     >>> import mindgrad as ms
     >>> @ms.jit
@@ -353,6 +353,9 @@ def cache_info(fn: Any = None) -> CacheInfo:
     (1, 2)
     >>> print(found.reasons[1].partition(": ")[2])
     argument 'scale' changed from 1.0 to 2.0
+
+    See Also:
+        :func:`mindgrad.clear_cache`, :func:`mindgrad.explain`
     """
     identities = set() if fn is None else _identities(fn)
     with _lock:
@@ -389,9 +392,12 @@ def _identities(fn: Any) -> set[Any]:
 
 
 def clear_cache() -> None:
-    """Forget all compiled programs of this process, and what :func:`cache_info` tells.
+    """Delete all compiled programs of this process and their statistics.
 
-    Files of the persistent cache stay where they are.
+    Files of the disk cache are kept.
+
+    See Also:
+        :func:`mindgrad.cache_info`
     """
     with _lock:
         functions, owners = list(_functions), list(_owners)

@@ -68,32 +68,35 @@ def _marked(kind: Any) -> Any:
 
 
 def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
-    """Mark a container of tensors or numbers, or a number, as data that has a gradient.
+    """Mark a number or a container of tensors or numbers as differentiable data.
 
     Args:
-        input_data: an int, a float, or a tuple (a named one too), list, dict or dataclass of these and
-            of Tensors, nested to any depth. ``None`` in a container is a constant; in a dataclass so is
-            everything but Tensors and what ``mutable`` made, numbers too. A Tensor is data anyway and a
-            bool has no derivative: both are given back, but for a Tensor with ``const_arg=True`` a copy
-            without the mark.
-        dynamic_len: accepted for compatibility, of a tuple or list: a program is compiled for each length.
+        input_data (int, float, tuple, list, dict, or dataclass): a number, or a container of numbers and
+            Tensors, nested to any depth. ``None`` in a container is a constant. In a dataclass everything
+            except Tensors and results of ``mutable`` is a constant, numbers too. A Tensor or bool is returned
+            unchanged; a Tensor with ``const_arg=True`` is copied without the mark.
+        dynamic_len (bool, optional): accepted for compatibility, for a tuple or list; each length is compiled
+            separately. Default: ``False``.
 
     Returns:
-        A copy of ``input_data`` that behaves like it. The gradient with respect to a container has its
-        structure, with constants as they are; that with respect to a number is a number of its kind.
+        int, float, tuple, list, dict, or dataclass: a copy of ``input_data`` that behaves like it. The
+        gradient with respect to a container has its structure, with constants unchanged. The gradient with
+        respect to a number is a number of the same type.
 
     Raises:
-        TypeError: ``input_data``, or something in it, is nothing of these; ``dynamic_len`` is no bool, or
-            is set for what has no length.
+        TypeError: If ``input_data`` or an element of it has an unsupported type, ``dynamic_len`` is not a
+            bool, or ``dynamic_len`` is set for an object without a length.
 
     >>> import mindgrad as ms
     >>> pair = ms.mutable((ms.Tensor([1.0]), ms.Tensor([2.0])))
     >>> ms.grad(lambda p: p[0] * p[1])(pair)
-    (Tensor(shape=[1], dtype=Float32, value= [ 2.00000000e+00]), \
-Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
+    (Tensor(shape=[1], dtype=Float32, value= [ 2.00000000e+00]), Tensor(shape=[1], dtype=Float32, value= [ 1.00000000e+00]))
     >>> ms.grad(lambda a, x: a * a * x)(ms.mutable(3.0), ms.Tensor(2.0))
     12.0
-    """
+
+    See Also:
+        :func:`mindgrad.grad`, :class:`mindgrad.ops.GradOperation`
+    """  # noqa: E501
     if not isinstance(dynamic_len, bool):
         raise TypeError(f"For 'mutable', the 'dynamic_len' should be a bool, but got {dynamic_len!r}.")
     if dynamic_len and not isinstance(input_data, (tuple, list)):

@@ -33,20 +33,25 @@ __all__ = ["MARK", "Number", "Tensor", "assign", "make_number", "make_tensor", "
 
 
 class Tensor(TensorMembers):
-    """An n-dimensional array of one element type, differentiable.
+    """A differentiable n-dimensional array with elements of one dtype.
 
     Args:
-        input_data: a number, (nested) list or tuple of numbers, NumPy array, or Tensor. The data is
-            copied.
-        dtype: the element type. By default that of an array or Tensor; for Python data Float32 for
-            floats, Int64 for integers, Bool for truth values, Complex128 for complex numbers.
-        shape: the shape to initialise; with ``None`` in it, see ``set_inputs``.
-        init: an initialiser, or a number to fill ``shape`` with, by default 0; ``dtype`` must be given too.
-        const_arg: whether compiled functions take the tensor as a constant: one program for each value.
+        input_data (number, list, tuple, numpy.ndarray, or Tensor, optional): the data, which are copied.
+            Lists and tuples may be nested. Default: ``None``.
+        dtype (DType, optional): element type. ``None``: the dtype of an array or Tensor. For Python data,
+            float32 for floats, int64 for integers, bool for Booleans, and complex128 for complex numbers.
+            Default: ``None``.
+        shape (tuple or list of int, optional): shape to initialize, instead of ``input_data``. ``None`` as a
+            size describes a dynamic size, see ``Cell.set_inputs``. Default: ``None``.
+        init (Initializer or number, optional): initial value for ``shape``; requires ``dtype``. ``None``:
+            zero. Default: ``None``.
+        const_arg (bool, optional): whether compiled functions treat the tensor as a constant, with a separate
+            program for each value. Default: ``False``.
 
     Raises:
-        TypeError: the data is no array of numbers (text, ragged lists), or ``dtype`` no element type.
-        ValueError: ``shape`` or ``init`` is given with data, or without ``dtype``.
+        TypeError: If the data are not an array of numbers (strings, ragged lists), or ``dtype`` is not an
+            element type.
+        ValueError: If ``shape`` or ``init`` is given together with data, or without ``dtype``.
 
     >>> import numpy as np
     >>> from mindgrad import Tensor
@@ -55,6 +60,10 @@ class Tensor(TensorMembers):
     >>> print(Tensor(np.eye(2)))
     [[1. 0.]
      [0. 1.]]
+
+    See Also:
+        :func:`mindgrad.tensor`, :func:`mindgrad.from_numpy`, :class:`mindgrad.Parameter`,
+        :func:`mindgrad.mutable`
     """
 
     __slots__ = ("__weakref__", "_array", "_atom", "_scope", "_type")

@@ -36,16 +36,20 @@ _FLAGS = ("training", "requires_grad")
 
 
 class Cell(Compatible):
-    """A building block: ``construct`` computes, attributes hold Parameters and inner Cells.
+    """Base class of layers and networks, with Parameters and inner Cells.
 
-    In GRAPH_MODE a call compiles ``construct`` with everything in it to one program, once per
-    signature of the arguments; in PYNATIVE_MODE its operators run one by one. A Cell that defines
-    ``bprop(self, *inputs, out, dout)`` returns from it one gradient per input, in a tuple, and these
-    replace the derivative of ``construct``; with respect to Parameters that it reads it is then zero.
+    A subclass defines ``construct``; its attributes hold Parameters and inner Cells. In GRAPH_MODE a call
+    compiles ``construct`` with all inner Cells to one program, once for each combination of argument types.
+    In PYNATIVE_MODE the operators run one by one.
+
+    A Cell can define a custom derivative ``bprop(self, *inputs, out, dout)``, which returns a tuple with one
+    gradient for each input. It replaces the derivative of ``construct``; the gradient with respect to
+    Parameters that ``construct`` reads is then zero.
 
     Args:
-        auto_prefix: whether Parameters of inner Cells are named after the attribute that holds them.
-        flags: attributes to set.
+        auto_prefix (bool, optional): whether to name Parameters of inner Cells after the attribute of the
+            Cell. Default: ``True``.
+        flags (dict, optional): attributes to set. Default: ``None``.
 
     >>> import mindgrad as ms
     >>> class Square(ms.nn.Cell):
@@ -53,6 +57,10 @@ class Cell(Compatible):
     ...         return x * x
     >>> print(Square()(ms.Tensor([3.0])))
     [9.]
+
+    See Also:
+        :class:`mindgrad.Parameter`, :class:`mindgrad.nn.SequentialCell`, :class:`mindgrad.nn.CellList`,
+        :func:`mindgrad.functional_call`
     """
 
     _compiled: Compiled
@@ -180,20 +188,28 @@ class Cell(Compatible):
         object.__delattr__(self, name)
 
     def add_flags(self, **flags: Any) -> Self:
-        """Set attributes; gives the Cell itself."""
+        """Set attributes, and return the Cell.
+
+        Args:
+            **flags (Any): values by the names of the attributes.
+        """
         for name, value in flags.items():
             setattr(self, name, value)
         object.__setattr__(self, "_flags", {**self.get_flags(), **flags})
         return self
 
     def add_flags_recursive(self, **flags: Any) -> Self:
-        """Set attributes of this Cell and all inside; gives the Cell itself."""
+        """Set attributes of this Cell and all inner Cells, and return the Cell.
+
+        Args:
+            **flags (Any): values by the names of the attributes.
+        """
         for _, cell in self.cells_and_names():
             cell.add_flags(**flags)
         return self
 
     def get_flags(self) -> dict[str, Any]:
-        """The flags set by ``add_flags``."""
+        """Return the flags that ``add_flags`` has set."""
         return dict(getattr(self, "_flags", {}))
 
     # -- call ------------------------------------------------------------------------------------
@@ -263,13 +279,17 @@ class Cell(Compatible):
         )
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
-        """The computation; every Cell defines its own."""
+        """Compute the output. Each subclass defines this method."""
         raise AttributeError(without_construct(type(self)))
 
     # -- modes -----------------------------------------------------------------------------------
 
     def set_train(self, mode: bool = True) -> Self:
-        """Set ``training`` of this Cell and all inside; gives the Cell itself."""
+        """Set the training mode of this Cell and all inner Cells, and return the Cell.
+
+        Args:
+            mode (bool, optional): value of the attribute ``training``. Default: ``True``.
+        """
         if mode not in (True, False):
             raise TypeError(f"For 'set_train', the 'mode' must be a bool, but got {mode!r}.")
         mode = bool(mode)
@@ -279,28 +299,32 @@ class Cell(Compatible):
         return self
 
     def set_grad(self, requires_grad: bool = True) -> Self:
-        """Set the attribute ``requires_grad``; gradients do not depend on it."""
+        """Set the attribute ``requires_grad``, which does not change gradients.
+
+        Args:
+            requires_grad (bool, optional): value of the attribute. Default: ``True``.
+        """
         if requires_grad not in (True, False):
             raise TypeError(f"For 'set_grad', the 'requires_grad' must be a bool, but got {requires_grad!r}.")
         self.requires_grad = requires_grad
         return self
 
     def to_float(self, dst_type: Any) -> Self:
-        """Compute in another floating-point type: this Cell and all that are inside it now.
+        """Compute this Cell and all its inner Cells in another floating-point dtype.
 
-        When such a Cell is called, its floating-point inputs and the Parameters that it reads are
-        converted first. Parameters keep their own type, in which they are stored, assigned and
-        differentiated; results stay as they are computed. A later call of ``to_float``, of this Cell or of
-        one inside it, overrides an earlier one. Tensors that are plain attributes are not converted.
+        When the Cell is called, its floating-point inputs and the Parameters that it reads are converted
+        first. Parameters keep their dtype for storage, assignment, and differentiation. Results and tensors
+        that are plain attributes are not converted. A later call of ``to_float``, of this Cell or of an inner
+        Cell, overrides an earlier one.
 
         Args:
-            dst_type: float16, float32 or bfloat16.
+            dst_type (DType): float16, float32, or bfloat16.
 
         Returns:
-            The Cell itself.
+            Cell: the Cell itself.
 
         Raises:
-            ValueError: ``dst_type`` is another type.
+            ValueError: If ``dst_type`` is not one of these dtypes.
 
         >>> import mindgrad as ms
         >>> class Scale(ms.nn.Cell):
@@ -327,17 +351,26 @@ class Cell(Compatible):
         return self
 
     def cast_inputs(self, inputs: Any, dst_type: Any) -> list[Any]:
-        """``inputs``, a tuple or list, as a list with floating-point tensors converted to ``dst_type``."""
+        """Convert the floating-point tensors of a tuple or list to another dtype.
+
+        Args:
+            inputs (tuple or list): tensors and other values.
+            dst_type (DType): dtype of the result.
+
+        Returns:
+            list: the inputs, converted.
+        """
         wanted = as_dtype(dst_type)
         return [map_leaves(lambda x: _as_float(x, wanted), each) for each in inputs]
 
     # -- compiling -------------------------------------------------------------------------------
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Compile the program for these arguments without running it; nothing happens in PYNATIVE_MODE.
+        """Compile the Cell for given arguments without running it (GRAPH_MODE only).
 
         Args:
-            args, kwargs: as in a call of the Cell. Of tensors, only element types and shapes matter.
+            *args (Any): positional arguments of the Cell. Only dtypes and shapes of tensors matter.
+            **kwargs (Any): keyword arguments of the Cell.
         """
         if settings.is_graph_mode():
             self._compiled.prepare(*args, **kwargs)
@@ -351,17 +384,21 @@ class Cell(Compatible):
         context_fn: Any = None,
         **kwargs: Any,
     ) -> None:
-        """Rematerialise this Cell: reverse mode keeps its inputs only, and computes the rest again.
+        """Recompute this Cell in reverse mode instead of storing its intermediate values.
 
-        See :func:`mindgrad.recompute`, of which the first four arguments are.
+        This is gradient checkpointing, see :func:`mindgrad.recompute`.
 
         Args:
-            use_reentrant, output_recompute, early_stop, context_fn: as there.
-            kwargs: ``mp_comm_recompute`` and ``parallel_optimizer_comm_recompute``, bools, accepted for
-                compatibility: there is one device.
+            use_reentrant (bool, optional): accepted for compatibility. Default: ``True``.
+            output_recompute (bool, optional): accepted for compatibility. Default: ``False``.
+            early_stop (bool, optional): accepted for compatibility. Default: ``True``.
+            context_fn (None, optional): must be ``None``. Default: ``None``.
+            **kwargs (bool): ``mp_comm_recompute`` and ``parallel_optimizer_comm_recompute``, accepted for
+                compatibility.
 
         Raises:
-            TypeError, ValueError: an argument is not as it must be, or there is no such.
+            TypeError: If a flag is not a bool, or an argument has an unknown name.
+            ValueError: If ``context_fn`` is not ``None``.
         """
         for name in kwargs:
             if name not in ("mp_comm_recompute", "parallel_optimizer_comm_recompute"):
@@ -377,16 +414,17 @@ class Cell(Compatible):
         device: Any = None,
         level: int = 0,
     ) -> Sharded:
-        """The Cell as a function whose tensors are divided among devices: :func:`mindgrad.parallel.shard`.
+        """Divide the tensors of the Cell among devices.
 
-        ``device`` and ``level`` change nothing: the context chooses the device, XLA the division.
+        See :func:`mindgrad.parallel.shard`.
+        ``device`` and ``level`` have no effect: the context chooses the device, and XLA the partition.
         """
         return shard(self, in_strategy, out_strategy, parameter_plan)
 
     # -- how it looks ----------------------------------------------------------------------------
 
     def extend_repr(self) -> str:
-        """The Cell's addition to its printed form."""
+        """Return the text that the Cell adds to its ``repr``."""
         return ""
 
     def __repr__(self) -> str:

@@ -93,9 +93,9 @@ def odeint(
 ) -> Any:
     """Solve the initial value problem ``dy/dt = f(y, t, *args)``, ``y(t[0]) = y0``.
 
-    The solver takes adaptive Runge–Kutta steps (Dormand–Prince, order 5) and keeps the
-    estimated error of each step below ``atol + rtol |y|``. Values at the times ``t`` are interpolated to order 4, so ``t``
-    does not influence the steps. The method is meant for nonstiff problems.
+    The solver takes adaptive Runge–Kutta steps (Dormand–Prince, order 5) and keeps the estimated
+    error of each step below ``atol + rtol |y|``. Values at the times ``t`` are interpolated to order 4, so
+    ``t`` does not influence the steps. The method is meant for nonstiff problems.
 
     Args:
         f (Callable or Cell): right-hand side ``f(y, t, *args)``. It returns the structure, shapes, and dtypes

@@ -90,7 +90,8 @@ class Source:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the program to a file, and its arguments to an ``npz`` file.
 
-        If the file runs as a script, it loads the arguments from the ``npz`` file of the same name and prints the results.
+        If the file runs as a script, it loads the arguments from the ``npz`` file of the same name and prints
+        the results.
 
         Args:
             path (str or PathLike): name of the file.

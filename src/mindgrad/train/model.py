@@ -21,29 +21,32 @@ __all__ = ["Model"]
 
 
 class Model:
-    """A net with its loss, optimiser and metrics.
+    """Training and evaluation of a network with its loss, optimizer, and metrics.
 
-    Datasets are those of ``mindgrad.dataset``, or any iterable of batches: tuples, lists or dicts (whose
-    values are taken in order) of Tensors and NumPy arrays. A batch goes to the net with its loss as
-    ``(data, label)``, or to ``network`` itself as it is if there is no ``loss_fn``.
+    Datasets are datasets of ``mindgrad.dataset``, or iterables of batches: tuples, lists, or dicts of Tensors
+    and NumPy arrays. The values of a dict are used in order. With ``loss_fn`` a batch is ``(data, label)``;
+    without it ``network`` receives the whole batch.
 
     Args:
-        network: the net, a Cell.
-        loss_fn: the loss of the net's output and the label; ``None``: ``network`` gives the loss itself.
-        optimizer: changes the Parameters that it was made with; ``None``: ``network`` is a whole training
-            step.
-        metrics: names, a set or list of names, or a dict of metrics (``nn.get_metrics``).
-        eval_network: the net for evaluation; ``None``: ``network`` with ``loss_fn``.
-        eval_indexes: which outputs of ``eval_network`` are the loss, the prediction and the label;
-            ``None``: metrics get all outputs.
-        amp_level: mixed precision, see :mod:`mindgrad.train.amp`.
-        boost_level: accepted for compatibility.
-        **kwargs: ``loss_scale_manager``, ``keep_batchnorm_fp32``, ``cast_model_type``: see
+        network (Cell): the network.
+        loss_fn (Cell or Callable, optional): loss of the output of the network and the label. ``None``:
+            ``network`` returns the loss itself. Default: ``None``.
+        optimizer (Optimizer, optional): updates the Parameters with which it was created. ``None``:
+            ``network`` is a whole training step. Default: ``None``.
+        metrics (set, list, dict, or str, optional): names of metrics, or a dict of metrics, see
+            :func:`mindgrad.nn.get_metrics`. Default: ``None``.
+        eval_network (Cell, optional): network for evaluation. ``None``: ``network`` with ``loss_fn``.
+            Default: ``None``.
+        eval_indexes (list of int, optional): three indices of the outputs of ``eval_network`` that are the
+            loss, the prediction, and the label. ``None``: metrics receive all outputs. Default: ``None``.
+        amp_level (str, optional): mixed precision level, see :mod:`mindgrad.train.amp`. Default: ``"O0"``.
+        boost_level (str, optional): accepted for compatibility. Default: ``"O0"``.
+        **kwargs (Any): ``loss_scale_manager``, ``keep_batchnorm_fp32``, and ``cast_model_type``, see
             ``amp.build_train_network``.
 
     Raises:
-        TypeError: an argument is of another type or has another name.
-        ValueError: ``amp_level`` is none, or ``eval_indexes`` are not three.
+        TypeError: If an argument has an unsupported type or an unknown name.
+        ValueError: If ``amp_level`` is not a level, or ``eval_indexes`` does not have three elements.
 
     >>> import numpy as np
     >>> import mindgrad as ms
@@ -64,6 +67,10 @@ class Model:
     True
     >>> print(model.predict(ms.Tensor([10.0])).asnumpy().round())
     [30.]
+
+    See Also:
+        :class:`mindgrad.nn.TrainOneStepCell`, :func:`mindgrad.value_and_grad`,
+        :class:`mindgrad.train.Callback`, :func:`mindgrad.save_checkpoint`
     """
 
     def __init__(
@@ -116,7 +123,7 @@ class Model:
 
     @property
     def predict_network(self) -> Any:
-        """The net."""
+        """The network."""
         return self._network
 
     # -- runs ------------------------------------------------------------------------------------
@@ -130,20 +137,25 @@ class Model:
         sink_size: int = -1,
         initial_epoch: int = 0,
     ) -> None:
-        """Train for ``epoch`` epochs.
+        """Train for a number of epochs.
 
         Args:
-            epoch: how many passes over the dataset.
-            train_dataset: the batches, see the class.
-            callbacks: a Callback, or a list of them.
-            dataset_sink_mode: accepted for compatibility: callbacks are called after every step anyway.
-            sink_size: with ``dataset_sink_mode``, how many steps make an epoch; −1: those of the dataset.
-            initial_epoch: how many epochs there were before, for the numbers that callbacks see.
+            epoch (int): number of the last epoch; with ``initial_epoch=0``, the number of passes over the
+                dataset.
+            train_dataset (Dataset or iterable): the batches, see the class.
+            callbacks (Callback or list of Callback, optional): objects that are called during training.
+                Default: ``None``.
+            dataset_sink_mode (bool, optional): accepted for compatibility; callbacks are called after each
+                step in any case. Default: ``False``.
+            sink_size (int, optional): with ``dataset_sink_mode``, number of steps in an epoch. −1: the steps
+                of the dataset. Default: ``-1``.
+            initial_epoch (int, optional): number of previous epochs, for the epoch numbers in callbacks.
+                Default: ``0``.
 
         Raises:
-            TypeError: an argument is of another type.
-            ValueError: ``epoch`` is not above 0, the dataset is empty or too short, or there is a loss but
-                no optimiser.
+            TypeError: If an argument has an unsupported type.
+            ValueError: If ``epoch`` is not positive, the dataset is empty or too short, or the Model has a
+                loss but no optimizer.
         """
         self._run("train", epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch)
 
@@ -161,16 +173,24 @@ class Model:
     ) -> None:
         """Train, and evaluate after epochs.
 
-        Callbacks see the metrics as ``eval_results``, with the mean loss as ``eval_loss``.
+        Callbacks receive the metrics as ``eval_results``, with the mean loss as ``eval_loss``.
 
         Args:
-            epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch: see :meth:`train`.
-            valid_dataset: the batches for evaluation.
-            valid_frequency: after how many epochs to evaluate, or a list of the epochs.
-            valid_dataset_sink_mode: accepted for compatibility.
+            epoch (int): number of epochs, as for :meth:`train`.
+            train_dataset (Dataset or iterable): batches for training.
+            valid_dataset (Dataset or iterable, optional): batches for evaluation. Default: ``None``.
+            valid_frequency (int or list of int, optional): evaluate after every ``valid_frequency`` epochs,
+                or after the listed epochs. Default: ``1``.
+            callbacks (Callback or list of Callback, optional): objects that are called during training.
+                Default: ``None``.
+            dataset_sink_mode (bool, optional): as for :meth:`train`. Default: ``False``.
+            valid_dataset_sink_mode (bool, optional): accepted for compatibility. Default: ``False``.
+            sink_size (int, optional): as for :meth:`train`. Default: ``-1``.
+            initial_epoch (int, optional): as for :meth:`train`. Default: ``0``.
 
         Raises:
-            TypeError, ValueError: see :meth:`train` and :meth:`eval`.
+            TypeError: If an argument has an unsupported type.
+            ValueError: As for :meth:`train` and :meth:`eval`.
         """
         if isinstance(valid_frequency, (list, tuple)):
             chosen = {positive_int("Model.fit", "valid_frequency", each) for each in valid_frequency}
@@ -277,20 +297,21 @@ class Model:
     def eval(
         self, valid_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = False
     ) -> dict[str, Any]:
-        """The metrics over a dataset.
+        """Compute the metrics over a dataset.
 
         Args:
-            valid_dataset: the batches, see the class.
-            callbacks: a Callback, or a list of them.
-            dataset_sink_mode: accepted for compatibility.
+            valid_dataset (Dataset or iterable): the batches, see the class.
+            callbacks (Callback or list of Callback, optional): objects that are called during evaluation.
+                Default: ``None``.
+            dataset_sink_mode (bool, optional): accepted for compatibility. Default: ``False``.
 
         Returns:
-            The result of each metric by its name.
+            dict: the value of each metric by its name.
 
         Raises:
-            TypeError: an argument is of another type.
-            ValueError: the Model has no metrics, or neither ``loss_fn`` nor ``eval_network``; the dataset
-                is empty.
+            TypeError: If an argument has an unsupported type.
+            ValueError: If the Model does not have metrics, has neither ``loss_fn`` nor ``eval_network``, or
+                the dataset is empty.
         """
         self._check_can_evaluate("Model.eval", self._metrics)
         batches = Batches("Model.eval", "valid_dataset", valid_dataset, 1)
@@ -360,14 +381,14 @@ class Model:
                 metric.update(outputs[indexes[1]], outputs[indexes[2]])
 
     def predict(self, *predict_data: Any, backend: str | None = None) -> Any:
-        """The outputs of the net, while it is not training.
+        """Compute the outputs of the network in inference mode.
 
         Args:
-            *predict_data: what the net takes: Tensors, or structures of them.
-            backend: accepted for compatibility; ``None`` or ``"lite"``.
+            *predict_data (Any): inputs of the network: Tensors, or structures of them.
+            backend (str, optional): accepted for compatibility; ``None`` or ``"lite"``. Default: ``None``.
 
         Returns:
-            The output of the net.
+            Any: the output of the network.
         """
         flags = [(cell, cell.training) for _, cell in self._network.cells_and_names()]
         self._network.set_train(False)
@@ -378,7 +399,7 @@ class Model:
                 cell.training = training
 
     def build(self, *_: Any, **__: Any) -> None:
-        """Nothing: programs are compiled when they are first called."""
+        """Do nothing, because programs are compiled in their first call."""
 
 
 #: callbacks beside which a progress bar would be in the way

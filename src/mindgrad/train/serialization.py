@@ -86,35 +86,38 @@ def save_checkpoint(
     format: str | None = None,
     **kwargs: Any,
 ) -> None:
-    """Write Parameters to a file, which replaces an old one as a whole.
+    """Write Parameters to a checkpoint file.
 
-    Where several processes of a job save the same to one file, one of them writes, and the others wait until
-    it is complete (``docs/scale.md``).
+    A file is replaced atomically. If several processes of a job save the same Parameters to one file, one
+    process writes, and the others wait until it is complete (``docs/scale.md``).
 
-    A name that ends with ``.ckpt`` gives a file that MindSpore 1.x and 2.x read, ``.safetensors`` one for
-    MindSpore 2.4 and later, and every other reader of that format. To another name ``.ckpt`` is added, as
-    MindSpore does. ``format`` decides instead of the name, and adds its own ending where it is not there.
+    The ending of the name selects the format: ``.ckpt`` for MindSpore 1.x and 2.x, ``.safetensors`` for
+    MindSpore 2.4 and later and all other readers of this format. A name with another ending gets ``.ckpt``,
+    as in MindSpore. ``format`` overrides the ending, and adds its own if it is missing.
 
     Args:
-        save_obj: a Cell or optimiser; a list of Parameters, or of ``{"name": …, "data": …}``; or a dict
-            from names to Parameters, Tensors, arrays or texts.
-        ckpt_file_name: the file; its folder must exist.
-        integrated_save: ``False``, where programs are divided among devices: the name is that of a folder
-            with a file for each device and an index, for ``load_distributed_checkpoint`` and
-            ``load_checkpoint``.
-        async_save: accepted for compatibility; the file is complete when the call returns.
-        append_dict: more entries: numbers, truth values, texts, Tensors. Numbers become scalar tensors
-            (Int64, Float32, Bool), as in MindSpore.
-        enc_key: must be None: files are not encrypted.
-        enc_mode: unused.
-        choice_func: takes a name and says whether to save it.
-        crc_check: whether the file gets a checksum.
-        format: ``"ckpt"``, ``"safetensors"``, or None: the ending of the name decides.
+        save_obj (Cell, Optimizer, list, or dict): a Cell or an optimizer; a list of Parameters or of
+            ``{"name": ..., "data": ...}``; or a dict from names to Parameters, Tensors, arrays, or strings.
+        ckpt_file_name (str or PathLike): name of the file. Its folder must exist.
+        integrated_save (bool, optional): if ``False`` and programs are divided among devices, the name is a
+            folder with a file for each device and an index, for ``load_distributed_checkpoint`` and
+            ``load_checkpoint``. Default: ``True``.
+        async_save (bool or str, optional): accepted for compatibility; the file is complete when the call
+            returns. Default: ``False``.
+        append_dict (dict, optional): further entries: numbers, Booleans, strings, Tensors. Numbers become
+            scalar tensors (int64, float32, bool), as in MindSpore. Default: ``None``.
+        enc_key (None, optional): must be ``None``, because files are not encrypted. Default: ``None``.
+        enc_mode (str, optional): unused. Default: ``"AES-GCM"``.
+        choice_func (Callable, optional): function of a name that returns whether to save the entry. Default:
+            ``None``.
+        crc_check (bool, optional): whether to write a checksum to the file. Default: ``False``.
+        format (str, optional): ``"ckpt"`` or ``"safetensors"``. ``None``: the ending of the name. Default:
+            ``None``.
 
     Raises:
-        TypeError: something in ``save_obj`` or ``append_dict`` is of another type.
-        ValueError: two entries have one name; encryption or an unknown format is asked for.
-        OSError: the file cannot be written. An old file stays as it was.
+        TypeError: If an entry of ``save_obj`` or ``append_dict`` has an unsupported type.
+        ValueError: If two entries have the same name, or encryption or an unknown format is requested.
+        OSError: If the file cannot be written. An existing file does not change.
 
     >>> import mindgrad as ms, os, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -123,6 +126,10 @@ def save_checkpoint(
     >>> ms.load_checkpoint(place)["epoch"]
     Parameter (name=epoch, shape=(), dtype=Int64, requires_grad=True)
     >>> folder.cleanup()
+
+    See Also:
+        :func:`mindgrad.load_checkpoint`, :func:`mindgrad.load_param_into_net`,
+        :class:`mindgrad.train.ModelCheckpoint`
     """
     _only_known("save_checkpoint", kwargs, ("incremental", "global_step_num", "remove_redundancy"))
     if enc_key is not None:
@@ -191,28 +198,40 @@ def load_checkpoint(
     remove_redundancy: bool = False,
     format: str | None = None,
 ) -> dict[str, Any]:
-    """The Parameters and texts of a file by name.
+    """Read the Parameters and strings of a checkpoint file.
 
-    A file is read as a whole and checked before anything is made of it. A damaged or foreign file gives one
-    ``ValueError`` that names it; pickles are refused unopened, and nothing in a file is ever run.
+    The whole file is read and checked before any object is created. For a damaged or foreign file, a
+    ``ValueError`` names the file. Pickles are rejected without being opened, and no code in a file is ever
+    run.
 
     Args:
-        ckpt_file_name: the file; its ending says the format unless ``format`` does.
-        net: where to load the Parameters, by :func:`load_param_into_net`.
-        strict_load: whether names and element types must be those of ``net``.
-        filter_prefix: leave out names that start so (one or several).
-        dec_key: must be None: encrypted files are not read.
-        dec_mode: unused.
-        specify_prefix: leave out names that do not start so (one or several).
-        choice_func: takes a name and says whether to load it; unused if a prefix is given.
-        crc_check: whether the file must have a checksum, which is compared whenever there is one.
-        remove_redundancy: must be ``False``.
-        format: ``"ckpt"``, ``"safetensors"``, or None: the ending of the name decides.
+        ckpt_file_name (str or PathLike): name of the file. Its ending selects the format, unless ``format``
+            does.
+        net (Cell, optional): network that receives the Parameters, as with :func:`load_param_into_net`.
+            Default: ``None``.
+        strict_load (bool, optional): whether names and dtypes must match ``net`` exactly. Default: ``False``.
+        filter_prefix (str, list, or tuple of str, optional): omit names that start with one of these.
+            Default: ``None``.
+        dec_key (None, optional): must be ``None``, because encrypted files are not supported. Default:
+            ``None``.
+        dec_mode (str, optional): unused. Default: ``"AES-GCM"``.
+        specify_prefix (str, list, or tuple of str, optional): omit names that do not start with one of these.
+            Default: ``None``.
+        choice_func (Callable, optional): function of a name that returns whether to load the entry. Ignored
+            if a prefix is given. Default: ``None``.
+        crc_check (bool, optional): whether to require a checksum. An existing checksum is always compared.
+            Default: ``False``.
+        remove_redundancy (bool, optional): must be ``False``. Default: ``False``.
+        format (str, optional): ``"ckpt"`` or ``"safetensors"``. ``None``: the ending of the name. Default:
+            ``None``.
+
+    Returns:
+        dict: Parameters and strings by name.
 
     Raises:
-        ValueError: there is no such file, it is no checkpoint, or nothing of it is left after filtering.
-        TypeError: an argument is of the wrong type.
-        RuntimeError: it does not fit ``net``, which then is unchanged.
+        ValueError: If the file does not exist, is not a checkpoint, or has no entry left after filtering.
+        TypeError: If an argument has an unsupported type.
+        RuntimeError: If the Parameters do not match ``net``, which does not change.
 
     >>> import mindgrad as ms, os, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -221,6 +240,9 @@ def load_checkpoint(
     >>> ms.load_checkpoint(place)
     {'slope': Parameter (name=slope, shape=(1,), dtype=Float32, requires_grad=True)}
     >>> folder.cleanup()
+
+    See Also:
+        :func:`mindgrad.save_checkpoint`, :func:`mindgrad.load_param_into_net`
     """
     if dec_key is not None:
         raise ValueError(
@@ -336,16 +358,19 @@ def _only_known(function: str, given: dict[str, Any], accepted: tuple[str, ...])
 def ckpt_to_safetensors(
     file_path: str, save_path: str | None = None, name_map: dict[str, str] | None = None
 ) -> None:
-    """Write the entries of a ``.ckpt`` file to a ``.safetensors`` file beside it.
+    """Convert a ``.ckpt`` file to a ``.safetensors`` file.
 
     Args:
-        file_path: the file to read.
-        save_path: the folder to write to; that of the file by default.
-        name_map: new names of entries.
+        file_path (str): file to read.
+        save_path (str, optional): folder to write to. ``None``: the folder of the file. Default: ``None``.
+        name_map (dict, optional): new names of entries by their old names. Default: ``None``.
 
     Raises:
-        ValueError: the file is no checkpoint.
-        TypeError: an entry is Complex128, which the format does not have.
+        ValueError: If the file is not a checkpoint.
+        TypeError: If an entry is complex128, which the format does not support.
+
+    See Also:
+        :func:`mindgrad.safetensors_to_ckpt`
     """
     _convert(file_path, save_path, name_map, "safetensors")
 
@@ -353,15 +378,18 @@ def ckpt_to_safetensors(
 def safetensors_to_ckpt(
     file_path: str, save_path: str | None = None, name_map: dict[str, str] | None = None
 ) -> None:
-    """Write the entries of a ``.safetensors`` file to a ``.ckpt`` file beside it.
+    """Convert a ``.safetensors`` file to a ``.ckpt`` file.
 
     Args:
-        file_path: the file to read.
-        save_path: the folder to write to; that of the file by default.
-        name_map: new names of entries.
+        file_path (str): file to read.
+        save_path (str, optional): folder to write to. ``None``: the folder of the file. Default: ``None``.
+        name_map (dict, optional): new names of entries by their old names. Default: ``None``.
 
     Raises:
-        ValueError: the file is no checkpoint.
+        ValueError: If the file is not a checkpoint.
+
+    See Also:
+        :func:`mindgrad.ckpt_to_safetensors`
     """
     _convert(file_path, save_path, name_map, "ckpt")
 
@@ -377,10 +405,10 @@ def _convert(file_path: str, save_path: str | None, name_map: dict[str, str] | N
 
 
 def load(*_: Any, **__: Any) -> NoReturn:
-    """Not supported: reads MindIR, a program compiled by MindSpore.
+    """Not supported: read a program that MindSpore compiled (MindIR).
 
     Raises:
-        NotImplementedError: always; it says what to do instead.
+        NotImplementedError: Always. The message names the alternative.
     """
     raise NotImplementedError(
         "'load' reads MindIR, a program compiled by MindSpore, which mindgrad cannot run. Write the network "
@@ -389,10 +417,10 @@ def load(*_: Any, **__: Any) -> NoReturn:
 
 
 def export(*_: Any, **__: Any) -> NoReturn:
-    """Not supported: writes MindIR, AIR or ONNX.
+    """Not supported: write MindIR, AIR, or ONNX.
 
     Raises:
-        NotImplementedError: always; it says what to do instead.
+        NotImplementedError: Always. The message names the alternative.
     """
     raise NotImplementedError(
         "'export' writes programs for MindSpore's own runtimes (MINDIR, AIR, ONNX), which mindgrad does not "
