@@ -1,6 +1,9 @@
-"""Cells and layers are the modules of a net."""
+"""Layers, losses, metrics, and optimizers of neural networks."""
+
+import sys as _sys
 
 from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.shared_docs import document_all as _document_all
 from mindgrad.nn import (
     dynamic_lr,
     layer,
@@ -34,4 +37,6 @@ __all__ = [
 for _part in (dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, sparse, wrap):
     __all__ = list(dict.fromkeys(__all__ + _part.__all__))
 
+for _name in dict.fromkeys(getattr(globals()[_each], "__module__", __name__) for _each in __all__):
+    _document_all(vars(_sys.modules[_name]))
 _explain_room(__name__)

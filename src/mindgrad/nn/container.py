@@ -75,22 +75,34 @@ class _Indexed(Cell):
         self._move(cells)
 
     def append(self, cell: Cell) -> Any:
-        """Add a Cell at the end; gives the container itself."""
+        """Append a Cell, and return the container.
+
+        Args:
+            cell (Cell): the Cell.
+        """
         self._place([(str(len(self)), cell)])
         return self
 
     def extend(self, cells: Iterable[Cell]) -> Any:
-        """Add several Cells at the end; gives the container itself."""
+        """Append several Cells, and return the container.
+
+        Args:
+            cells (iterable of Cell): the Cells.
+        """
         for cell in list(cells):
             self.append(cell)
         return self
 
     def insert(self, index: int, cell: Cell) -> None:
-        """Put ``cell`` before ``index``.
+        """Insert ``cell`` before ``index``.
+
+        Args:
+            index (int): position.
+            cell (Cell): the Cell.
 
         Raises:
-            TypeError: ``cell`` is no Cell.
-            IndexError: ``index`` is outside of the container.
+            TypeError: If ``cell`` is not a Cell.
+            IndexError: If ``index`` is out of range.
         """
         _check_cell(cell, type(self).__name__)
         cells = list(self._cells.values())
@@ -104,13 +116,19 @@ class _Indexed(Cell):
 
 
 class SequentialCell(_Indexed):
-    """Applies Cells one after the other.
+    """A container that applies Cells one after the other.
 
     Args:
-        *args: the Cells, or one list or OrderedDict of them.
+        *args (Cell, list, or OrderedDict): the Cells, or one list or OrderedDict of them.
+
+    Inputs:
+        x (Any): input of the first Cell.
+
+    Outputs:
+        Output of the last Cell.
 
     Raises:
-        TypeError: an element is no Cell.
+        TypeError: If an element is not a Cell.
 
     >>> import mindgrad as ms
     >>> class Twice(ms.nn.Cell):
@@ -139,12 +157,12 @@ class CellList(_Indexed):
     """A list of Cells whose Parameters belong to the Cell that holds the list.
 
     Args:
-        *args: the Cells, or one list or tuple of them.
-        auto_prefix: whether the Parameters of the Cells are named after their positions.
-        **flags: attributes to set, as in MindSpore.
+        *args (Cell, list, or tuple): the Cells, or one list or tuple of them.
+        auto_prefix (bool): whether to name the Parameters of the Cells after their positions.
+        **flags (Any): attributes to set, as in MindSpore.
 
     Raises:
-        TypeError: an element is no Cell.
+        TypeError: If an element is not a Cell.
 
     >>> import mindgrad as ms
     >>> len(ms.nn.CellList([ms.nn.Cell(), ms.nn.Cell()]))
@@ -160,23 +178,23 @@ class CellList(_Indexed):
         self.extend(cells)
 
     def construct(self, *inputs: Any) -> Any:
-        """A list computes nothing; call its Cells.
+        """Raise an error, because only the Cells of a list can be called.
 
         Raises:
-            RuntimeError: always.
+            RuntimeError: Always.
         """
         raise RuntimeError("A CellList is no function: call the Cells in it, one by one.")
 
 
 class CellDict(Cell):
-    """Cells by names, in the order in which they were given; their Parameters are named after them.
+    """An ordered dict of Cells, after whose keys the Parameters are named.
 
     Args:
-        cells: a dict, or pairs of names and Cells; names are not empty and have no dots.
+        cells (dict or iterable of pairs): Cells by name. Names are not empty and do not contain dots.
 
     Raises:
-        TypeError: a name is no string, or an element no Cell.
-        KeyError: a name is empty, has a dot, or is that of an attribute.
+        TypeError: If a name is not a string, or an element is not a Cell.
+        KeyError: If a name is empty, contains a dot, or is the name of an attribute.
 
     >>> import mindgrad as ms
     >>> cells = ms.nn.CellDict({"act": ms.nn.ReLU(), "norm": ms.nn.Softmax()})
@@ -220,38 +238,46 @@ class CellDict(Cell):
         return key in self._cells
 
     def keys(self) -> Any:
-        """The names."""
+        """Return the names."""
         return self._cells.keys()
 
     def values(self) -> Any:
-        """The Cells."""
+        """Return the Cells."""
         return self._cells.values()
 
     def items(self) -> Any:
-        """Pairs of names and Cells."""
+        """Return the pairs of names and Cells."""
         return self._cells.items()
 
     def update(self, cells: Any) -> None:
-        """Add the Cells of a dict, or of pairs of names and Cells; those of known names are replaced."""
+        """Add Cells, and replace existing Cells of the same names.
+
+        Args:
+            cells (dict or iterable of pairs): Cells by name.
+        """
         for key, cell in cells.items() if hasattr(cells, "items") else cells:
             self[key] = cell
 
     def pop(self, key: str) -> Cell:
-        """Take a Cell out and give it."""
+        """Remove a Cell, and return it.
+
+        Args:
+            key (str): its name.
+        """
         cell = self._cells[key]
         del self[key]
         return cell
 
     def clear(self) -> None:
-        """Take all Cells out."""
+        """Remove all Cells."""
         for key in list(self._cells):
             del self[key]
 
     def construct(self, *inputs: Any) -> Any:
-        """A dict computes nothing; call its Cells.
+        """Raise an error, because only the Cells of a dict can be called.
 
         Raises:
-            RuntimeError: always.
+            RuntimeError: Always.
         """
         raise RuntimeError("A CellDict is no function: call the Cells in it, by their names.")
 

@@ -35,18 +35,21 @@ _documented = SharedSections("""
 
 
 def piecewise_constant_lr(milestone: list[int], learning_rates: list[float]) -> list[float]:
-    """The rate ``learning_rates[k]`` for the steps from ``milestone[k − 1]`` to ``milestone[k] − 1``.
+    """Return piecewise constant learning rates.
+
+    The rate is ``learning_rates[k]`` for the steps from ``milestone[k − 1]`` to ``milestone[k] − 1``.
 
     Args:
-        milestone: growing step numbers, each above 0.
-        learning_rates: one rate for each.
+        milestone (list of int): increasing positive step numbers.
+        learning_rates (list of float): one rate for each milestone.
 
     Returns:
-        ``milestone[-1]`` rates.
+        list of float: ``milestone[-1]`` rates.
 
     Raises:
-        TypeError: an argument is no list or tuple, a milestone no int, or a rate no number.
-        ValueError: the lists differ in length or are empty, or the milestones do not grow.
+        TypeError: If an argument is not a list or tuple, a milestone is not an int, or a rate is not a
+            number.
+        ValueError: If the lists are empty or differ in length, or the milestones do not increase.
 
     >>> from mindgrad import nn
     >>> nn.piecewise_constant_lr([2, 5], [0.1, 0.05])
@@ -84,11 +87,13 @@ def exponential_decay_lr(
     decay_epoch: int,
     is_stair: bool = False,
 ) -> list[float]:
-    """learning_rate · decay_rate^(epoch / decay_epoch); the exponent rounded down if ``is_stair``.
+    """Return the learning rates learning_rate · decay_rate^(epoch / decay_epoch).
+
+    With ``is_stair``, the exponent is rounded down.
 
     Args:
-        decay_rate: the factor of ``decay_epoch`` epochs, above 0.
-        decay_epoch: the number of epochs that the factor takes.
+        decay_rate (float): factor after ``decay_epoch`` epochs, positive.
+        decay_epoch (int): number of epochs.
 
     >>> from mindgrad import nn
     >>> nn.exponential_decay_lr(0.5, 0.5, 4, 2, 1)
@@ -109,11 +114,14 @@ def natural_exp_decay_lr(
     decay_epoch: int,
     is_stair: bool = False,
 ) -> list[float]:
-    """learning_rate · e^(−decay_rate · epoch); if ``is_stair``, of epoch rounded down to a multiple.
+    """Return the learning rates learning_rate · e^(−decay_rate · epoch).
+
+    With ``is_stair``, epoch is rounded down to a multiple of ``decay_epoch``. Otherwise ``decay_epoch`` has
+    no effect.
 
     Args:
-        decay_rate: the decay per epoch, above 0.
-        decay_epoch: the number of epochs of one stair; without ``is_stair`` it changes nothing.
+        decay_rate (float): decay per epoch, positive.
+        decay_epoch (int): number of epochs of one stair.
 
     >>> from mindgrad import nn
     >>> [round(rate, 4) for rate in nn.natural_exp_decay_lr(0.1, 0.9, 4, 2, 1)]
@@ -138,11 +146,13 @@ def inverse_decay_lr(
     decay_epoch: int,
     is_stair: bool = False,
 ) -> list[float]:
-    """learning_rate / (1 + decay_rate · epoch / decay_epoch); the quotient rounded down if ``is_stair``.
+    """Return the rates learning_rate / (1 + decay_rate · epoch / decay_epoch).
+
+    With ``is_stair``, the quotient epoch / decay_epoch is rounded down.
 
     Args:
-        decay_rate: how fast it shrinks, above 0.
-        decay_epoch: the number of epochs after which the quotient is 1.
+        decay_rate (float): speed of the decay, positive.
+        decay_epoch (int): number of epochs after which the quotient is 1.
 
     >>> from mindgrad import nn
     >>> nn.inverse_decay_lr(0.5, 1.0, 4, 2, 1)
@@ -165,11 +175,13 @@ def _periods(owner: str, decay_epoch: Any, is_stair: Any) -> Callable[[int], flo
 def cosine_decay_lr(
     min_lr: float, max_lr: float, total_step: int, step_per_epoch: int, decay_epoch: int
 ) -> list[float]:
-    """min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(epoch, decay_epoch) / decay_epoch)).
+    """Return learning rates that decay from ``max_lr`` to ``min_lr`` along a cosine.
+
+        min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(epoch, decay_epoch) / decay_epoch))
 
     Args:
-        min_lr: the rate from ``decay_epoch`` on, at least 0.
-        max_lr: the rate of epoch 0, above ``min_lr``.
+        min_lr (float): rate from ``decay_epoch`` on, at least 0.
+        max_lr (float): rate of epoch 0, above ``min_lr``.
 
     >>> from mindgrad import nn
     >>> nn.cosine_decay_lr(0.0, 0.5, 3, 1, 2)
@@ -199,15 +211,17 @@ def polynomial_decay_lr(
     power: float,
     update_decay_epoch: bool = False,
 ) -> list[float]:
-    """(learning_rate − end_learning_rate) · (1 − epoch / epochs)^power + end_learning_rate.
+    """Return learning rates that decay polynomially.
 
-    Epoch is at most ``decay_epoch``, which ``epochs`` is; with ``update_decay_epoch``, epoch grows on and
-    ``epochs`` is the smallest multiple of ``decay_epoch`` that is not below it.
+        (learning_rate − end_learning_rate) · (1 − epoch / epochs)^power + end_learning_rate
+
+    ``epochs`` is ``decay_epoch``, and epoch is at most ``decay_epoch``. With ``update_decay_epoch``, epoch is
+    not bounded, and ``epochs`` is the smallest multiple of ``decay_epoch`` that is at least epoch.
 
     Args:
-        end_learning_rate: the rate at the end, at least 0.
-        power: the exponent, above 0.
-        update_decay_epoch: whether the decay starts over with longer and longer periods.
+        end_learning_rate (float): rate at the end, at least 0.
+        power (float): exponent, positive.
+        update_decay_epoch (bool): whether to restart the decay with longer periods.
 
     >>> from mindgrad import nn
     >>> nn.polynomial_decay_lr(0.5, 0.0, 3, 1, 2, 1.0)
@@ -229,11 +243,14 @@ def polynomial_decay_lr(
 
 @_documented
 def warmup_lr(learning_rate: float, total_step: int, step_per_epoch: int, warmup_epoch: int) -> list[float]:
-    """learning_rate · min(epoch, warmup_epoch) / warmup_epoch; the rate itself if ``warmup_epoch`` is 0.
+    """Return learning rates of a linear warm-up.
+
+    The rate is learning_rate · min(epoch, warmup_epoch) / warmup_epoch, or learning_rate if ``warmup_epoch``
+    is 0.
 
     Args:
-        learning_rate: the rate from ``warmup_epoch`` on, above 0.
-        warmup_epoch: the number of epochs until then.
+        learning_rate (float): rate from ``warmup_epoch`` on, positive.
+        warmup_epoch (int): number of warm-up epochs.
 
     >>> from mindgrad import nn
     >>> nn.warmup_lr(0.5, 5, 2, 2)

@@ -15,22 +15,23 @@ __all__ = ["ForwardValueAndGrad", "Jvp", "Vjp"]
 
 
 class Jvp(Cell):
-    """The Jacobian–vector product of a net, in forward mode: ``Jvp(net)(*inputs, v)``.
+    """A Cell for the Jacobian–vector product of a network: ``Jvp(net)(*inputs, v)``.
 
     Args:
-        fn: a Cell or a function.
+        fn (Callable or Cell): function to differentiate.
 
     Inputs:
-        The inputs of ``fn``, Tensors, and the direction ``v``: a Tensor like the input for one input, a
-        tuple or list of them for several.
+        inputs (Tensor): the inputs of ``fn``.
+        v (Tensor, tuple, or list of Tensor): the direction: a Tensor for one input, a tuple or list for
+            several, with the shapes and dtypes of the inputs.
 
     Outputs:
-        ``(out, derivative)``: what ``fn`` gives, and its derivative along ``v`` in the same structure.
+        ``(out, derivative)``: the output of ``fn``, and its derivative along ``v`` in the same structure.
 
     Raises:
-        TypeError: ``fn`` cannot be called; ``v`` is a Tensor for several inputs or a tuple for one; an
-            input is no Tensor, or a dtype in ``v`` differs from that of the input.
-        ValueError: the number of elements of ``v``, or a shape in it, differs from the inputs'.
+        TypeError: If ``fn`` is not callable, ``v`` is a Tensor for several inputs or a tuple for one, an
+            input is not a Tensor, or a dtype in ``v`` differs from its input.
+        ValueError: If the number of elements of ``v`` or a shape in it differs from the inputs.
 
     >>> import mindgrad as ms
     >>> out, derivative = ms.nn.Jvp(lambda x, y: x * y)(
@@ -50,23 +51,22 @@ class Jvp(Cell):
 
 
 class Vjp(Cell):
-    """The vector–Jacobian product of a net, in reverse mode: ``Vjp(net)(*inputs, v)``.
+    """A Cell for the vector–Jacobian product of a network: ``Vjp(net)(*inputs, v)``.
 
     Args:
-        fn: a Cell or a function.
+        fn (Callable or Cell): function to differentiate.
 
     Inputs:
-        The inputs of ``fn``, Tensors, and ``v`` like its output: a Tensor, or a tuple of them for
-        several outputs.
+        inputs (Tensor): the inputs of ``fn``.
+        v (Tensor or tuple of Tensor): cotangent with the structure, shapes, and dtypes of the output.
 
     Outputs:
-        ``(out, gradients)``: what ``fn`` gives, and the gradient of the input; a tuple of gradients for
-        several inputs.
+        ``(out, gradients)``: the output of ``fn``, and the gradient of the input; a tuple for several inputs.
 
     Raises:
-        TypeError: ``fn`` cannot be called; an input is no Tensor; ``v`` differs from the output in
-            structure or dtype.
-        ValueError: ``v`` differs from the output in length or shape.
+        TypeError: If ``fn`` is not callable, an input is not a Tensor, or the structure or dtype of ``v``
+            differs from the output.
+        ValueError: If the length or shape of ``v`` differs from the output.
 
     >>> import mindgrad as ms
     >>> out, gradients = ms.nn.Vjp(lambda x, y: x * y)(
@@ -93,24 +93,27 @@ def _with_last(owner: str, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]
 
 
 class ForwardValueAndGrad(Cell):
-    """The output of a net together with its gradients.
+    """A Cell that returns the output of a network together with its gradients.
 
     Args:
-        network: a Cell or a function.
-        weights: with ``get_by_list``, a ParameterTuple (or list, or one Parameter).
-        get_all: whether to differentiate with respect to all inputs.
-        get_by_list: whether to differentiate with respect to ``weights``.
-        sens_param: whether the last input scales the outputs.
+        network (Callable or Cell): function to differentiate.
+        weights (ParameterTuple, list, or Parameter): parameters to differentiate with respect to, with
+            ``get_by_list``.
+        get_all (bool): whether to differentiate with respect to all inputs.
+        get_by_list (bool): whether to differentiate with respect to ``weights``.
+        sens_param (bool): whether the last input is multiplied with the outputs before they are
+            differentiated.
 
     Inputs:
-        The inputs of ``network``, with ``sens_param`` one more, like the output.
+        inputs (Tensor): the inputs of ``network``; with ``sens_param`` one more, with the structure of the
+            output.
 
     Outputs:
-        ``(output, gradients)``, the gradients as those of ``ops.GradOperation``.
+        ``(output, gradients)``, with gradients as from :class:`mindgrad.ops.GradOperation`.
 
     Raises:
-        TypeError: ``network`` cannot be called, a flag is no bool, or ``weights`` is nothing of these
-            though ``get_by_list`` is set.
+        TypeError: If ``network`` is not callable, a flag is not a bool, or ``get_by_list`` is set and
+            ``weights`` has an unsupported type.
 
     >>> import mindgrad as ms
     >>> out, gradient = ms.nn.ForwardValueAndGrad(lambda x: x * x)(ms.Tensor([3.0]))

@@ -10,10 +10,10 @@ __all__ = ["GraphCell"]
 
 
 class GraphCell(Cell):
-    """MindSpore's Cell around a program read from a MindIR file; not supported.
+    """Not supported: MindSpore's Cell around a program from a MindIR file.
 
     Raises:
-        NotImplementedError: always; it says what to do instead.
+        NotImplementedError: Always. The message names the alternative.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -45,12 +45,12 @@ class Hooked(Inventory):
     def register_forward_pre_hook(
         self, hook_fn: Any, *, prepend: bool = False, with_kwargs: bool = False
     ) -> HookHandle:
-        """Call ``hook_fn(cell, inputs)`` before ``construct``; its result replaces the inputs.
+        """Call ``hook_fn(cell, inputs)`` before ``construct`` and use its result.
 
         Args:
-            hook_fn: gets the Cell and the tuple of the positional arguments. ``None`` keeps them; what is
-                no tuple replaces them as the only one.
-            with_kwargs: whether it is called as ``hook_fn(cell, inputs, keywords)`` and gives ``None`` or
+            hook_fn (Callable): receives the Cell and the tuple of the positional arguments. If it returns
+                ``None``, the inputs do not change. A result that is not a tuple becomes the only input.
+            with_kwargs (bool): whether to call ``hook_fn(cell, inputs, keywords)``, which returns ``None`` or
                 both.
 
         >>> import mindgrad as ms
@@ -65,12 +65,13 @@ class Hooked(Inventory):
     def register_forward_hook(
         self, hook_fn: Any, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> HookHandle:
-        """Call ``hook_fn(cell, inputs, output)`` after ``construct``; its result replaces the output.
+        """Call ``hook_fn(cell, inputs, output)`` after ``construct`` and use its result.
 
         Args:
-            hook_fn: gets the Cell, the tuple of the positional arguments and the output. ``None`` keeps it.
-            with_kwargs: whether it is called as ``hook_fn(cell, inputs, keywords, output)``.
-            always_call: whether it is called, with the output ``None``, where ``construct`` raises.
+            hook_fn (Callable): receives the Cell, the tuple of the positional arguments, and the output. If
+                it returns ``None``, the output does not change.
+            with_kwargs (bool): whether to call ``hook_fn(cell, inputs, keywords, output)``.
+            always_call (bool): whether to call it with the output ``None`` if ``construct`` raises an error.
         """
         return self._register("forward", hook_fn, prepend, with_kwargs, always_call)
 
@@ -79,8 +80,8 @@ class Hooked(Inventory):
         """Call ``hook_fn(cell, grad_output)`` when gradients arrive at the outputs.
 
         Args:
-            hook_fn: gets the Cell and the tuple of the gradients of the outputs. A Tensor or tuple that it
-                returns replaces them. In GRAPH_MODE it is compiled with the program.
+            hook_fn (Callable): receives the Cell and the tuple of the gradients of the outputs. A Tensor or
+                tuple that it returns replaces them. In GRAPH_MODE it is compiled with the Cell.
 
         >>> import mindgrad as ms
         >>> net = ms.nn.ReLU()
@@ -92,11 +93,12 @@ class Hooked(Inventory):
 
     @_documented
     def register_backward_hook(self, hook_fn: Any) -> HookHandle:
-        """Call ``hook_fn(cell, grad_input, grad_output)`` when a gradient passes (PYNATIVE_MODE).
+        """Call ``hook_fn(cell, grad_input, grad_output)`` in backward (PYNATIVE_MODE).
 
         Args:
-            hook_fn: gets the Cell and two tuples: the gradients of the inputs, and those that arrived at
-                the outputs. A Tensor or tuple that it returns replaces the gradients of the inputs.
+            hook_fn (Callable): receives the Cell and two tuples: the gradients of the inputs, and the
+                gradients of the outputs. A Tensor or tuple that it returns replaces the gradients of the
+                inputs.
         """
         return self._register("backward", hook_fn)
 

@@ -10,7 +10,9 @@ __all__ = ["no_init_parameters"]
 
 @contextlib.contextmanager
 def no_init_parameters() -> Iterator[None]:
-    """A block that makes layers whose Parameters are loaded next; they have initial values nevertheless.
+    """Context manager for layers whose Parameters are loaded afterwards.
+
+    It is accepted for compatibility: the Parameters are initialized nevertheless.
 
     >>> from mindgrad import nn
     >>> with nn.no_init_parameters():

@@ -40,13 +40,13 @@ _documented = SharedSections("""
 
 
 class LearningRateSchedule(Cell):
-    """Base class of learning rates that change with the step: ``construct(global_step)``.
+    """Base class of learning rate schedules, which define ``construct(global_step)``.
 
     Inputs:
-        ``global_step``: an integer Tensor, the number of steps before this one.
+        global_step (Tensor): integer tensor, number of previous steps.
 
     Outputs:
-        The learning rate of the step, a Tensor of one element.
+        Tensor of one element, the learning rate of the step.
 
     >>> import mindgrad as ms
     >>> class Halved(ms.nn.LearningRateSchedule):
@@ -57,10 +57,13 @@ class LearningRateSchedule(Cell):
     """
 
     def construct(self, global_step: Any) -> Any:
-        """The learning rate of a step; every schedule defines its own.
+        """Return the learning rate of a step. Each schedule defines this method.
+
+        Args:
+            global_step (Tensor): integer tensor, number of previous steps.
 
         Raises:
-            NotImplementedError: the class defines none.
+            NotImplementedError: If the class does not define it.
         """
         raise NotImplementedError(
             f"For '{type(self).__name__}', define construct(self, global_step): the learning rate."
@@ -92,11 +95,13 @@ class _Decay(LearningRateSchedule):
 
 @_documented
 class ExponentialDecayLR(_Decay):
-    """learning_rate · decay_rate^p, with p = step / decay_steps; rounded down if ``is_stair``.
+    """Exponential decay: learning_rate · decay_rate^p with p = step / decay_steps.
+
+    With ``is_stair``, p is rounded down.
 
     Args:
-        decay_rate: the factor of ``decay_steps`` steps, above 0.
-        decay_steps: the number of steps that it takes.
+        decay_rate (float): factor after ``decay_steps`` steps, positive.
+        decay_steps (int): number of steps.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.ExponentialDecayLR(0.1, 0.5, 4)(ms.Tensor(8, ms.int32)))
@@ -110,14 +115,14 @@ class ExponentialDecayLR(_Decay):
 
 @_documented
 class NaturalExpDecayLR(_Decay):
-    """learning_rate · e^(−decay_rate · step); if ``is_stair``, of step rounded down to a multiple.
+    """Natural exponential decay: learning_rate · e^(−decay_rate · step).
 
-    As in MindSpore, ``decay_steps`` is the length of the stairs only: without ``is_stair`` it changes
-    nothing (its documentation divides by it, its code does not).
+    With ``is_stair``, step is rounded down to a multiple of ``decay_steps``. Otherwise ``decay_steps`` has no
+    effect, as in MindSpore's code (its documentation divides by it).
 
     Args:
-        decay_rate: the decay per step, above 0.
-        decay_steps: the number of steps of one stair.
+        decay_rate (float): decay per step, positive.
+        decay_steps (int): number of steps of one stair.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.NaturalExpDecayLR(0.1, 0.5, 4, True)(ms.Tensor(3, ms.int32)))
@@ -134,11 +139,13 @@ class NaturalExpDecayLR(_Decay):
 
 @_documented
 class InverseDecayLR(_Decay):
-    """learning_rate / (1 + decay_rate · p), with p = step / decay_steps; rounded down if ``is_stair``.
+    """Inverse time decay: learning_rate / (1 + decay_rate · p).
+
+    p is step / decay_steps; with ``is_stair`` it is rounded down.
 
     Args:
-        decay_rate: how fast it shrinks, above 0.
-        decay_steps: the number of steps after which p is 1.
+        decay_rate (float): speed of the decay, positive.
+        decay_steps (int): number of steps after which p is 1.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.InverseDecayLR(0.1, 1.0, 4)(ms.Tensor(4, ms.int32)))
@@ -152,11 +159,13 @@ class InverseDecayLR(_Decay):
 
 @_documented
 class CosineDecayLR(LearningRateSchedule):
-    """min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(step, decay_steps) / decay_steps)).
+    """Cosine decay from ``max_lr`` to ``min_lr``.
+
+        min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(step, decay_steps) / decay_steps))
 
     Args:
-        min_lr: the rate from ``decay_steps`` on, at least 0.
-        max_lr: the rate of step 0, above ``min_lr``.
+        min_lr (float): rate from ``decay_steps`` on, at least 0.
+        max_lr (float): rate of step 0, above ``min_lr``.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.CosineDecayLR(0.0, 0.5, 4)(ms.Tensor(4, ms.int32)))
@@ -183,15 +192,17 @@ class CosineDecayLR(LearningRateSchedule):
 
 @_documented
 class PolynomialDecayLR(LearningRateSchedule):
-    """(learning_rate − end_learning_rate) · (1 − step / steps)^power + end_learning_rate.
+    """Polynomial decay from ``learning_rate`` to ``end_learning_rate``.
 
-    Step is at most ``decay_steps``, which ``steps`` is; with ``update_decay_steps``, step grows on and
-    ``steps`` is the smallest multiple of ``decay_steps`` that is not below it.
+        (learning_rate − end_learning_rate) · (1 − step / steps)^power + end_learning_rate
+
+    ``steps`` is ``decay_steps``, and step is at most ``decay_steps``. With ``update_decay_steps``, step is
+    not bounded, and ``steps`` is the smallest multiple of ``decay_steps`` that is at least step.
 
     Args:
-        end_learning_rate: the rate at the end, at least 0.
-        power: the exponent, above 0.
-        update_decay_steps: whether the decay starts over with longer and longer periods.
+        end_learning_rate (float): rate at the end, at least 0.
+        power (float): exponent, positive.
+        update_decay_steps (bool): whether to restart the decay with longer periods.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.PolynomialDecayLR(0.5, 0.0, 4, 2.0)(ms.Tensor(2, ms.int32)))
@@ -227,11 +238,11 @@ class PolynomialDecayLR(LearningRateSchedule):
 
 @_documented
 class WarmUpLR(LearningRateSchedule):
-    """learning_rate · min(step, warmup_steps) / warmup_steps.
+    """Linear warm-up: learning_rate · min(step, warmup_steps) / warmup_steps.
 
     Args:
-        learning_rate: the rate from ``warmup_steps`` on, above 0.
-        warmup_steps: the number of steps until then.
+        learning_rate (float): rate from ``warmup_steps`` on, positive.
+        warmup_steps (int): number of warm-up steps.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.WarmUpLR(0.5, 4)(ms.Tensor(1, ms.int32)))

@@ -15,13 +15,16 @@ __all__ = ["SparseTensorDenseMatmul", "SparseToDense"]
 
 
 class SparseToDense(Cell):
-    """The whole tensor of a sparse one.
+    """Convert a sparse tensor to a dense tensor.
 
     Inputs:
-        sparse_tensor: a COOTensor.
+        sparse_tensor (COOTensor): the sparse tensor.
+
+    Outputs:
+        Tensor of the dense shape.
 
     Raises:
-        TypeError: the input is no COOTensor.
+        TypeError: If the input is not a COOTensor.
 
     >>> from mindgrad import COOTensor, Tensor, nn
     >>> print(nn.SparseToDense()(COOTensor(Tensor([[0, 1]]), Tensor([6.0]), (2, 2))))

@@ -111,18 +111,21 @@ Threshold = _layer(
 
 
 class PReLU(Cell):
-    """x above 0, and w x elsewhere, with slopes w that are trained: one for each channel, or one for all.
+    """Parametric ReLU: ``x`` if positive, else ``w x`` with trained slopes ``w``.
 
     Args:
-        channel: the number of channels, the size of the second axis of inputs; or 1.
-        w: the initial slopes: a number, or a list or Tensor of ``channel`` numbers.
+        channel (int): number of slopes: the number of channels (the size of axis 1 of the input), or 1.
+        w (float, list, or Tensor): initial slopes: a number, or ``channel`` numbers.
 
     Inputs:
-        x: a real tensor.
+        x (Tensor): real tensor of any shape.
+
+    Outputs:
+        Tensor with the shape of ``x``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: ``channel`` is not positive, or ``w`` has another size.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``channel`` is not positive, or ``w`` has a different size.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.PReLU()(Tensor([[-1.0, 2.0]])))
@@ -149,17 +152,21 @@ class PReLU(Cell):
 
 
 class RReLU(Cell):
-    """x above 0, and r x elsewhere, with a slope r for each element drawn anew in every call.
+    """Randomized ReLU: ``x`` if positive, else ``r x`` with random slopes ``r``.
 
     Args:
-        lower, upper: the slopes are uniform between these numbers, from 0 to 1.
+        lower (float): lower bound of the uniform distribution of slopes, from 0 to 1.
+        upper (float): upper bound, from ``lower`` to 1.
 
     Inputs:
-        x: a real tensor.
+        x (Tensor): real tensor of any shape.
+
+    Outputs:
+    Tensor with the shape of ``x``. Each call draws a new slope for each element.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: ``lower`` is above ``upper``, or one is not from 0 to 1.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``lower`` is above ``upper``, or a bound is not from 0 to 1.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.RReLU(0.5, 0.5)(Tensor([-1.0, 2.0])))
@@ -198,14 +205,17 @@ _activation = _BY_NAME  # the name under which libraries import the table, to ad
 
 
 def get_activation(name: str | None, prim_name: str | None = None) -> Cell | None:
-    """The activation function of a name, as a Cell; ``None`` for no name.
+    """Return the activation layer with a given name.
 
     Args:
-        name: ``"relu"``, ``"tanh"``, ``"sigmoid"``, …: the class's name in small letters.
-        prim_name: the layer that asks, for the error.
+        name (str or None): the name of the class in lower case: ``"relu"``, ``"tanh"``, ``"sigmoid"``, ...
+        prim_name (str): name of the layer, for error messages.
+
+    Returns:
+        Cell, or ``None`` if ``name`` is ``None``.
 
     Raises:
-        KeyError: there is none of this name.
+        KeyError: If an activation of this name does not exist.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.get_activation("relu")(Tensor([-1.0, 2.0])))

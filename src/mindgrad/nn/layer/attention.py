@@ -24,34 +24,38 @@ __all__ = ["MultiheadAttention"]
 
 
 class MultiheadAttention(Cell):
-    """softmax(Q Kᵀ / √d + mask) V for several heads, whose results are joined and projected.
+    """Multi-head attention: softmax(Q Kᵀ / √d + mask) V for each of several heads.
+
+    The results of the heads are concatenated and projected.
 
     Args:
-        embed_dim: the size of queries and results, a multiple of ``num_heads``.
-        num_heads: the number of heads; each has d = embed_dim / num_heads.
-        dropout: the share of attention weights that is dropped in training.
-        has_bias: whether the projections have biases.
-        add_bias_kv, add_zero_attn: must be ``False``.
-        kdim, vdim: the sizes of keys and values; ``None``: ``embed_dim``.
-        batch_first: whether the batch is the first axis of inputs and results, and not the second.
-        dtype: the element type of the Parameters.
+        embed_dim (int): size of queries and results, a multiple of ``num_heads``.
+        num_heads (int): number of heads; each has the size d = embed_dim / num_heads.
+        dropout (float): probability that an attention weight is dropped in training.
+        has_bias (bool): whether the projections have biases.
+        add_bias_kv (bool): must be ``False``.
+        add_zero_attn (bool): must be ``False``.
+        kdim (int): size of keys. ``None``: ``embed_dim``.
+        vdim (int): size of values. ``None``: ``embed_dim``.
+        batch_first (bool): whether the batch is the first axis of inputs and results instead of the second.
+        dtype (DType): dtype of the Parameters.
 
     Inputs:
-        query, key, value: tensors of shape (length, batch, size).
-        key_padding_mask: of shape (batch, length of keys): where it is true, a key is left out; a
-            floating-point mask is added.
-        need_weights: whether the attention weights are given too.
-        attn_mask: likewise for pairs of queries and keys, of shape (queries, keys) or
-            (batch · heads, queries, keys).
-        average_attn_weights: whether the weights are averaged over the heads.
+        query, key, value (Tensor): tensors of shape (length, batch, size).
+        key_padding_mask (Tensor, optional): mask of shape (batch, length of keys). True entries exclude a
+            key; a floating-point mask is added.
+        need_weights (bool, optional): whether to return the attention weights.
+        attn_mask (Tensor, optional): mask of pairs of queries and keys, of shape (queries, keys) or (batch ·
+            heads, queries, keys).
+        average_attn_weights (bool, optional): whether to average the weights over the heads.
 
     Outputs:
-        The result, of shape (queries, batch, embed_dim), and the weights, of shape (batch, queries, keys) or
-        (batch, heads, queries, keys); ``None`` in their place if they are not needed.
+        Tuple of the result, of shape (queries, batch, embed_dim), and the weights, of shape (batch, queries,
+            keys) or (batch, heads, queries, keys). The weights are ``None`` if ``need_weights`` is ``False``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range or not supported, or an input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range or not supported, or an input has a different shape.
 
     >>> from mindgrad import nn, ops
     >>> layer = nn.MultiheadAttention(4, 2)

@@ -53,24 +53,28 @@ def _activation(owner: str, activation: Any) -> Any:
 
 
 class Dense(Cell):
-    """x Wᵀ + b over the last axis, and then an activation.
+    """A fully connected layer: ``x Wᵀ + b``, followed by an activation.
 
     Args:
-        in_channels: the size of the last axis of the input.
-        out_channels: that of the result.
-        weight_init: the initial W, of shape (out_channels, in_channels): an initialiser, its name, a number
-            or a Tensor; ``None``: HeUniform(√5), as in MindSpore 2.x.
-        bias_init: the initial b, likewise; ``None``: uniform in ±1/√in_channels.
-        has_bias: whether b is added.
-        activation: the name of an activation function, a Cell or an operator; ``None``: nothing.
-        dtype: the element type of the Parameters.
+        in_channels (int): size of the last axis of the input.
+        out_channels (int): size of the last axis of the output.
+        weight_init (Tensor, str, Initializer, or number): initial W, of shape (out_channels, in_channels).
+            ``None``: HeUniform(√5), as in MindSpore 2.x.
+        bias_init (Tensor, str, Initializer, or number): initial b, of shape (out_channels,). ``None``:
+            uniform in ±1/√in_channels.
+        has_bias (bool): whether to add b.
+        activation (str, Cell, or Primitive): activation function, or its name. ``None``: no activation.
+        dtype (DType): dtype of the Parameters.
 
     Inputs:
-        x: a real tensor of shape (…, in_channels).
+        x (Tensor): real tensor of shape (..., in_channels).
+
+    Outputs:
+        Tensor of shape (..., out_channels).
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: a size is not positive, or the input or an initial value has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If a size is not positive, or the input or an initial value has a different shape.
 
     >>> from mindgrad import Tensor, nn
     >>> layer = nn.Dense(2, 1, weight_init=Tensor([[1.0, 2.0]]), bias_init="ones", activation="relu")
@@ -123,24 +127,29 @@ class Dense(Cell):
 
 
 class BiDense(Cell):
-    """x₁ᵀ A x₂ + b: one bilinear form for each channel of the result.
+    """A bilinear layer: ``x₁ᵀ A x₂ + b``, one bilinear form for each output channel.
 
     Args:
-        in1_channels, in2_channels: the sizes of the last axes of the inputs.
-        out_channels: that of the result.
-        weight_init: the initial A, of shape (out_channels, in1_channels, in2_channels); ``None``: uniform in
-            ±1/√in1_channels.
-        bias_init: the initial b, likewise.
-        has_bias: whether b is added.
-        dtype: the element type of the Parameters.
+        in1_channels (int): size of the last axis of the first input.
+        in2_channels (int): size of the last axis of the second input.
+        out_channels (int): size of the last axis of the output.
+        weight_init (Tensor, str, Initializer, or number): initial A, of shape (out_channels, in1_channels,
+            in2_channels). ``None``: uniform in ±1/√in1_channels.
+        bias_init (Tensor, str, Initializer, or number): initial b, of shape (out_channels,). ``None``:
+            uniform in ±1/√in1_channels.
+        has_bias (bool): whether to add b.
+        dtype (DType): dtype of the Parameters.
 
     Inputs:
-        input1: a real tensor of shape (…, in1_channels).
-        input2: a real tensor of shape (…, in2_channels), the other sizes the same.
+        input1 (Tensor): real tensor of shape (..., in1_channels).
+        input2 (Tensor): real tensor of shape (..., in2_channels), with the same leading sizes.
+
+    Outputs:
+        Tensor of shape (..., out_channels).
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: a size is not positive, or an input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If a size is not positive, or an input has a different shape.
 
     >>> from mindgrad import Tensor, nn
     >>> layer = nn.BiDense(2, 2, 1, weight_init="ones", bias_init="zeros")
@@ -309,17 +318,20 @@ Norm = function_cell(
 
 
 class L1Regularizer(Cell):
-    """``scale`` · Σ |w|.
+    """L1 penalty: ``scale`` · Σ |w|.
 
     Args:
-        scale: a number greater than 0.
+        scale (float): positive factor.
 
     Inputs:
-        weights: a real tensor.
+        weights (Tensor): real tensor of any shape.
+
+    Outputs:
+        Scalar tensor.
 
     Raises:
-        TypeError: ``scale`` is no number.
-        ValueError: ``scale`` is not greater than 0, or not finite.
+        TypeError: If ``scale`` is not a number.
+        ValueError: If ``scale`` is not positive or not finite.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.L1Regularizer(0.5)(Tensor([1.0, -3.0])))
@@ -340,18 +352,21 @@ class L1Regularizer(Cell):
 
 
 class ClipByNorm(Cell):
-    """x · c / max(‖x‖, c): x with a norm of at most c.
+    """Rescale ``x`` to a norm of at most c: ``x · c / max(‖x‖, c)``.
 
     Args:
-        axis: the axes over which the norm is taken; ``None``: all.
+        axis (int or tuple of int): axes over which the norm is computed. ``None``: all axes.
 
     Inputs:
-        x: a real tensor.
-        clip_norm: c, a number greater than 0, or a tensor that broadcasts with ``x``.
+        x (Tensor): real tensor of any shape.
+        clip_norm (number or Tensor): c, a positive number, or a tensor that broadcasts with ``x``.
+
+    Outputs:
+        Tensor with the shape of ``x``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: ``axis`` is out of range.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.ClipByNorm()(Tensor([0.0, 4.0]), 1.0))

@@ -43,23 +43,33 @@ class _Combined(Cell):
 
 
 class Conv2dBnAct(_Combined):
-    """:class:`Conv2d`, then :class:`BatchNorm2d` and an activation, where they are asked for.
+    """A :class:`Conv2d` layer, with an optional :class:`BatchNorm2d` and activation.
 
     Args:
-        in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-            weight_init, bias_init: as for :class:`Conv2d`; weights are Normal(0.01) at first, biases 0.
-        has_bn: whether the result is normalised.
-        momentum, eps: as for :class:`BatchNorm2d`.
-        activation: the name of an activation function, a Cell or an operator; ``None``: nothing.
-        alpha: the slope of ``"leakyrelu"``.
-        after_fake: accepted for compatibility.
+        in_channels (int): number of input channels.
+        out_channels (int): number of output channels.
+        kernel_size (int or tuple of int): size of the kernel, as for :class:`Conv2d`.
+        stride (int or tuple of int): stride, as for :class:`Conv2d`.
+        pad_mode (str): ``"same"``, ``"valid"``, or ``"pad"``, as for :class:`Conv2d`.
+        padding (int or tuple of int): padding, as for :class:`Conv2d`.
+        dilation (int or tuple of int): dilation, as for :class:`Conv2d`.
+        group (int): number of channel groups, as for :class:`Conv2d`.
+        has_bias (bool): whether to add a bias.
+        weight_init (Tensor, str, Initializer, or number): initial weights. ``"normal"`` means Normal(0.01).
+        bias_init (Tensor, str, Initializer, or number): initial biases.
+        has_bn (bool): whether to normalize the result.
+        momentum (float): momentum of the normalization, as for :class:`BatchNorm2d`.
+        eps (float): ε of the normalization, as for :class:`BatchNorm2d`.
+        activation (str, Cell, or Primitive): activation function, or its name. ``None``: no activation.
+        alpha (float): slope of ``"leakyrelu"``.
+        after_fake (bool): accepted for compatibility.
 
     Inputs:
-        x: a real tensor of shape (n, in_channels, h, w).
+        x (Tensor): real tensor of shape (n, in_channels, h, w).
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, or the input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, or the input has a different shape.
 
     >>> from mindgrad import nn, ops
     >>> net = nn.Conv2dBnAct(2, 4, 3, has_bn=True, activation="relu")
@@ -88,17 +98,18 @@ class Conv2dBnAct(_Combined):
 
 @with_sections
 class DenseBnAct(_Combined):
-    """:class:`Dense`, then :class:`BatchNorm1d` and an activation, where they are asked for.
+    """A :class:`Dense` layer, with an optional :class:`BatchNorm1d` and activation.
 
     Args:
-        in_channels, out_channels, weight_init, bias_init, has_bias: as for :class:`Dense`; weights are
-            Normal(0.01) at first, biases 0.
-        momentum, eps: as for :class:`BatchNorm1d`.
+        in_channels (int): size of the last axis of the input.
+        out_channels (int): size of the last axis of the output.
+        momentum (float): momentum of the normalization, as for :class:`BatchNorm1d`.
+        eps (float): ε of the normalization, as for :class:`BatchNorm1d`.
 
     {as Conv2dBnAct}
 
     Inputs:
-        x: a real tensor of shape (n, in_channels).
+        x (Tensor): real tensor of shape (n, in_channels).
 
     >>> from mindgrad import nn, ops
     >>> print(nn.DenseBnAct(3, 2, has_bn=True, activation="relu")(ops.ones((5, 3))).shape)
@@ -121,19 +132,19 @@ class DenseBnAct(_Combined):
 
 
 class TimeDistributed(Cell):
-    """One layer for each element along an axis: the results are stacked along the same axis.
+    """Apply one layer to each slice along an axis, and stack the results.
 
     Args:
-        layer: a Cell or operator, applied to each part without the axis.
-        time_axis: the axis.
-        reshape_with_axis: accepted for compatibility.
+        layer (Cell or Primitive): layer, which receives slices without the axis.
+        time_axis (int): the axis.
+        reshape_with_axis (int): accepted for compatibility.
 
     Inputs:
-        x: a tensor.
+        x (Tensor): tensor with the axis ``time_axis``.
 
     Raises:
-        TypeError: ``layer`` cannot be called, or ``time_axis`` is no int.
-        ValueError: ``time_axis`` is out of range, or the axis is empty.
+        TypeError: If ``layer`` is not callable, or ``time_axis`` is not an int.
+        ValueError: If ``time_axis`` is out of range, or the axis is empty.
 
     >>> from mindgrad import nn, ops
     >>> print(nn.TimeDistributed(nn.Dense(3, 2), time_axis=1)(ops.ones((4, 7, 3))).shape)

@@ -16,24 +16,28 @@ _warned: list[bool] = []
 
 
 class Dropout(Cell):
-    """Sets each element to zero with probability p while training, and divides the others by 1 − p.
+    """Set elements to zero with probability p in training, and rescale the others.
 
         y = x · mask / keep_prob        keep_prob = 1 − p
 
-    N. Srivastava et al., *Dropout: a simple way to prevent neural networks from overfitting* (2014). Outside
-    of training (``set_train(False)``, as a Cell is when it is made) the input is returned as it is.
+    Outside of training (``set_train(False)``, the initial state of a Cell) the input is returned unchanged.
+    N. Srivastava et al., *Dropout: a simple way to prevent neural networks from overfitting* (2014).
 
     Args:
-        keep_prob (float): probability that an element is kept. Default: 0.5. MindSpore's order of arguments
-            makes it the first one: ``Dropout(0.3)`` drops 70 % of the elements, of which one warning tells.
-        p (float): probability that an element is dropped, in place of ``keep_prob``. Default: ``None``.
-        dtype: accepted for compatibility; the result has the input's type.
+        keep_prob (float): probability that an element is kept. As in MindSpore it is the first argument:
+            ``Dropout(0.3)`` drops 70 % of the elements, with a warning.
+        p (float): probability that an element is dropped, instead of ``keep_prob``.
+        dtype (DType): accepted for compatibility; the output has the dtype of the input.
 
-    Called with ``x``, a tensor of a floating-point type and any shape.
+    Inputs:
+        x (Tensor): floating-point tensor of any shape.
+
+    Outputs:
+        Tensor with the shape and dtype of ``x``.
 
     Raises:
-        TypeError: a probability is no number, or the input of no floating-point type.
-        ValueError: ``keep_prob`` is not in (0, 1], or ``p`` not in [0, 1].
+        TypeError: If a probability is not a number, or the input does not have a floating-point dtype.
+        ValueError: If ``keep_prob`` is not in (0, 1], or ``p`` is not in [0, 1].
 
     >>> import mindgrad as ms
     >>> ms.set_seed(1)
@@ -94,16 +98,19 @@ class _Channels(Cell):
 
 
 class Dropout1d(_Channels):
-    """Sets channels of shape (L,) to zero with probability ``p`` while training: see :func:`ops.dropout1d`.
+    """Set channels of shape (L,) to zero with probability ``p`` in training.
+
+    See :func:`ops.dropout1d`.
 
     Args:
-        p: the probability that a channel is dropped.
+        p (float): probability that a channel is dropped.
 
-    Called with ``x`` of shape (N, C, L) or (C, L).
+    Inputs:
+        x (Tensor): floating-point tensor of shape (N, C, L) or (C, L).
 
     Raises:
-        TypeError: ``p`` is no number, or the input of no floating-point type.
-        ValueError: ``p`` is not in [0, 1], or the input has another number of axes.
+        TypeError: If ``p`` is not a number, or the input does not have a floating-point dtype.
+        ValueError: If ``p`` is not in [0, 1], or the input has a different number of axes.
 
     >>> from mindgrad import nn, ops
     >>> found = nn.Dropout1d().set_train()(ops.ones((2, 3, 4)))
@@ -115,12 +122,19 @@ class Dropout1d(_Channels):
 
 
 class Dropout2d(_Channels):
-    """Sets channels of shape (H, W) to zero with probability ``p`` while training: see :func:`ops.dropout2d`.
+    """Set channels of shape (H, W) to zero with probability ``p`` in training.
+
+    See :func:`ops.dropout2d`.
 
     Args:
-        p: the probability that a channel is dropped.
+        p (float): probability that a channel is dropped.
 
-    Called with ``x`` of shape (N, C, H, W) or (C, H, W); errors as for :class:`Dropout1d`.
+    Inputs:
+        x (Tensor): floating-point tensor of shape (N, C, H, W) or (C, H, W).
+
+    Raises:
+        TypeError: If ``p`` is not a number, or the input does not have a floating-point dtype.
+        ValueError: If ``p`` is not in [0, 1], or the input has a different number of axes.
 
     >>> from mindgrad import nn, ops
     >>> found = nn.Dropout2d().set_train()(ops.ones((2, 3, 4, 4)))
@@ -132,14 +146,19 @@ class Dropout2d(_Channels):
 
 
 class Dropout3d(_Channels):
-    """Set channels of shape (D, H, W) to zero with probability ``p`` during training.
+    """Set channels of shape (D, H, W) to zero with probability ``p`` in training.
 
     See :func:`ops.dropout3d`.
 
     Args:
-        p: the probability that a channel is dropped.
+        p (float): probability that a channel is dropped.
 
-    Called with ``x`` of shape (N, C, D, H, W) or (C, D, H, W); errors as for :class:`Dropout1d`.
+    Inputs:
+        x (Tensor): floating-point tensor of shape (N, C, D, H, W) or (C, D, H, W).
+
+    Raises:
+        TypeError: If ``p`` is not a number, or the input does not have a floating-point dtype.
+        ValueError: If ``p`` is not in [0, 1], or the input has a different number of axes.
 
     >>> from mindgrad import nn, ops
     >>> found = nn.Dropout3d().set_train()(ops.ones((2, 3, 2, 2, 2)))

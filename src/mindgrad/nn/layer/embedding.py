@@ -29,27 +29,28 @@ __all__ = ["Embedding", "EmbeddingLookup", "MultiFieldEmbeddingLookup"]
 
 
 class Embedding(Cell):
-    """The rows of a trained table at the numbers of the input.
+    """A trained table of vectors, looked up by integer ids.
 
     Args:
-        vocab_size: the number of rows.
-        embedding_size: the length of a row.
-        use_one_hot: whether rows are found by a product with one-hot vectors, which is slower.
-        embedding_table: the initial table: an initialiser, its name, a number or a Tensor.
-        dtype: the element type of the table.
-        padding_idx: the number of a row that is 0 at first.
+        vocab_size (int): number of vectors.
+        embedding_size (int): size of a vector.
+        use_one_hot (bool): whether to look up by a product with one-hot vectors, which is slower.
+        embedding_table (Tensor, str, Initializer, or number): initial table, of shape (vocab_size,
+            embedding_size).
+        dtype (DType): dtype of the table.
+        padding_idx (int): id of a vector that is initially 0.
 
     Inputs:
-        ids: integers of any shape, in [0, vocab_size). Others raise IndexError; where they are data of a
-            compiled program, which cannot raise, their rows are NaN.
+        ids (Tensor): integers of any shape, in [0, vocab_size). In a compiled function, which cannot raise an
+            error, the vector of an out-of-range id is NaN.
 
     Outputs:
-        Tensor of the shape of ``ids`` and ``embedding_size`` more.
+        Tensor of shape (*ids.shape, embedding_size).
 
     Raises:
-        TypeError: an argument is of another type, or ``ids`` holds no integers.
-        ValueError: a size is not positive, or ``padding_idx`` is out of range.
-        IndexError: a known number is out of range.
+        TypeError: If an argument has an unsupported type, or ``ids`` does not have an integer dtype.
+        ValueError: If a size is not positive, or ``padding_idx`` is out of range.
+        IndexError: If a known id is out of range.
 
     >>> from mindgrad import Tensor, nn
     >>> layer = nn.Embedding(3, 2, embedding_table=Tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]))
@@ -102,29 +103,31 @@ class Embedding(Cell):
 
 
 class EmbeddingLookup(Cell):
-    """The rows of a trained table at the numbers of the input, held to a greatest length if one is set.
+    """A trained table of vectors with an optional maximum norm, looked up by indices.
 
     Args:
-        vocab_size: the number of rows.
-        embedding_size: the length of a row.
-        param_init: the initial table: an initialiser, its name, a number or a Tensor.
-        target: ``"CPU"`` or ``"DEVICE"``, accepted for compatibility: the table lies where the program runs.
-        slice_mode, manual_shapes: how MindSpore divides the table among processes, accepted for
-            compatibility.
-        max_norm: the greatest length of a row of the result; ``None``: any.
-        sparse: accepted for compatibility: gradients are dense.
-        dtype: the element type of the table.
+        vocab_size (int): number of vectors.
+        embedding_size (int): size of a vector.
+        param_init (Tensor, str, Initializer, or number): initial table, of shape (vocab_size,
+            embedding_size).
+        target (str): ``"CPU"`` or ``"DEVICE"``, accepted for compatibility; the table is on the device of the
+            program.
+        slice_mode (str): accepted for compatibility.
+        manual_shapes (tuple): accepted for compatibility.
+        max_norm (float): maximum norm of a vector of the output. ``None``: no maximum.
+        sparse (bool): accepted for compatibility; gradients are dense.
+        dtype (DType): dtype of the table.
 
     Inputs:
-        indices: integers of any shape, in [0, vocab_size).
+        indices (Tensor): integers of any shape, in [0, vocab_size).
 
     Outputs:
-        Tensor of the shape of ``indices`` and ``embedding_size`` more.
+        Tensor of shape (*indices.shape, embedding_size).
 
     Raises:
-        TypeError: an argument is of another type, or ``indices`` holds no integers.
-        ValueError: a size is not positive, or ``target`` is another.
-        IndexError: a known number is out of range.
+        TypeError: If an argument has an unsupported type, or ``indices`` does not have an integer dtype.
+        ValueError: If a size is not positive, or ``target`` is not one of these names.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Tensor, nn
     >>> layer = nn.EmbeddingLookup(2, 2, param_init=Tensor([[3.0, 4.0], [0.0, 1.0]]), max_norm=2.5)
@@ -172,31 +175,38 @@ class EmbeddingLookup(Cell):
 
 
 class MultiFieldEmbeddingLookup(EmbeddingLookup):
-    """Rows of a trained table, weighted and put together by fields.
+    """A trained table of vectors, looked up with weights and combined by fields.
 
-        SUM   y[b, f] = Σ wᵢ table[iᵢ]        over the i-th inputs of example b whose field is f
-        MEAN  the same, divided by Σ |wᵢ|     zeros where that is 0
-        MAX   the greatest of wᵢ table[iᵢ]    over those whose weight is not 0; zeros where there are none
+        SUM   y[b, f] = Σ wᵢ table[iᵢ]        over the inputs i of sample b whose field is f
+        MEAN  the sum divided by Σ |wᵢ|       zero if Σ |wᵢ| is 0
+        MAX   the maximum of wᵢ table[iᵢ]     over nonzero weights; zero if there are none
 
     Args:
-        vocab_size, embedding_size: the shape of the table.
-        field_size: the number of fields.
-        param_init, target, slice_mode, max_norm, sparse, dtype: as for :class:`EmbeddingLookup`.
-        feature_num_list: accepted for compatibility.
-        operator: ``"SUM"``, ``"MEAN"`` or ``"MAX"``.
+        vocab_size (int): number of vectors.
+        embedding_size (int): size of a vector.
+        field_size (int): number of fields.
+        param_init (Tensor, str, Initializer, or number): initial table, of shape (vocab_size,
+            embedding_size).
+        target (str): accepted for compatibility, as for :class:`EmbeddingLookup`.
+        slice_mode (str): accepted for compatibility.
+        feature_num_list (tuple): accepted for compatibility.
+        max_norm (float): maximum norm of a vector. ``None``: no maximum.
+        sparse (bool): accepted for compatibility; gradients are dense.
+        operator (str): ``"SUM"``, ``"MEAN"``, or ``"MAX"``.
+        dtype (DType): dtype of the table.
 
     Inputs:
-        input_indices: integers of shape (batch, n), in [0, vocab_size).
-        input_values: the weights, of the same shape.
-        field_ids: the fields, integers of the same shape, in [0, field_size).
+        input_indices (Tensor): integers of shape (batch, n), in [0, vocab_size).
+        input_values (Tensor): weights, of the same shape.
+        field_ids (Tensor): integers of the same shape, in [0, field_size).
 
     Outputs:
         Tensor of shape (batch, field_size, embedding_size).
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: a size is not positive, ``operator`` is another, or the inputs are no matrices of one
-            shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If a size is not positive, ``operator`` is not one of these names, or the inputs are not
+            matrices of the same shape.
 
     >>> from mindgrad import Tensor, nn
     >>> layer = nn.MultiFieldEmbeddingLookup(3, 2, 2, param_init=Tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))

@@ -32,20 +32,24 @@ Upsample = function_cell(
 
 
 class ResizeBilinear(Cell):
-    """An image with another height and width, by linear interpolation along both (MindSpore r1.x).
+    """Resize an image by bilinear interpolation (MindSpore 1.x).
 
     Args:
-        half_pixel_centers: whether areas meet, and not the upper left corners.
+        half_pixel_centers (bool): whether to align the areas of the pixels instead of the upper left corners.
 
     Inputs:
-        x: a real tensor of shape (n, c, h, w).
-        size: the new height and width.
-        scale_factor: in its place an int, the factor by which both grow.
-        align_corners: whether the corners meet.
+        x (Tensor): real tensor of shape (n, c, h, w).
+        size (tuple of int, optional): new height and width.
+        scale_factor (int, optional): factor of height and width, instead of ``size``.
+        align_corners (bool, optional): whether to align the centers of the corner pixels.
+
+    Outputs:
+        Tensor of shape (n, c, new height, new width).
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: ``x`` has another shape, or both or none of size and factor are given.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``x`` has a different shape, or not exactly one of ``size`` and ``scale_factor`` is
+            given.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.ResizeBilinear()(Tensor([[[[0.0, 1.0]]]]), (1, 3), align_corners=True))
@@ -66,17 +70,20 @@ class ResizeBilinear(Cell):
 
 
 class ChannelShuffle(Cell):
-    """Channels in groups, taken in turn from each group (Zhang et al., 2018).
+    """Interleave the channels of several groups (Zhang et al., 2018).
 
     Args:
-        groups: the number of groups.
+        groups (int): number of groups.
 
     Inputs:
-        x: a tensor of shape (n, c, …), c a multiple of ``groups``.
+        x (Tensor): tensor of shape (n, c, ...), where c is a multiple of ``groups``.
+
+    Outputs:
+        Tensor with the shape of ``x``.
 
     Raises:
-        TypeError: ``groups`` is no int.
-        ValueError: it is not positive, or does not divide the number of channels.
+        TypeError: If ``groups`` is not an int.
+        ValueError: If ``groups`` is not positive, or does not divide the number of channels.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.ChannelShuffle(2)(Tensor([[1.0, 2.0, 3.0, 4.0]])))

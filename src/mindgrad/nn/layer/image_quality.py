@@ -35,22 +35,24 @@ def _images(owner: str, img1: Any, img2: Any) -> tuple[Tensor, Tensor]:
 
 
 class PSNR(Cell):
-    """The ratio of signal to noise between images, in decibels: 10 log₁₀(max² / mean (x − y)²).
+    """Peak signal-to-noise ratio of two images in decibels.
 
-    It is infinite for equal images, and so is its derivative.
+    The ratio is 10 log₁₀(max² / mean (x − y)²).
+
+    For equal images the ratio and its derivative are infinite.
 
     Args:
-        max_val: the largest value of a pixel.
+        max_val (float): maximum value of a pixel.
 
     Inputs:
-        img1, img2: real tensors of one shape (n, c, h, w).
+        img1, img2 (Tensor): real tensors of the same shape (n, c, h, w).
 
     Outputs:
         Tensor of shape (n,).
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes differ or have another number of axes, or ``max_val`` is not positive.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If the shapes differ or have a different number of axes, or ``max_val`` is not positive.
 
     >>> from mindgrad import Tensor, nn, ops
     >>> print(f"{nn.PSNR()(ops.zeros((1, 1, 2, 2)), ops.full((1, 1, 2, 2), 0.1))[0]:.2f}")
@@ -69,28 +71,29 @@ class PSNR(Cell):
 
 
 class SSIM(Cell):
-    """The structural similarity of images (Z. Wang et al., 2004): 1 for equal ones.
+    """Structural similarity of two images (Z. Wang et al., 2004); 1 if they are equal.
 
         SSIM = mean of (2 μₓμᵧ + c₁)(2 σₓᵧ + c₂) / ((μₓ² + μᵧ² + c₁)(σₓ² + σᵧ² + c₂))
 
-    over channels and windows, whose means μ and covariances σ are weighted with a Gaussian;
+    The mean is over channels and windows. A Gaussian weights the means μ and covariances σ of a window;
     cᵢ = (kᵢ · ``max_val``)².
 
     Args:
-        max_val: the largest value of a pixel.
-        filter_size: the side of a window.
-        filter_sigma: the standard deviation of the Gaussian, in pixels.
-        k1, k2: numbers between 0 and 1.
+        max_val (float): maximum value of a pixel.
+        filter_size (int): height and width of a window.
+        filter_sigma (float): standard deviation of the Gaussian in pixels.
+        k1 (float): k₁, between 0 and 1.
+        k2 (float): k₂, between 0 and 1.
 
     Inputs:
-        img1, img2: real tensors of one shape (n, c, h, w), not smaller than a window.
+        img1, img2 (Tensor): real tensors of the same shape (n, c, h, w), not smaller than a window.
 
     Outputs:
         Tensor of shape (n,).
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, or the shapes differ or are smaller than a window.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, or the shapes differ or are smaller than a window.
 
     >>> from mindgrad import nn, ops
     >>> x = ops.ones((1, 2, 12, 12))
@@ -147,16 +150,16 @@ class SSIM(Cell):
 
 
 class ImageGradients(Cell):
-    """The differences of neighbouring pixels, downwards and to the right; 0 in the last row and column.
+    """Differences of neighboring pixels along height and width.
 
     Inputs:
-        images: a real tensor of shape (n, c, h, w).
+        images (Tensor): real tensor of shape (n, c, h, w).
 
     Outputs:
-        Two tensors of this shape: dy and dx.
+        Two tensors of this shape: dy and dx. The last row of dy and the last column of dx are 0.
 
     Raises:
-        ValueError: the shape is another.
+        ValueError: If the input has a different number of axes.
 
     >>> from mindgrad import Tensor, nn
     >>> dy, dx = nn.ImageGradients()(Tensor([[[[1.0, 2.0], [4.0, 8.0]]]]))
@@ -182,17 +185,17 @@ class ImageGradients(Cell):
 
 
 class CentralCrop(Cell):
-    """The middle of images.
+    """Crop the central part of images.
 
     Args:
-        central_fraction: the share of height and width that stays, above 0 and at most 1.
+        central_fraction (float): fraction of height and width to keep, in (0, 1].
 
     Inputs:
-        image: a tensor of shape (c, h, w) or (n, c, h, w).
+        image (Tensor): tensor of shape (c, h, w) or (n, c, h, w).
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: the share is out of range, or the input has another number of axes.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If the fraction is out of range, or the input has a different number of axes.
 
     >>> from mindgrad import nn, ops
     >>> nn.CentralCrop(0.5)(ops.ones((1, 3, 4, 8))).shape
@@ -222,25 +225,28 @@ class CentralCrop(Cell):
 
 
 class Unfold(Cell):
-    """The windows of images as channels, in the order row of the window, column, channel.
+    """Extract sliding windows of images as channels.
 
-    (``ops.unfold`` gives them as columns, channel by channel.)
+    Channels are in the order: row of the window, column of the window, input channel.
+    :func:`mindgrad.ops.unfold` returns windows as columns, channel by channel.
 
     Args:
-        ksizes: ``(1, height, width, 1)``, the size of a window.
-        strides: ``(1, rows, columns, 1)``, the distances between neighbouring windows.
-        rates: ``(1, rows, columns, 1)``, the distances between neighbouring elements of a window.
-        padding: ``"valid"``: no margin; ``"same"``: zeros around, so that there are ⌈size / stride⌉ windows.
+        ksizes (tuple or list of int): ``(1, height, width, 1)``, the size of a window.
+        strides (tuple or list of int): ``(1, rows, columns, 1)``, the distances between neighboring windows.
+        rates (tuple or list of int): ``(1, rows, columns, 1)``, the distances between neighboring elements of
+            a window.
+        padding (str): ``"valid"``: no padding; ``"same"``: zeros around the image, so that there are ⌈size /
+            stride⌉ windows.
 
     Inputs:
-        input_x: a tensor of shape (n, c, h, w).
+        input_x (Tensor): tensor of shape (n, c, h, w).
 
     Outputs:
         Tensor of shape (n, height · width · c, windows in a column, windows in a row).
 
     Raises:
-        TypeError: an argument is no tuple or list of ints.
-        ValueError: an argument has another form, or the input another shape.
+        TypeError: If an argument is not a tuple or list of ints.
+        ValueError: If an argument has a different form, or the input a different shape.
 
     >>> from mindgrad import nn, ops
     >>> nn.Unfold((1, 2, 2, 1), (1, 2, 2, 1), (1, 1, 1, 1))(ops.ones((1, 3, 4, 6))).shape

@@ -11,13 +11,15 @@ __all__ = ["Linear"]
 
 
 class Linear(Dense):
-    """y = x Wᵀ + b: :class:`mindgrad.nn.Dense`.
+    """A fully connected layer ``y = x Wᵀ + b``, with the argument names of PyTorch.
 
     Args:
-        in_features, out_features: the sizes of the last axes of input and result.
-        bias: whether b is added.
-        weight_init, bias_init: initial values; by default uniform in ±1/√in_features.
-        dtype: the element type of the Parameters, by default Float32.
+        in_features (int): size of the last axis of the input.
+        out_features (int): size of the last axis of the output.
+        bias (bool): whether to add b.
+        weight_init (Tensor, str, Initializer, or number): initial W. ``None``: uniform in ±1/√in_features.
+        bias_init (Tensor, str, Initializer, or number): initial b. ``None``: uniform in ±1/√in_features.
+        dtype (DType): dtype of the Parameters. ``None``: float32.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.Linear(2, 1, weight_init=Tensor([[1.0, 2.0]]), bias=False)(Tensor([[1.0, 1.0]])))

@@ -24,17 +24,18 @@ ReduceLogSumExp = function_cell(
 
 
 class MatMul(Cell):
-    """The matrix product of stacks of matrices.
+    """Matrix product of batches of matrices.
 
     Args:
-        transpose_x1, transpose_x2: whether the last two axes of an input are exchanged first.
+        transpose_x1 (bool): whether to exchange the last two axes of ``x1`` first.
+        transpose_x2 (bool): whether to exchange the last two axes of ``x2`` first.
 
     Inputs:
-        x1, x2: tensors; one with one axis is a vector.
+        x1, x2 (Tensor): tensors; a 1-D tensor is a vector.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not fit.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.MatMul(transpose_x2=True)(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]])))
@@ -58,18 +59,18 @@ class Moments(Cell):
     """Mean and variance (divided by n).
 
     Args:
-        axis: the axis or axes to average over; ``()`` or ``None``: all.
-        keep_dims: whether they stay with size 1; ``None``: no.
+        axis (int or tuple of int): axes to reduce. ``()`` or ``None``: all axes.
+        keep_dims (bool): whether to keep the reduced axes with size 1. ``None``: ``False``.
 
     Inputs:
-        x: a real tensor.
+        x (Tensor): real tensor.
 
     Outputs:
-        The mean and the variance.
+        Tuple of the mean and the variance.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: ``axis`` is out of range or named twice.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``axis`` is out of range or contains an axis twice.
 
     >>> from mindgrad import Tensor, nn
     >>> print(*nn.Moments(0)(Tensor([1.0, 3.0])))
@@ -91,14 +92,20 @@ class Moments(Cell):
 
 
 class Range(Cell):
-    """``start``, ``start`` + ``delta``, … below ``limit``; one number alone is the limit.
+    """The sequence ``start``, ``start + delta``, ... below ``limit``.
 
     Args:
-        start, limit, delta: numbers.
+        start (number): first element. If ``limit`` is ``None``, ``start`` is the limit and the sequence
+            starts at 0.
+        limit (number): upper bound, which is not included.
+        delta (number): step.
+
+    Outputs:
+        1-D tensor.
 
     Raises:
-        TypeError: an argument is no number.
-        ValueError: ``delta`` is 0.
+        TypeError: If an argument is not a number.
+        ValueError: If ``delta`` is 0.
 
     >>> from mindgrad import nn
     >>> print(nn.Range(1, 8, 2)())

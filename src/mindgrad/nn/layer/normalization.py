@@ -31,7 +31,7 @@ def _share(owner: str, momentum: Any) -> float:
 
 
 class BatchNorm(Cell):
-    """Base of the batch normalisations, which differ in the number of axes of their input."""
+    """Base class of batch normalizations for inputs with several numbers of axes."""
 
     axes: tuple[int, ...] = ()
 
@@ -163,22 +163,28 @@ for _kind, _input, _shape, _example in (
 
 
 class LayerNorm(Cell):
-    """(x − mean) / √(variance + epsilon) · gamma + beta over the last axes (Ba, Kiros and Hinton, 2016).
+    """Layer normalization over the last axes (Ba, Kiros, and Hinton, 2016).
+
+    It computes (x − mean) / √(variance + epsilon) · gamma + beta.
 
     Args:
-        normalized_shape: the sizes of the last axes.
-        begin_norm_axis: from which axis on elements are normalised together.
-        begin_params_axis: from which axis on gamma and beta have an element each.
-        gamma_init, beta_init: initialisers, names, numbers or Tensors.
-        epsilon: what is added to the variance.
-        dtype: the element type of the Parameters.
+        normalized_shape (tuple or list of int): sizes of the last axes.
+        begin_norm_axis (int): first axis that is normalized.
+        begin_params_axis (int): first axis of gamma and beta.
+        gamma_init (Tensor, str, Initializer, or number): initial gamma.
+        beta_init (Tensor, str, Initializer, or number): initial beta.
+        epsilon (float): number added to the variance.
+        dtype (DType): dtype of the Parameters.
 
     Inputs:
-        x: a real tensor whose sizes from ``begin_params_axis`` on are ``normalized_shape``.
+        x (Tensor): real tensor whose sizes from ``begin_params_axis`` on are ``normalized_shape``.
+
+    Outputs:
+        Tensor with the shape of ``x``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, or the input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, or the input has a different shape.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.LayerNorm((2,), epsilon=0.0)(Tensor([[1.0, 3.0], [0.0, 8.0]])))
@@ -228,22 +234,28 @@ class LayerNorm(Cell):
 
 
 class GroupNorm(Cell):
-    """(x − mean) / √(variance + eps) · gamma + beta over groups of channels (Wu and He, 2018).
+    """Group normalization over groups of channels (Wu and He, 2018).
+
+    It computes (x − mean) / √(variance + eps) · gamma + beta.
 
     Args:
-        num_groups: into how many groups the channels are split.
-        num_channels: the number of channels, c.
-        eps: what is added to the variance.
-        affine: whether gamma and beta are trained.
-        gamma_init, beta_init: initialisers, names, numbers or Tensors.
-        dtype: the element type of the Parameters.
+        num_groups (int): number of groups of channels.
+        num_channels (int): number of channels, c.
+        eps (float): number added to the variance.
+        affine (bool): whether gamma and beta are trained.
+        gamma_init (Tensor, str, Initializer, or number): initial gamma.
+        beta_init (Tensor, str, Initializer, or number): initial beta.
+        dtype (DType): dtype of the Parameters.
 
     Inputs:
-        x: a real tensor of shape (n, c, …).
+        x (Tensor): real tensor of shape (n, c, ...).
+
+    Outputs:
+        Tensor with the shape of ``x``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: ``num_groups`` does not divide ``num_channels``, or the input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``num_groups`` does not divide ``num_channels``, or the input has a different shape.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.GroupNorm(2, 4, eps=0.0)(Tensor([[1.0, 3.0, 0.0, 8.0]])))

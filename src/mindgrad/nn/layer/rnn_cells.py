@@ -63,25 +63,27 @@ class _RecurrentCell(Cell):
 
 
 class RNNCell(_RecurrentCell):
-    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or with relu (Elman, 1990).
+    """One step of a recurrent network (Elman, 1990).
+
+        h' = tanh(W_ih x + b_ih + W_hh h + b_hh)
 
     Args:
-        input_size: the size of x.
-        hidden_size: the size of h.
-        has_bias: whether there are b_ih and b_hh.
-        nonlinearity: ``"tanh"`` or ``"relu"``.
-        dtype: the element type of the Parameters.
+        input_size (int): size of x.
+        hidden_size (int): size of h.
+        has_bias (bool): whether to add the biases b_ih and b_hh.
+        nonlinearity (str): ``"tanh"`` or ``"relu"``.
+        dtype (DType): dtype of the Parameters.
 
     Inputs:
-        x: a real tensor of shape (batch, input_size).
-        hx: the state, a tensor of shape (batch, hidden_size).
+        x (Tensor): real tensor of shape (batch, input_size).
+        hx (Tensor): state, of shape (batch, hidden_size).
 
     Outputs:
-        The next state.
+        Tensor of shape (batch, hidden_size), the next state.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: ``nonlinearity`` is another word, or an input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``nonlinearity`` is not one of these names, or an input has a different shape.
 
     >>> from mindgrad import nn, ops
     >>> print(nn.RNNCell(3, 2)(ops.ones((5, 3)), ops.zeros((5, 2))).shape)
@@ -111,19 +113,19 @@ class RNNCell(_RecurrentCell):
 
 @with_sections
 class GRUCell(_RecurrentCell):
-    """A gated recurrent unit (Cho et al., 2014): h' = (1 − z) n + z h.
+    """One step of a gated recurrent unit (Cho et al., 2014): h' = (1 − z) n + z h.
 
-    r = σ(W_ir x + b_ir + W_hr h + b_hr), z likewise, n = tanh(W_in x + b_in + r (W_hn h + b_hn)); the rows of
-    the weights are those of r, z and n.
+    The gates are r = σ(W_ir x + b_ir + W_hr h + b_hr), z with the same form, and n = tanh(W_in x + b_in + r
+    (W_hn h + b_hn)). The rows of the weights are in the order r, z, n.
 
     Args:
-        has_bias: whether there are biases.
+        has_bias (bool): whether to add biases.
 
     {as RNNCell}
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an input has a different shape.
 
     >>> from mindgrad import nn, ops
     >>> print(nn.GRUCell(3, 2)(ops.ones((5, 3)), ops.zeros((5, 2))).shape)
@@ -139,22 +141,24 @@ class GRUCell(_RecurrentCell):
 
 @with_sections
 class LSTMCell(_RecurrentCell):
-    """Long short-term memory (Hochreiter and Schmidhuber, 1997): c' = f c + i g, h' = o tanh(c').
+    """One step of a long short-term memory (Hochreiter and Schmidhuber, 1997).
 
-    i = σ(W_ii x + b_ii + W_hi h + b_hi), f and o likewise, g with tanh; the rows of the weights are those of
-    i, f, g and o.
+        c' = f c + i g        h' = o tanh(c')
+
+    The gates are i = σ(W_ii x + b_ii + W_hi h + b_hi), f and o with the same form, and g with tanh. The rows
+    of the weights are in the order i, f, g, o.
 
     Args:
-        hidden_size: the size of h and c.
+        hidden_size (int): size of h and c.
 
     {as GRUCell}
 
     Inputs:
-        x: a real tensor of shape (batch, input_size).
-        hx: the states (h, c), tensors of shape (batch, hidden_size).
+        x (Tensor): real tensor of shape (batch, input_size).
+        hx (tuple of Tensor): states (h, c), of shape (batch, hidden_size).
 
     Outputs:
-        The next states (h', c').
+        Tuple of the next states (h', c').
 
     >>> from mindgrad import nn, ops
     >>> h, c = nn.LSTMCell(3, 2)(ops.ones((5, 3)), (ops.zeros((5, 2)), ops.zeros((5, 2))))

@@ -90,7 +90,7 @@ class _Recurrent(Cell):
 
     @property
     def w_ih_list(self) -> list[Parameter]:
-        """The weights of the inputs: of each layer, forward and then backward; they can be assigned."""
+        """Weights of the inputs of each layer, forward before backward. Assignable."""
         return self._weights("weight_ih")
 
     @w_ih_list.setter
@@ -99,7 +99,7 @@ class _Recurrent(Cell):
 
     @property
     def w_hh_list(self) -> list[Parameter]:
-        """The weights of the states."""
+        """Weights of the states."""
         return self._weights("weight_hh")
 
     @w_hh_list.setter
@@ -108,7 +108,7 @@ class _Recurrent(Cell):
 
     @property
     def b_ih_list(self) -> list[Parameter]:
-        """The biases of the inputs."""
+        """Biases of the inputs."""
         return self._weights("bias_ih")
 
     @b_ih_list.setter
@@ -117,7 +117,7 @@ class _Recurrent(Cell):
 
     @property
     def b_hh_list(self) -> list[Parameter]:
-        """The biases of the states."""
+        """Biases of the states."""
         return self._weights("bias_hh")
 
     @b_hh_list.setter

@@ -17,24 +17,36 @@ __all__ = ["SyncBatchNorm"]
 
 
 class SyncBatchNorm(BatchNorm):
-    """Batch normalisation over the batches of all processes: with one process as ``nn.BatchNorm2d``.
+    """Batch normalization over the batches of all processes.
 
-    In training two messages of the size of the statistics go around, forward and backward. The batches of the
-    processes may have different sizes; every process makes the call.
+    With one process it equals :class:`BatchNorm2d`. In training, processes exchange two messages of the size
+    of the statistics, forward and backward. Their batches may have different sizes; all processes must make
+    the call.
 
     Args:
-        num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init, moving_var_init,
-        use_batch_statistics: as for :class:`BatchNorm2d`.
-        process_groups: which processes belong together, such as ``[[0, 1], [2, 3]]``; ``None``: all.
-        dtype: the element type of the Parameters.
+        num_features (int): number of channels, c.
+        eps (float): number added to the variance.
+        momentum (float): weight of the old value in a running average.
+        affine (bool): whether gamma and beta are trained.
+        gamma_init (Tensor, str, Initializer, or number): initial gamma.
+        beta_init (Tensor, str, Initializer, or number): initial beta.
+        moving_mean_init (Tensor, str, Initializer, or number): initial running mean.
+        moving_var_init (Tensor, str, Initializer, or number): initial running variance.
+        use_batch_statistics (bool): whether to use the statistics of the batch, as for :class:`BatchNorm2d`.
+        process_groups (list of list of int): groups of processes, such as ``[[0, 1], [2, 3]]``. ``None``: one
+            group of all processes.
+        dtype (DType): dtype of the Parameters.
 
     Inputs:
-        x: a real tensor of shape (n, c, h, w), or (n, c).
+        x (Tensor): real tensor of shape (n, c, h, w) or (n, c).
+
+    Outputs:
+        Tensor with the shape of ``x``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, this process is not in ``process_groups``, or the input has
-            another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, this process is not in ``process_groups``, or the input
+            has a different shape.
 
     >>> from mindgrad import Tensor, nn
     >>> print(nn.SyncBatchNorm(1, eps=0.0).set_train()(Tensor([[1.0], [3.0]])))

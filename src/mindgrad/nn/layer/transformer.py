@@ -79,26 +79,32 @@ class _Block(Cell):
 
 
 class TransformerEncoderLayer(_Block):
-    """Self-attention and two dense layers, each added to its input and normalised.
+    """A transformer encoder layer: self-attention and two dense layers.
+
+    Each part is added to its input and normalized.
 
     Args:
-        d_model: the size of elements.
-        nhead: the number of heads of the attention.
-        dim_feedforward: the size between the dense layers.
-        dropout: the share that is dropped in training.
-        activation: the name of an activation function, or a Cell or function, between the dense layers.
-        layer_norm_eps: what the normalisation adds to the variance.
-        batch_first: whether the batch is the first axis.
-        norm_first: whether parts are normalised before they are computed, and not after.
-        dtype: the element type of the Parameters.
+        d_model (int): size of the last axis of inputs and outputs.
+        nhead (int): number of attention heads.
+        dim_feedforward (int): size between the dense layers.
+        dropout (float): probability that an element is dropped in training.
+        activation (str, Cell, or Callable): activation function between the dense layers, or its name.
+        layer_norm_eps (float): ε of the layer normalization.
+        batch_first (bool): whether the batch is the first axis.
+        norm_first (bool): whether to normalize before the attention and the dense layers instead of after
+            them.
+        dtype (DType): dtype of the Parameters.
 
     Inputs:
-        src: a tensor of shape (length, batch, d_model).
-        src_mask, src_key_padding_mask: as for :class:`MultiheadAttention`.
+        src (Tensor): tensor of shape (length, batch, d_model).
+        src_mask, src_key_padding_mask (Tensor, optional): masks, as for :class:`MultiheadAttention`.
+
+    Outputs:
+        Tensor with the shape of ``src``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, or an input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, or an input has a different shape.
 
     >>> from mindgrad import nn, ops
     >>> print(nn.TransformerEncoderLayer(4, 2, 8)(ops.ones((3, 5, 4))).shape)
@@ -115,21 +121,34 @@ class TransformerEncoderLayer(_Block):
 
 
 class TransformerDecoderLayer(_Block):
-    """Self-attention, attention to a memory and two dense layers, each added to its input and normalised.
+    """A transformer decoder layer: two attentions and two dense layers.
+
+    The attentions are self-attention and attention to a memory. Each part is added to its input and normalized.
 
     Args:
-        d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first, dtype:
-            as for :class:`TransformerEncoderLayer`.
+        d_model (int): size of the last axis of inputs and outputs.
+        nhead (int): number of attention heads.
+        dim_feedforward (int): size between the dense layers.
+        dropout (float): probability that an element is dropped in training.
+        activation (str, Cell, or Callable): activation function between the dense layers, or its name.
+        layer_norm_eps (float): ε of the layer normalization.
+        batch_first (bool): whether the batch is the first axis.
+        norm_first (bool): whether to normalize before the attentions and the dense layers instead of after
+            them.
+        dtype (DType): dtype of the Parameters.
 
     Inputs:
-        tgt: a tensor of shape (length, batch, d_model).
-        memory: the result of the encoder.
-        tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask: masks of the two
-            attentions, as for :class:`MultiheadAttention`.
+        tgt (Tensor): tensor of shape (length, batch, d_model).
+        memory (Tensor): output of the encoder.
+        tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask (Tensor, optional): masks of the
+            two attentions, as for :class:`MultiheadAttention`.
+
+    Outputs:
+        Tensor with the shape of ``tgt``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, or an input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, or an input has a different shape.
 
     >>> from mindgrad import nn, ops
     >>> print(nn.TransformerDecoderLayer(4, 2, 8)(ops.ones((3, 5, 4)), ops.ones((7, 5, 4))).shape)
@@ -182,19 +201,20 @@ class _Stack(Cell):
 
 
 class TransformerEncoder(_Stack):
-    """Several copies of a :class:`TransformerEncoderLayer`, one after the other.
+    """A sequence of copies of a :class:`TransformerEncoderLayer`.
 
     Args:
-        encoder_layer: the layer; copies of it are made, with the same initial values.
-        num_layers: how many.
-        norm: a Cell that is applied at the end, or ``None``.
+        encoder_layer (TransformerEncoderLayer): the layer. All copies have its initial values.
+        num_layers (int): number of copies.
+        norm (Cell): layer that is applied at the end.
 
     Inputs:
-        As for the layer.
+        src (Tensor): tensor of shape (length, batch, d_model).
+        src_mask, src_key_padding_mask (Tensor, optional): masks, as for :class:`MultiheadAttention`.
 
     Raises:
-        TypeError: ``encoder_layer`` is none.
-        ValueError: ``num_layers`` is not positive, or an input has another shape.
+        TypeError: If ``encoder_layer`` is not a TransformerEncoderLayer.
+        ValueError: If ``num_layers`` is not positive, or an input has a different shape.
 
     >>> from mindgrad import nn, ops
     >>> net = nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 2)
@@ -214,19 +234,22 @@ class TransformerEncoder(_Stack):
 
 
 class TransformerDecoder(_Stack):
-    """Several copies of a :class:`TransformerDecoderLayer`, one after the other.
+    """A sequence of copies of a :class:`TransformerDecoderLayer`.
 
     Args:
-        decoder_layer: the layer; copies of it are made, with the same initial values.
-        num_layers: how many.
-        norm: a Cell that is applied at the end, or ``None``.
+        decoder_layer (TransformerDecoderLayer): the layer. All copies have its initial values.
+        num_layers (int): number of copies.
+        norm (Cell): layer that is applied at the end.
 
     Inputs:
-        As for the layer.
+        tgt (Tensor): tensor of shape (length, batch, d_model).
+        memory (Tensor): output of the encoder.
+        tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask (Tensor, optional): masks, as for
+            :class:`MultiheadAttention`.
 
     Raises:
-        TypeError: ``decoder_layer`` is none.
-        ValueError: ``num_layers`` is not positive, or an input has another shape.
+        TypeError: If ``decoder_layer`` is not a TransformerDecoderLayer.
+        ValueError: If ``num_layers`` is not positive, or an input has a different shape.
 
     >>> from mindgrad import nn, ops
     >>> net = nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8), 2)
@@ -247,18 +270,20 @@ class TransformerDecoder(_Stack):
 
 @with_sections
 class Transformer(Cell):
-    """An encoder, and a decoder that attends to its result.
+    """A transformer: an encoder, and a decoder that attends to its output.
 
     Args:
-        num_encoder_layers, num_decoder_layers: how many layers each has.
-        custom_encoder, custom_decoder: Cells to use in their place.
+        num_encoder_layers (int): number of layers of the encoder.
+        num_decoder_layers (int): number of layers of the decoder.
+        custom_encoder (Cell): encoder to use instead.
+        custom_decoder (Cell): decoder to use instead.
 
     {as TransformerDecoderLayer}
 
     Inputs:
-        src, tgt: tensors of shape (length, batch, d_model).
-        src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask,
-        memory_key_padding_mask: masks, as for :class:`MultiheadAttention`.
+        src, tgt (Tensor): tensors of shape (length, batch, d_model).
+        src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask
+            (Tensor, optional): masks, as for :class:`MultiheadAttention`.
 
     >>> from mindgrad import nn, ops
     >>> net = nn.Transformer(4, 2, 1, 1, 8)

@@ -16,13 +16,13 @@ __all__ = ["LossBase"]
 
 
 class LossBase(Cell):
-    """Base class of loss functions: ``construct`` computes, ``get_loss`` weights and reduces.
+    """Base class of loss functions; ``get_loss`` weights and reduces losses.
 
     Args:
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``; ``None`` is ``"none"``.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``. ``None`` is ``"none"``.
 
     Raises:
-        ValueError: ``reduction`` is another word.
+        ValueError: If ``reduction`` is not one of these names.
 
     >>> from mindgrad import Tensor, nn, ops
     >>> class Quartic(nn.LossBase):
@@ -44,15 +44,19 @@ class LossBase(Cell):
         self.average = self.reduction == "mean"
 
     def get_axis(self, x: Tensor) -> tuple[int, ...]:
-        """All axes of ``x``, over which a loss is reduced."""
+        """Return all axes of ``x``, over which a loss is reduced.
+
+        Args:
+            x (Tensor): losses of elements.
+        """
         return tuple(range(operand(x, type(self).__name__).ndim))
 
     def get_loss(self, x: Tensor, weights: Any = 1.0) -> Tensor:
-        """``weights`` · ``x``, reduced as the Cell was told; computed in Float32 at least.
+        """Return ``weights`` · ``x``, reduced. It is computed at least in float32.
 
         Args:
-            x: the loss of each element.
-            weights: a number, or a tensor that broadcasts with ``x``.
+            x (Tensor): loss of each element.
+            weights (number or Tensor, optional): factor that broadcasts with ``x``. Default: ``1.0``.
         """
         x = operand(x, type(self).__name__)
         loss = arithmetic.mul(widened(x), weights)
@@ -61,9 +65,9 @@ class LossBase(Cell):
         return cast(loss, x.dtype)
 
     def construct(self, *inputs: Any) -> Any:
-        """The loss; every loss function defines its own.
+        """Compute the loss. Each loss function defines this method.
 
         Raises:
-            NotImplementedError: it does not.
+            NotImplementedError: If the class does not define it.
         """
         raise NotImplementedError(f"{type(self).__name__} has no 'construct': define it.")

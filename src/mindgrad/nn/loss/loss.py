@@ -174,20 +174,20 @@ SoftmaxCrossEntropyWithLogits = _loss(
 
 
 class TripletMarginWithDistanceLoss(LossBase):
-    """max(0, d(x, positive) − d(x, negative) + margin) for a distance d of one's own.
+    """Triplet loss max(0, d(x, positive) − d(x, negative) + margin), any distance d.
 
     Args:
-        distance_function: a function of two tensors; ``None``: ‖a − b + 1e-6‖ over the last axis.
-        swap: whether d(positive, negative) counts in place of d(x, negative) where it is smaller.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        margin: by how much the negative one shall be further away, at least 0.
+        distance_function (Callable): function of two tensors. ``None``: ‖a − b + 1e-6‖ over the last axis.
+        swap (bool): whether to replace d(x, negative) by d(positive, negative) if that is smaller.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        margin (float): the margin, at least 0.
 
     Inputs:
-        x, positive, negative: real tensors of one shape.
+        x, positive, negative (Tensor): real tensors of the same shape.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: ``margin`` is below 0, the shapes differ, or ``reduction`` is another word.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``margin`` is negative, the shapes differ, or ``reduction`` is not one of these names.
 
     >>> from mindgrad import Tensor, nn, ops
     >>> loss = nn.TripletMarginWithDistanceLoss(lambda a, b: ops.abs(a - b).sum(-1), margin=1.5)

@@ -19,7 +19,7 @@ __all__ = ["DiceLoss", "FocalLoss", "MultiClassDiceLoss"]
 
 
 def dice(operator: str, logits: Any, labels: Any, smooth: float) -> Tensor:
-    """1 − 2 Σ x t / (Σ x² + Σ t² + smooth) over all elements (Milletari et al., 2016)."""
+    """Return 1 − 2 Σ x t / (Σ x² + Σ t² + smooth) (Milletari et al., 2016)."""
     x, t = operands_of_one_shape(operator, logits=logits, labels=labels)
     both = sum_of(arithmetic.mul(x, t))
     each = arithmetic.add(sum_of(math.square(x)), sum_of(math.square(t)))
@@ -27,17 +27,22 @@ def dice(operator: str, logits: Any, labels: Any, smooth: float) -> Tensor:
 
 
 class DiceLoss(LossBase):
-    """1 − 2 Σ x t / (Σ x² + Σ t² + smooth): how little two segmentations overlap (Milletari et al., 2016).
+    """Dice loss of two segmentations: 1 − 2 Σ x t / (Σ x² + Σ t² + smooth).
+
+    From Milletari et al. (2016).
 
     Args:
-        smooth: what keeps the denominator from 0.
+        smooth (float): number that keeps the denominator nonzero.
 
     Inputs:
-        logits, labels: real tensors of one shape.
+        logits, labels (Tensor): real tensors of the same shape.
+
+    Outputs:
+        Scalar tensor.
 
     Raises:
-        TypeError: an input is complex or no tensor.
-        ValueError: the shapes differ.
+        TypeError: If an input is complex or not a tensor.
+        ValueError: If the shapes differ.
 
     >>> from mindgrad import Tensor, nn
     >>> print(f"{nn.DiceLoss()(Tensor([1.0, 0.0]), Tensor([1.0, 1.0])):.4f}")
@@ -54,20 +59,23 @@ class DiceLoss(LossBase):
 
 
 class MultiClassDiceLoss(LossBase):
-    """The mean of :class:`DiceLoss` over classes, after an activation.
+    """Mean of :class:`DiceLoss` over classes, after an activation.
 
     Args:
-        weights: a tensor of shape (c,), the weight of each class; ``None``: all 1.
-        ignore_indiex: a class that is left out (MindSpore's spelling).
-        activation: the name of an activation function, or a Cell, or ``None``; ``"softmax"`` is over the
-            last axis, as in MindSpore.
+        weights (Tensor): weight of each class, of shape (c,). ``None``: all 1.
+        ignore_indiex (int): a class to ignore (MindSpore's spelling).
+        activation (str or Cell): activation function, or its name. ``None``: no activation. ``"softmax"`` is
+            over the last axis, as in MindSpore.
 
     Inputs:
-        logits, labels: real tensors of one shape (n, c, …).
+        logits, labels (Tensor): real tensors of the same shape (n, c, ...).
+
+    Outputs:
+        Scalar tensor.
 
     Raises:
-        TypeError: an input is complex or no tensor.
-        ValueError: the shapes differ or have one axis only, or ``weights`` has another size.
+        TypeError: If an input is complex or not a tensor.
+        ValueError: If the shapes differ or have only one axis, or ``weights`` has a different size.
 
     >>> from mindgrad import Tensor, nn
     >>> x = Tensor([[9.0, -9.0], [-9.0, 9.0]])
@@ -108,27 +116,28 @@ class MultiClassDiceLoss(LossBase):
 
 
 class FocalLoss(LossBase):
-    """−w (1 − p)^γ log p with p = softmax(x) of the class: cross entropy that looks at hard examples.
+    """Focal loss −w (1 − p)^γ log p with p = softmax(x) of the class.
 
-    From Lin et al., "Focal loss for dense object detection" (2017).
+    It is a cross-entropy that emphasizes hard examples, from Lin et al., "Focal loss for dense object
+    detection" (2017).
 
     Args:
-        weight: the weights w of the classes, of shape (c,); ``None``: all 1.
-        gamma: the exponent γ.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        weight (Tensor): weights w of the classes, of shape (c,). ``None``: all 1.
+        gamma (float): exponent γ.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Inputs:
-        logits: a real tensor of shape (n, c) or (n, c, …).
-        labels: the classes, of shape (n, 1) or (n, 1, …); or a tensor of the shape of ``logits`` that says
-            for each class whether it is that.
+        logits (Tensor): real tensor of shape (n, c) or (n, c, ...).
+        labels (Tensor): class indices of shape (n, 1) or (n, 1, ...), or a tensor of the shape of ``logits``
+            with a 0 or 1 for each class.
 
     Outputs:
-        The mean over all but the first axis (for a full tensor of labels: over all but the first two), then
-        reduced.
+        The mean over all axes except the first, then reduced. For labels of the shape of ``logits``, the mean
+            over all axes except the first two.
 
     Raises:
-        TypeError: an input is no tensor, or an argument of another type.
-        ValueError: the shapes do not fit.
+        TypeError: If an input is not a tensor, or an argument has an unsupported type.
+        ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, nn
     >>> print(f"{nn.FocalLoss()(Tensor([[0.0, 0.0]]), Tensor([[1]])):.4f}")

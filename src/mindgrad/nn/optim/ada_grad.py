@@ -13,7 +13,7 @@ __all__ = ["FTRL", "Adadelta", "Adagrad", "ProximalAdagrad", "RMSProp"]
 
 @documented
 class Adagrad(Optimizer):
-    """Adagrad (Duchi et al. 2011).
+    """The Adagrad optimizer (Duchi et al. 2011).
 
     For a Parameter w with the gradient g::
 
@@ -21,8 +21,8 @@ class Adagrad(Optimizer):
         w ← w − η g / √s
 
     Args:
-        accum: what the sum of squares starts with, at least 0.
-        update_slots: whether the sum grows.
+        accum (float): initial sum of squares, at least 0.
+        update_slots (bool): whether the sum of squares is updated.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
@@ -66,8 +66,9 @@ class ProximalAdagrad(Optimizer):
         w ← sign(u) max(|u| − η' l1, 0) / (1 + η' l2)
 
     Args:
-        accum: what the sum of squares starts with, at least 0.
-        l1, l2: the strengths of the two regularisations, at least 0.
+        accum (float): initial sum of squares, at least 0.
+        l1 (float): strength of the ℓ₁ regularization, at least 0.
+        l2 (float): strength of the ℓ₂ regularization, at least 0.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
@@ -107,7 +108,7 @@ class ProximalAdagrad(Optimizer):
 
 @documented
 class Adadelta(Optimizer):
-    """Adadelta (Zeiler 2012).
+    """The Adadelta optimizer (Zeiler 2012).
 
     For a Parameter w with the gradient g::
 
@@ -117,7 +118,7 @@ class Adadelta(Optimizer):
         w ← w − η u
 
     Args:
-        rho: ρ, from 0 to 1.
+        rho (float): ρ, from 0 to 1.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
@@ -159,19 +160,19 @@ class Adadelta(Optimizer):
 
 @documented
 class RMSProp(Optimizer):
-    """RMSProp (Tieleman and Hinton 2012), with momentum, centred if asked for.
+    """The RMSProp optimizer (Tieleman and Hinton 2012), with optional centering.
 
     For a Parameter w with the gradient g::
 
         s ← ρ s + (1 − ρ) g²                  (s starts with 1)
-        a ← ρ a + (1 − ρ) g                   (centred only; a starts with 0)
-        m ← β m + η g / √(s − a² + ε)         (a = 0 unless centred)
+        a ← ρ a + (1 − ρ) g                   (centered only; a starts with 0)
+        m ← β m + η g / √(s − a² + ε)         (a = 0 unless centered)
         w ← w − m
 
     Args:
-        decay: ρ, at least 0.
-        momentum: β, at least 0.
-        centered: whether to divide by the standard deviation of the gradients.
+        decay (float): ρ, at least 0.
+        momentum (float): β, at least 0.
+        centered (bool): whether to divide by the standard deviation of the gradients.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
@@ -221,7 +222,7 @@ class RMSProp(Optimizer):
 
 @documented
 class FTRL(Optimizer):
-    """Follow the regularised leader, by coordinate (McMahan et al. 2013).
+    """The FTRL optimizer, "follow the regularized leader" (McMahan et al. 2013).
 
     For a Parameter w with the gradient g and p = lr_power::
 
@@ -230,16 +231,18 @@ class FTRL(Optimizer):
         w ← (sign(z) l1 − z) / (n'^(−p) / η + 2 l2)   where |z| > l1, else 0
 
     Args:
-        params: Parameters or groups of them without rates of their own, see :class:`Optimizer`.
-        initial_accum: what n starts with, at least 0.
-        learning_rate: η, a fixed number.
-        lr_power: p, at most 0.
-        l1, l2: the strengths of the two regularisations, at least 0.
-        weight_decay: see :class:`Optimizer`; it applies to all Parameters.
+        params (list of Parameter or list of dict): Parameters, or groups of them without learning rates, see
+            :class:`Optimizer`.
+        initial_accum (float): initial n, at least 0.
+        learning_rate (float): η, a constant.
+        lr_power (float): p, at most 0.
+        l1 (float): strength of the ℓ₁ regularization, at least 0.
+        l2 (float): strength of the ℓ₂ regularization, at least 0.
+        weight_decay (float or Cell): see :class:`Optimizer`. It applies to all Parameters.
 
     Raises:
-        TypeError, ValueError, KeyError, RuntimeError: see :class:`Optimizer`; a learning rate that changes,
-            or one of a group, is a ``ValueError``.
+        TypeError, KeyError, RuntimeError: As for :class:`Optimizer`.
+        ValueError: As for :class:`Optimizer`, or if the learning rate is not constant or a group has one.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([0.0]), name="w")

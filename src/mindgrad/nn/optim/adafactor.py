@@ -18,36 +18,37 @@ __all__ = ["AdaFactor"]
 
 @documented
 class AdaFactor(Optimizer):
-    """Adafactor (Shazeer and Stern 2018).
+    """The Adafactor optimizer (Shazeer and Stern 2018).
 
-    For a matrix w with the gradient g, in step t = 1, 2, …, with β = 1 − t^−decay_rate::
+    For a matrix w with the gradient g, in step t = 1, 2, ..., with β = 1 − t^−decay_rate::
 
         r ← β r + (1 − β) · the mean of g² + eps[0] over each row;   c likewise over each column
         u = g / √(r c / the mean of r)
         u ← u / max(1, RMS(u) / clip_threshold)
         w ← w − α u
 
-    and β₁ > 0 takes the running average of α u in the place of α u. A Parameter of one axis or none has an
-    average for each element. α is the learning rate, or min(0.01, 1/√t) with ``relative_step``, times
-    max(eps[1], RMS(w)) with ``scale_parameter``.
+    If β₁ > 0, the running average of α u replaces α u. A Parameter with at most one axis has an average for
+    each element. α is the learning rate, or min(0.01, 1/√t) with ``relative_step``, times max(eps[1], RMS(w))
+    with ``scale_parameter``.
 
     Args:
-        learning_rate: see :class:`Optimizer`; ``None`` with ``relative_step``.
-        eps: what is added to squares of gradients, and the least scale.
-        clip_threshold: the largest root mean square of u.
-        decay_rate: how fast β goes to 1, between 0 and 1.
-        beta1: β₁, at least 0; 0 or ``None`` for no average.
-        weight_decay: how much of α w is subtracted from w too.
-        scale_parameter: whether steps are relative to the size of the Parameter. A learning rate that
-            changes, a list or a schedule, is taken as it is.
-        relative_step: whether the rate is computed from the number of steps.
-        warmup_init: whether it is 10⁻⁶ t at most, instead of 0.01.
-        compression: whether the averages of the Parameters of one axis have the type Float16.
+        learning_rate (float, Tensor, iterable, or LearningRateSchedule): see :class:`Optimizer`. ``None``
+            with ``relative_step``.
+        eps (tuple of float): number added to squares of gradients, and minimum scale.
+        clip_threshold (float): maximum root mean square of u.
+        decay_rate (float): rate at which β approaches 1, between 0 and 1.
+        beta1 (float): β₁, at least 0. 0 or ``None``: no average.
+        weight_decay (float): factor of α w, which is also subtracted from w.
+        scale_parameter (bool): whether steps are relative to the size of the Parameter. A variable learning
+            rate (a list or a schedule) is never scaled.
+        relative_step (bool): whether to compute the rate from the number of steps.
+        warmup_init (bool): whether the upper bound of the rate is 10⁻⁶ t instead of 0.01.
+        compression (bool): whether the averages of 1-D Parameters have the dtype float16.
 
     Raises:
-        TypeError, KeyError, RuntimeError: see :class:`Optimizer`.
-        ValueError: a learning rate and ``relative_step`` are both given, or neither; ``warmup_init`` is set
-            without ``relative_step``; or another argument is out of its range.
+        TypeError, KeyError, RuntimeError: As for :class:`Optimizer`.
+        ValueError: If not exactly one of a learning rate and ``relative_step`` is given, ``warmup_init`` is
+            set without ``relative_step``, or another argument is out of range.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")

@@ -15,23 +15,24 @@ __all__ = ["AdaMax", "Adam", "AdamOffload", "AdamWeightDecay", "Lamb", "LazyAdam
 
 @documented
 class Adam(Optimizer):
-    """Adam (Kingma and Ba 2015), with Nesterov's variant and AMSGrad (Reddi et al. 2018).
+    """The Adam optimizer (Kingma and Ba 2015), with Nesterov's variant and AMSGrad.
 
-    For a Parameter w with the gradient g, in step t = 1, 2, …::
+    For a Parameter w with the gradient g, in step t = 1, 2, ...::
 
         m ← β₁ m + (1 − β₁) g
         v ← β₂ v + (1 − β₂) g²
         w ← w − η √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√v + ε)
 
-    ε is added before the correction of v, as in the paper's last remark on section 2. With
-    ``use_nesterov`` m is replaced by β₁ m + (1 − β₁) g in the last line, with ``use_amsgrad`` v by the
-    greatest v so far.
+    ε is added before the bias correction of v, as in the last remark of section 2 of the paper. In the last
+    line, ``use_nesterov`` replaces m by β₁ m + (1 − β₁) g, and ``use_amsgrad`` (Reddi et al. 2018) replaces v
+    by its maximum so far.
 
     Args:
-        use_nesterov: see above.
-        weight_decay: λ, added to the gradient as λ w; see :class:`Optimizer`.
-        use_amsgrad: see above; not together with ``use_nesterov``.
-        use_lazy, use_offload: accepted for compatibility: for dense gradients they change no result.
+        use_nesterov (bool): whether to use Nesterov's variant.
+        weight_decay (float or Cell): λ; λ w is added to the gradient. See :class:`Optimizer`.
+        use_amsgrad (bool): whether to use AMSGrad; not together with ``use_nesterov``.
+        use_lazy (bool): accepted for compatibility; it does not change results for dense gradients.
+        use_offload (bool): accepted for compatibility; it does not change results for dense gradients.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
@@ -118,10 +119,10 @@ class _ShortAdam(Adam):
 
 
 class AdamOffload(_ShortAdam):
-    """Adam under the name that MindSpore gives to the one that keeps its state on the host.
+    """:class:`Adam`, under MindSpore's name for its variant with host state.
 
-    The arguments are those of :class:`Adam` as far as ``loss_scale``; the state is kept where the
-    program runs.
+    The arguments are the arguments of :class:`Adam` up to ``loss_scale``. The state is on the device of the
+    program.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
@@ -132,18 +133,18 @@ class AdamOffload(_ShortAdam):
 
 @documented
 class AdamWeightDecay(Optimizer):
-    """Adam with weight decay apart from the gradient, and without correction of the first steps.
+    """Adam with decoupled weight decay and without bias correction.
 
-    For a Parameter w with the gradient g (Loshchilov and Hutter 2019, without the bias correction, as
-    BERT was trained)::
+    For a Parameter w with the gradient g (Loshchilov and Hutter 2019, without the bias correction, as in
+    BERT)::
 
         m ← β₁ m + (1 − β₁) g
         v ← β₂ v + (1 − β₂) g²
         w ← w − η (m / (√v + ε) + λ w)
 
     Args:
-        weight_decay: λ; without groups it applies to Parameters whose names contain neither ``beta`` nor
-            ``gamma``.
+        weight_decay (float or Cell): λ. Without groups it applies to Parameters whose names contain neither
+            ``beta`` nor ``gamma``.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
@@ -185,10 +186,10 @@ class AdamWeightDecay(Optimizer):
 
 
 class LazyAdam(_ShortAdam):
-    """:class:`Adam`, under the name of MindSpore's variant for sparse gradients.
+    """:class:`Adam`, under MindSpore's name for its variant for sparse gradients.
 
-    Gradients are dense here, and for those the two are the same. The arguments are those of
-    :class:`Adam` as far as ``loss_scale``.
+    mindgrad's gradients are dense, and for dense gradients both are the same. The arguments are the arguments
+    of :class:`Adam` up to ``loss_scale``.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
@@ -199,9 +200,9 @@ class LazyAdam(_ShortAdam):
 
 @documented
 class AdaMax(Optimizer):
-    """AdaMax (Kingma and Ba 2015, section 7.1).
+    """The AdaMax optimizer (Kingma and Ba 2015, section 7.1).
 
-    For a Parameter w with the gradient g, in step t = 1, 2, …::
+    For a Parameter w with the gradient g, in step t = 1, 2, ...::
 
         m ← β₁ m + (1 − β₁) g
         v ← max(β₂ v, |g|)
@@ -250,20 +251,20 @@ _MOST = 10.0
 
 @documented
 class Lamb(Optimizer):
-    """LAMB (You et al. 2020).
+    """The LAMB optimizer (You et al. 2020).
 
-    For a Parameter w with the gradient g, in step t = 1, 2, …::
+    For a Parameter w with the gradient g, in step t = 1, 2, ...::
 
         m ← β₁ m + (1 − β₁) g
         v ← β₂ v + (1 − β₂) g²
         r = m / (1 − β₁ᵗ) / (√(v / (1 − β₂ᵗ)) + ε) + λ w
         w ← w − η · min(‖w‖ / ‖r‖, 10) · r
 
-    The ratio is 1 where ‖w‖ or ‖g‖ is 0.
+    The ratio is 1 if ‖w‖ or ‖g‖ is 0.
 
     Args:
-        weight_decay: λ; without groups it applies to Parameters whose names contain neither ``beta`` nor
-            ``gamma``.
+        weight_decay (float or Cell): λ. Without groups it applies to Parameters whose names contain neither
+            ``beta`` nor ``gamma``.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([4.0]), name="w")

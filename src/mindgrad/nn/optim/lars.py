@@ -21,29 +21,31 @@ def _is_scaled(parameter: Any) -> bool:
 
 
 class LARS(Cell):
-    """Gradients scaled layer by layer (You, Gitman and Ginsburg 2017), and given to another optimiser.
+    """Layer-wise adaptive rate scaling of gradients for another optimizer.
 
         g ← (g + λ w) · c ‖w‖ / (‖g‖ + λ ‖w‖ + ε)
 
-    for each Parameter that ``lars_filter`` chooses; λ is the weight decay of ``optimizer``, which decays
-    nothing itself then. With ``use_clip`` the factor is divided by the learning rate and is 1 at most.
+    for each Parameter that ``lars_filter`` selects (You, Gitman, and Ginsburg 2017). λ is the weight decay of
+    ``optimizer``, which then does not apply it. With ``use_clip`` the factor is divided by the learning rate
+    and is at most 1.
 
     Args:
-        optimizer: an :class:`Optimizer`.
-        epsilon: ε, above 0.
-        coefficient: c, above 0.
-        use_clip: see above.
-        lars_filter: a function of a Parameter; by default names with neither ``layernorm`` nor ``bias``.
+        optimizer (Optimizer): receives the scaled gradients.
+        epsilon (float): ε, positive.
+        coefficient (float): c, positive.
+        use_clip (bool): whether to clip the factor.
+        lars_filter (Callable): function of a Parameter that returns whether to scale its gradient. By
+            default, names with neither ``layernorm`` nor ``bias``.
 
     Inputs:
-        ``gradients``: a tuple of Tensors, one for each Parameter.
+        gradients (tuple of Tensor): one gradient for each Parameter.
 
     Outputs:
-        That of ``optimizer``.
+        The output of ``optimizer``.
 
     Raises:
-        TypeError: ``optimizer`` is none, or an argument is of another type.
-        ValueError: a number is not positive.
+        TypeError: If ``optimizer`` is not an Optimizer, or an argument has an unsupported type.
+        ValueError: If a number is not positive.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([3.0, 4.0]), name="w")

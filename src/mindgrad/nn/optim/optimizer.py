@@ -51,9 +51,15 @@ documented = SharedSections("""
 
 
 def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
-    """Marks the ``__init__`` of an optimiser, whose arguments MindSpore notes for its module ``boost``.
+    """Return the ``__init__`` of an optimizer unchanged, for compatibility.
 
-    There is none here: the function is returned as it is.
+    MindSpore records its arguments for the module ``boost``.
+
+    Args:
+        fn (Callable): the ``__init__`` method.
+
+    Returns:
+        Callable: ``fn``.
 
     >>> import mindgrad as ms
     >>> from mindgrad.nn.optim.optimizer import opt_init_args_register
@@ -66,40 +72,44 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
 
 
 class Optimizer(Cell):
-    """Base class of optimisers: a Cell that changes Parameters, given their gradients.
+    """Base class of optimizers, which update Parameters with their gradients.
 
-    A step is a call ``optimizer(gradients)``. In GRAPH_MODE it is one compiled program; inside a
-    compiled function it is part of that program, which replaces the Parameters in place.
+    A call ``optimizer(gradients)`` is one step. In GRAPH_MODE it is one compiled program. Inside a compiled
+    function it becomes part of that function, which updates the Parameters in place.
 
     Args:
-        learning_rate: a number, a 0-D Tensor, one rate per step (a list, another iterable, or a 1-D
-            Tensor; after the last step it stays), or a :class:`LearningRateSchedule`.
-        parameters: the Parameters, in order; or groups of them, dicts with the keys ``params`` and, if
-            they differ from the other arguments, ``lr``, ``weight_decay`` and ``grad_centralization``
-            (whether the mean over all axes but the first is subtracted from gradients). A dict
-            ``{"order_params": parameters}`` gives the order of updates.
-        weight_decay: how much of a Parameter is added to its gradient: a number, or a Cell that
-            computes it from ``global_step``. Without groups it applies to the Parameters whose names
-            contain neither ``beta`` nor ``gamma``.
-        loss_scale: the factor that the loss was multiplied with, by which gradients are divided.
+        learning_rate (float, Tensor, iterable, or LearningRateSchedule): a number or 0-D Tensor; one rate for
+            each step (a list, another iterable, or a 1-D Tensor), of which the last one is used after the
+            end; or a :class:`LearningRateSchedule`.
+        parameters (list of Parameter or list of dict): the Parameters in order, or groups of them: dicts with
+            the key ``params`` and, optionally, ``lr``, ``weight_decay``, and ``grad_centralization`` (whether
+            to subtract from a gradient its mean over all axes except the first). A dict
+            ``{"order_params": parameters}`` sets the order of updates.
+        weight_decay (float or Cell): factor of the Parameter, which is added to its gradient: a number, or a
+            Cell that computes it from ``global_step``. Without groups it applies to the Parameters whose
+            names contain neither ``beta`` nor ``gamma``.
+        loss_scale (float): factor by which the loss was multiplied; gradients are divided by it.
 
     Inputs:
-        ``gradients``: a tuple or list of Tensors, one of its shape for each Parameter.
+        gradients (tuple or list of Tensor): one gradient for each Parameter, of its shape.
 
     Outputs:
         ``True``.
 
     Attributes:
-        parameters: the Parameters, in the order of updates.
-        learning_rate: the rate as a Parameter, or the Cell that computes it; a tuple of them for groups
-            with rates of their own. ``optimizer.learning_rate.set_data(...)`` changes a fixed one.
-        global_step: a Parameter of shape (1,): how often the optimiser was called.
+        parameters (ParameterTuple): the Parameters, in the order of updates.
+        learning_rate (Parameter, Cell, or tuple): the rate as a Parameter, or the Cell that computes it; a
+            tuple for groups with different rates. ``optimizer.learning_rate.set_data(...)`` changes a
+            constant rate.
+        global_step (Parameter): number of calls of the optimizer, of shape (1,).
 
     Raises:
-        TypeError, ValueError, KeyError, RuntimeError: an argument is of another type, out of its range,
-            has an unknown key, or a Parameter stands twice.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range.
+        KeyError: If a group has an unknown key, or does not have ``params``.
+        RuntimeError: If a Parameter occurs twice.
 
-    A class of your own defines ``construct(self, gradients)``:
+    A subclass defines ``construct(self, gradients)``:
 
     >>> import mindgrad as ms
     >>> class SignDescent(ms.nn.Optimizer):
@@ -190,11 +200,16 @@ class Optimizer(Cell):
 
     @property
     def cls_name(self) -> str:
-        """The name of the class, which errors show."""
+        """Name of the class in error messages."""
         return type(self).__name__
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Put ``prefix`` before the names of the state; trained Parameters belong to their net."""
+        """Add a prefix to the names of the state, but not of the trained Parameters.
+
+        Args:
+            prefix (str, optional): the prefix. Default: ``""``.
+            recurse (bool, optional): accepted for compatibility. Default: ``True``.
+        """
         trained = {id(parameter) for parameter in self.parameters}
         for parameter in self.get_parameters(recurse):
             if id(parameter) not in trained:
@@ -203,7 +218,7 @@ class Optimizer(Cell):
     # -- how it looks ----------------------------------------------------------------------------
 
     def extend_repr(self) -> str:
-        """The number of Parameters, the learning rate, and what else is not as by default."""
+        """Return the number of Parameters, the learning rate, and changed settings."""
         if "global_step" not in self._params:  # not set up yet
             return ""
         count = len(self.parameters)
@@ -233,10 +248,10 @@ class Optimizer(Cell):
         return result
 
     def construct(self, *hyper_params: Any) -> Any:
-        """One step; every optimiser defines its own.
+        """Take one step. Each optimizer defines this method.
 
         Raises:
-            NotImplementedError: the class defines none.
+            NotImplementedError: If the class does not define it.
         """
         raise NotImplementedError(
             f"For '{self.cls_name}', define construct(self, gradients), which changes self.parameters."
@@ -273,11 +288,17 @@ class Optimizer(Cell):
     # -- what derived classes call ---------------------------------------------------------------
 
     def flatten_gradients(self, gradients: Any) -> tuple[Any, ...]:
-        """``gradients`` as a tuple, checked: one Tensor for each Parameter, of its shape.
+        """Check gradients and return them as a tuple.
+
+        Args:
+            gradients (tuple or list of Tensor): one gradient for each Parameter, of its shape.
+
+        Returns:
+            tuple of Tensor: the gradients.
 
         Raises:
-            TypeError: they are no tuple or list of Tensors.
-            ValueError: their number or a shape differs from that of the Parameters.
+            TypeError: If ``gradients`` is not a tuple or list of Tensors.
+            ValueError: If their number or a shape differs from the Parameters.
         """
         if isinstance(gradients, Tensor) and self.param_length == 1:
             gradients = (gradients,)
@@ -305,9 +326,10 @@ class Optimizer(Cell):
         return tuple(gradients)
 
     def decay_weight(self, gradients: Sequence[Any]) -> Sequence[Any]:
-        """gradient + weight_decay · loss_scale · Parameter, where weight decay applies.
+        """Return gradient + weight_decay · loss_scale · Parameter, if decay applies.
 
-        The gradients are those of the scaled loss, so the decay is scaled too; ``scale_grad`` divides both.
+        The gradients are gradients of the scaled loss, so the decay is scaled, too. ``scale_grad`` divides
+        both.
         """
         if not self.exec_weight_decay:
             return gradients
@@ -325,7 +347,7 @@ class Optimizer(Cell):
         return decays if isinstance(decays, tuple) else (decays,) * self.param_length
 
     def gradients_centralization(self, gradients: Sequence[Any]) -> Sequence[Any]:
-        """gradient − its mean over all axes but the first, in groups with ``grad_centralization``."""
+        """Subtract from gradients their mean, in groups with ``grad_centralization``."""
         if not any(self.grad_centralization_flags):
             return gradients
         return tuple([
@@ -335,13 +357,13 @@ class Optimizer(Cell):
         ])  # fmt: skip
 
     def scale_grad(self, gradients: Sequence[Any]) -> Sequence[Any]:
-        """gradient / loss_scale."""
+        """Divide gradients by the loss scale."""
         if not self.need_scale:
             return gradients
         return tuple([gradient * (1.0 / self.loss_scale) for gradient in gradients])
 
     def get_lr(self) -> Any:
-        """The learning rate of this step, a 0-D Tensor; a tuple of them for groups with own rates."""
+        """Return the learning rate of this step, a 0-D Tensor, or a tuple of rates."""
         if not self.is_group_lr:
             return _at(self.learning_rate, self.global_step)
         values: dict[int, Any] = {}
@@ -351,23 +373,23 @@ class Optimizer(Cell):
         return tuple([values[id(rate)] for rate in self.learning_rate])
 
     def get_weight_decay(self) -> Any:
-        """The weight decay of this step: a number or Tensor, a tuple of them for groups."""
+        """Return the weight decay of this step, a number or Tensor; a tuple for groups."""
         if self.is_group:
             return tuple([_decay_at(each, self.global_step) for each in self.weight_decay])
         return _decay_at(self.weight_decay, self.global_step)
 
     def get_lr_parameter(self, param: Any) -> Any:
-        """The learning rate of a Parameter: a Parameter, or the schedule that computes it.
+        """Return the learning rate of a Parameter, as a Parameter or a schedule.
 
         Args:
-            param: a Parameter of the optimiser, or a list or tuple of them.
+            param (Parameter, list, or tuple of Parameter): one or several Parameters of the optimizer.
 
         Returns:
-            The rate, or a list of rates.
+            Parameter, LearningRateSchedule, or list of these: the rate of each Parameter.
 
         Raises:
-            TypeError: ``param`` is nothing of these.
-            ValueError: the optimiser does not train it.
+            TypeError: If ``param`` has an unsupported type.
+            ValueError: If the optimizer does not train the Parameter.
         """
         if isinstance(param, (list, tuple)):
             return [self.get_lr_parameter(parameter) for parameter in param]
@@ -387,7 +409,7 @@ class Optimizer(Cell):
 
     @property
     def unique(self) -> bool:
-        """Accepted for compatibility: gradients here are dense."""
+        """Accepted for compatibility; gradients are dense."""
         return True
 
     @unique.setter
@@ -396,7 +418,7 @@ class Optimizer(Cell):
 
     @property
     def target(self) -> str:
-        """Accepted for compatibility: Parameters are updated where the program runs."""
+        """Accepted for compatibility; Parameters are updated on the device of the program."""
         return "CPU"
 
     @target.setter
@@ -404,7 +426,7 @@ class Optimizer(Cell):
         pass
 
     def broadcast_params(self, optim_result: Any) -> Any:
-        """``optim_result`` as it is: one process has all Parameters."""
+        """Return ``optim_result`` unchanged, because each process has all Parameters."""
         return optim_result
 
 

@@ -19,26 +19,26 @@ __all__ = ["ASGD", "SGD", "Momentum", "Rprop"]
 
 @documented
 class SGD(Optimizer):
-    """Stochastic gradient descent, with momentum and Nesterov's variant of it.
+    """Stochastic gradient descent with optional momentum and Nesterov's variant.
 
-    For a Parameter w with the gradient g, learning rate η, momentum μ, dampening τ and weight decay λ::
+    For a Parameter w with the gradient g, learning rate η, momentum μ, dampening τ, and weight decay λ::
 
         g ← g + λ w
         v ← μ v + (1 − τ) g       (v ← g in the first step)
         w ← w − η v               (w ← w − η (g + μ v) with nesterov; w ← w − η g for μ = 0)
 
-    Unlike in other optimisers the weight decay applies to every Parameter that is not in a group, as
-    MindSpore's operator has it.
+    Unlike in other optimizers, weight decay applies to all Parameters that are not in a group, as in
+    MindSpore.
 
     Args:
-        momentum: μ, at least 0.
-        dampening: τ, at least 0.
-        weight_decay: λ, see :class:`Optimizer`.
-        nesterov: whether to look ahead; needs μ > 0 and τ = 0.
+        momentum (float): μ, at least 0.
+        dampening (float): τ, at least 0.
+        weight_decay (float or Cell): λ, see :class:`Optimizer`.
+        nesterov (bool): whether to use Nesterov's variant; requires μ > 0 and τ = 0.
 
     Raises:
-        TypeError, ValueError, KeyError, RuntimeError: see :class:`Optimizer`; ``nesterov`` without momentum
-            or with dampening is a ``ValueError``.
+        TypeError, KeyError, RuntimeError: As for :class:`Optimizer`.
+        ValueError: As for :class:`Optimizer`, or if ``nesterov`` is set without momentum or with dampening.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
@@ -90,7 +90,11 @@ class SGD(Optimizer):
         return True
 
     def set_momentum(self, momentum: float) -> None:
-        """Change μ; it stays above 0 if it was, and 0 if it was."""
+        """Change the momentum. It stays positive if it was positive, and 0 if it was 0.
+
+        Args:
+            momentum (float): the new μ.
+        """
         factor = non_negative("SGD", "momentum", momentum)
         if (factor > 0) is not self.has_momentum:
             raise ValueError("For 'SGD', momentum cannot be switched on or off: make a new optimiser.")
@@ -101,14 +105,14 @@ class SGD(Optimizer):
 class Momentum(Optimizer):
     """Gradient descent with momentum (Sutskever et al. 2013).
 
-    For a Parameter w with the gradient g, learning rate η and momentum μ::
+    For a Parameter w with the gradient g, learning rate η, and momentum μ::
 
         v ← μ v + g
         w ← w − η v               (w ← w − η (g + μ v) with use_nesterov)
 
     Args:
-        momentum: μ, at least 0.
-        use_nesterov: whether to look ahead.
+        momentum (float): μ, at least 0.
+        use_nesterov (bool): whether to use Nesterov's variant.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0, 2.0]), name="w")
@@ -149,7 +153,7 @@ class Momentum(Optimizer):
 class ASGD(Optimizer):
     """Averaged stochastic gradient descent (Polyak and Juditsky 1992).
 
-    For a Parameter w with the gradient g, in step t = 1, 2, …::
+    For a Parameter w with the gradient g, in step t = 1, 2, ...::
 
         w ← w (1 − lambd ηₜ₋₁) − ηₜ₋₁ g       (η₀ is the learning rate)
         a ← a + (w − a) μₜ₋₁                   (a ← w where μ = 1)
@@ -157,12 +161,12 @@ class ASGD(Optimizer):
         μₜ = 1 / max(1, t − t0)
 
     Args:
-        lambd: the decay term.
-        alpha: the power of the decay.
-        t0: the step at which averaging starts.
+        lambd (float): decay factor.
+        alpha (float): exponent of the decay.
+        t0 (float): step at which averaging starts.
 
     Attributes:
-        ax: the averages, one Parameter for each.
+        ax (ParameterTuple): the averages, one for each Parameter.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
@@ -207,15 +211,15 @@ class ASGD(Optimizer):
 class Rprop(Optimizer):
     """Resilient backpropagation (Riedmiller and Braun 1993).
 
-    Each element of a Parameter has a step size of its own, the learning rate at first. It grows by
-    etas[1] where the gradient g has the sign that it had before and shrinks by etas[0] where it has the
-    other, within ``step_sizes``; where it shrinks, g counts as 0 in this step and for the next::
+    Each element of a Parameter has a step size, which starts with the learning rate. It grows by etas[1] if
+    the sign of the gradient g did not change, and shrinks by etas[0] if it changed, within ``step_sizes``. If
+    it shrinks, g counts as 0 in this step and for the next one::
 
         w ← w − sign(g) · step
 
     Args:
-        etas: the two factors: one between 0 and 1, one above 1.
-        step_sizes: the least and the greatest step size.
+        etas (tuple of float): the two factors, one between 0 and 1 and one above 1.
+        step_sizes (tuple of float): minimum and maximum step size.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")

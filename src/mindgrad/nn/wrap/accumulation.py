@@ -31,20 +31,21 @@ def _clear(total: Any) -> Any:
 
 
 class GradientAccumulation(Cell):
-    """Adds up gradients, and calls the optimiser with their mean once every ``max_accumulation_step`` calls.
+    """Accumulate gradients, and pass their mean to the optimizer.
 
     Args:
-        max_accumulation_step (int): how many batches make up one step of the optimiser.
-        optimizer (Cell): called with the mean gradients, one for each of its ``parameters``.
+        max_accumulation_step (int): number of batches for one step of the optimizer.
+        optimizer (Cell): receives the mean gradients, one for each of its ``parameters``.
 
     Inputs:
-        ``loss``: returned as it is; ``grads``: one gradient for each Parameter of the optimiser.
+        loss (Tensor): returned unchanged.
+        grads (tuple of Tensor): one gradient for each Parameter of the optimizer.
 
     Outputs:
         ``loss``.
 
     Raises:
-        TypeError, ValueError: ``max_accumulation_step`` is not a positive int.
+        TypeError, ValueError: If ``max_accumulation_step`` is not a positive int.
 
     >>> from mindgrad import Tensor, boost, nn
     >>> net = nn.Dense(1, 1, weight_init="ones", has_bias=False)

@@ -19,20 +19,20 @@ __all__ = ["ParameterUpdate", "TrainOneStepCell", "WithEvalCell", "WithGradCell"
 
 
 class WithLossCell(Cell):
-    """A net with its loss: ``loss_fn(backbone(data), label)``.
+    """A network with its loss: ``loss_fn(backbone(data), label)``.
 
     Args:
-        backbone: the net.
-        loss_fn: the loss, a Cell or function of the net's output and the label.
+        backbone (Cell): the network.
+        loss_fn (Cell or Callable): loss of the output of the network and the label.
 
     Inputs:
-        ``data``, ``label``: Tensors, or structures of them.
+        data, label (Tensor): Tensors, or structures of them.
 
     Outputs:
-        What ``loss_fn`` gives.
+        The result of ``loss_fn``.
 
     Raises:
-        TypeError: ``backbone`` is no Cell, or ``loss_fn`` cannot be called.
+        TypeError: If ``backbone`` is not a Cell, or ``loss_fn`` is not callable.
 
     >>> import mindgrad as ms
     >>> class Twice(ms.nn.Cell):
@@ -54,26 +54,26 @@ class WithLossCell(Cell):
 
     @property
     def backbone_network(self) -> Cell:
-        """The net."""
+        """The network."""
         return self._backbone
 
 
 class WithEvalCell(Cell):
-    """A net with its loss, for evaluation: ``(loss, output, label)``.
+    """A network with its loss, for evaluation: it returns ``(loss, output, label)``.
 
     Args:
-        network: the net.
-        loss_fn: the loss, a Cell or function of the net's output and the label.
-        add_cast_fp32: whether to convert the net's output to Float32 first.
+        network (Cell): the network.
+        loss_fn (Cell or Callable): loss of the output of the network and the label.
+        add_cast_fp32 (bool): whether to convert the output of the network to float32 first.
 
     Inputs:
-        ``data``, ``label``: Tensors, or structures of them.
+        data, label (Tensor): Tensors, or structures of them.
 
     Outputs:
         ``(loss, output, label)``.
 
     Raises:
-        TypeError: ``network`` is no Cell, or ``loss_fn`` cannot be called.
+        TypeError: If ``network`` is not a Cell, or ``loss_fn`` is not callable.
 
     >>> import mindgrad as ms
     >>> class Twice(ms.nn.Cell):
@@ -106,21 +106,21 @@ def _as_float32(value: Any) -> Any:
 
 
 class WithGradCell(Cell):
-    """The gradients of a net's loss with respect to its trainable Parameters.
+    """The gradients of the loss of a network with respect to its trainable Parameters.
 
     Args:
-        network: the net.
-        loss_fn: the loss; ``None``: ``network`` gives it itself.
-        sens: what scales the gradients; ``None``: nothing.
+        network (Cell): the network.
+        loss_fn (Cell or Callable): the loss. ``None``: ``network`` returns it itself.
+        sens (number or Tensor): factor of the gradients. ``None``: 1.
 
     Inputs:
-        What ``network`` takes, and with ``loss_fn`` the label.
+        inputs (Any): the inputs of ``network``, and with ``loss_fn`` the label.
 
     Outputs:
-        A tuple of gradients, in the order of ``network.trainable_params()``.
+        Tuple of gradients, in the order of ``network.trainable_params()``.
 
     Raises:
-        TypeError: ``network`` is no Cell, or ``loss_fn`` cannot be called.
+        TypeError: If ``network`` is not a Cell, or ``loss_fn`` is not callable.
 
     >>> import mindgrad as ms
     >>> class Scale(ms.nn.Cell):
@@ -148,7 +148,7 @@ class WithGradCell(Cell):
 
 
 def loss_and_gradients(network: Any, weights: Any, inputs: Any, sens: Any = None) -> tuple[Any, Any]:
-    """``(loss, gradients of sens · loss)`` from one run of ``network``; ``sens`` of ``None`` is 1."""
+    """Return ``(loss, gradients of sens · loss)``; ``sens`` of ``None`` is 1."""
     if sens is None or (isinstance(sens, (int, float)) and sens == 1):
         return value_and_grad(network, None, weights)(*inputs)
 
@@ -166,33 +166,36 @@ def loss_and_gradients(network: Any, weights: Any, inputs: Any, sens: Any = None
 
 
 class TrainOneStepCell(Cell):
-    """One training step: the loss, its gradients, and the optimiser's update.
+    """One training step: the loss, its gradients, and the update of the Parameters.
 
-    In GRAPH_MODE a step is one compiled program, which replaces the Parameters and the optimiser's
-    state in place. Derived classes define a ``construct`` of their own with the attributes below.
+    In GRAPH_MODE a step is one compiled program, which updates the Parameters and the optimizer state in
+    place. Subclasses can define ``construct`` with the attributes below.
 
     Args:
-        network: a net that returns its loss.
-        optimizer: changes the Parameters that it was made with.
-        sens: what the loss is multiplied with before it is differentiated.
-        return_grad: whether a step gives the gradients too.
+        network (Cell): network that returns its loss.
+        optimizer (Optimizer): updates the Parameters with which it was created.
+        sens (number or Tensor): factor of the loss before it is differentiated.
+        return_grad (bool): whether to return the gradients, too.
 
     Inputs:
-        What ``network`` takes.
+        inputs (Any): the inputs of ``network``.
 
     Outputs:
-        The loss, not scaled; with ``return_grad`` ``(loss, gradients by name)``.
+        The loss, not scaled; with ``return_grad``, ``(loss, gradients by name)``.
 
     Attributes:
-        network, optimizer, sens: see above.
-        weights: the optimiser's Parameters.
-        grad: ``GradOperation(get_by_list=True, sens_param=True)``.
-        grad_no_sens: ``GradOperation(get_by_list=True)``.
-        grad_reducer: what is applied to gradients before the optimiser: where the parallel mode is
-            ``"data_parallel"`` the sum or mean over all processes, else nothing.
+        network (Cell): the network.
+        optimizer (Optimizer): the optimizer.
+        sens (number or Tensor): factor of the loss.
+        weights (ParameterTuple): the Parameters of the optimizer.
+        grad (GradOperation): ``GradOperation(get_by_list=True, sens_param=True)``.
+        grad_no_sens (GradOperation): ``GradOperation(get_by_list=True)``.
+        grad_reducer (Cell or Callable): applied to gradients before the optimizer. In the parallel mode
+            ``"data_parallel"`` it is the sum or mean over all processes, otherwise the identity.
 
     Raises:
-        TypeError: ``network`` is no Cell, ``optimizer`` no Optimizer, or ``sens`` no number.
+        TypeError: If ``network`` is not a Cell, ``optimizer`` is not an Optimizer, or ``sens`` is not a
+            number.
 
     >>> import mindgrad as ms
     >>> class Distance(ms.nn.Cell):
@@ -240,19 +243,19 @@ class TrainOneStepCell(Cell):
 
 
 class ParameterUpdate(Cell):
-    """Lets a Parameter be its input, and gives it back.
+    """A Cell that assigns its input to a Parameter.
 
     Args:
-        param: the Parameter.
+        param (Parameter): the Parameter.
 
     Inputs:
-        ``x``: a Tensor of its shape.
+        x (Tensor): new value, with the shape of the Parameter.
 
     Outputs:
         ``x``.
 
     Raises:
-        TypeError: ``param`` is no Parameter.
+        TypeError: If ``param`` is not a Parameter.
 
     >>> import mindgrad as ms
     >>> w = ms.Parameter(ms.Tensor([3.0]), name="w")

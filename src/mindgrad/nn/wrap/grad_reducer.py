@@ -16,29 +16,29 @@ __all__ = ["DistributedGradReducer", "gradient_reducer"]
 
 
 class DistributedGradReducer(Cell):
-    """Gradients, summed or averaged over the processes of a group: with one process as they are.
+    """The sum or mean of gradients over the processes of a group.
 
-    In a compiled step the sums are part of the program, where they are joined into messages of 32 MiB; in
-    eager mode those of one call are one message for each element type. Where the parallel mode is
-    ``"data_parallel"``, the Parameters become those of the group's first process when the reducer is made,
-    so that all processes start from the same.
+    With one process, gradients do not change. In a compiled step the sums are part of the program, which
+    combines them into messages of 32 MiB. In eager mode each call sends one message for each dtype. In the
+    parallel mode ``"data_parallel"``, the reducer copies the Parameters of the group's first process to all
+    processes when it is created.
 
     Args:
-        parameters: the Parameters whose gradients come.
-        mean (bool): ``True`` averages, ``False`` sums. Default: ``None``, the value of ``gradients_mean`` in
-            ``set_auto_parallel_context``, which is ``False`` unless it is set.
-        degree: what an average divides by; ``None``: the number of processes.
-        fusion_type: accepted for compatibility: messages are joined anyway.
-        group: the name of the group; ``None``: all processes.
+        parameters (iterable of Parameter): the Parameters of the gradients.
+        mean (bool): ``True`` averages, ``False`` sums. ``None``: the value of ``gradients_mean`` in
+            ``set_auto_parallel_context``, initially ``False``.
+        degree (int): divisor of an average. ``None``: the number of processes.
+        fusion_type (int): accepted for compatibility; messages are always combined.
+        group (str): name of the group. ``None``: all processes.
 
     Inputs:
-        ``grads``: a tuple of Tensors.
+        grads (tuple of Tensor): the gradients.
 
     Outputs:
-        A tuple of Tensors of the same types.
+        Tuple of Tensors with the same shapes and dtypes.
 
     Raises:
-        ValueError: ``degree`` is no positive int, or there is no such group.
+        ValueError: If ``degree`` is not a positive int, or the group does not exist.
 
     >>> import mindgrad as ms
     >>> from mindgrad.nn.wrap.grad_reducer import DistributedGradReducer
@@ -81,7 +81,7 @@ class DistributedGradReducer(Cell):
 
 
 def gradient_reducer(parameters: Any) -> DistributedGradReducer | None:
-    """The reducer of a training step in the parallel mode that is set; ``None`` where nothing is reduced."""
+    """Return the reducer of a training step in the current parallel mode, or ``None``."""
     mode = get_auto_parallel_context("parallel_mode")
     if mode not in (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL) or get_group_size() == 1:
         return None

@@ -24,7 +24,7 @@ __all__ = ["DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneSt
 
 
 def all_finite(tensors: Any) -> Any:
-    """Whether no element of any of the tensors in a structure is infinite or NaN, as a 0-D Bool Tensor."""
+    """Return whether all elements of the tensors in a structure are finite."""
     flags = [ops.all(ops.isfinite(leaf)) for leaf in flatten(tensors)[0] if isinstance(leaf, Tensor)]
     if not flags:
         raise TypeError("For 'all_finite', there must be at least one Tensor.")
@@ -49,28 +49,29 @@ def _row_tensor_overflow(gradient: Any) -> Any:
 
 
 def multiplied(tensors: Any, factor: Any) -> Any:
-    """A tensor, tuple or list times a scalar tensor, each in its own element type."""
+    """Multiply a tensor, tuple, or list by a scalar tensor, each in its own dtype."""
     if isinstance(tensors, (tuple, list)):
         return type(tensors)([multiplied(each, factor) for each in tensors])
     return ops.cast(tensors * factor, tensors.dtype)
 
 
 class DynamicLossScaleUpdateCell(Cell):
-    """Shrinks the loss scale after an overflow, and lets it grow after ``scale_window`` steps without one.
+    """Dynamic loss scale, which decreases after an overflow and increases otherwise.
 
     Args:
-        loss_scale_value: the scale at first.
-        scale_factor: what it is multiplied with or divided by.
-        scale_window: how many steps without overflow it takes to grow.
+        loss_scale_value (number): initial scale.
+        scale_factor (number): factor of an increase, and divisor of a decrease.
+        scale_window (int): number of steps without overflow before an increase.
 
     Inputs:
-        ``loss_scale``: the Parameter that holds the scale; ``overflow``: a 0-D Bool Tensor.
+        loss_scale (Parameter): holds the scale.
+        overflow (Tensor): 0-D bool tensor.
 
     Outputs:
         ``overflow``.
 
     Raises:
-        TypeError, ValueError: an argument is of another type or not above 0.
+        TypeError, ValueError: If an argument has an unsupported type or is not positive.
 
     >>> import mindgrad as ms
     >>> scale = ms.Parameter(ms.Tensor(1024.0), name="scale_sense")
@@ -89,7 +90,7 @@ class DynamicLossScaleUpdateCell(Cell):
         self.last_overflow_iter = _counter(0, "last_overflow_iterator_step")
 
     def get_loss_scale(self) -> float:
-        """The scale at first."""
+        """Return the initial scale."""
         return self.loss_scale_value
 
     def construct(self, loss_scale: Any, overflow: Any) -> Any:
@@ -111,19 +112,20 @@ def _counter(value: int, name: str) -> Any:
 
 
 class FixedLossScaleUpdateCell(Cell):
-    """Leaves the loss scale as it is; steps whose gradients overflow are left out.
+    """Constant loss scale, with which steps with an overflow are skipped.
 
     Args:
-        loss_scale_value: the scale.
+        loss_scale_value (number): the scale.
 
     Inputs:
-        ``loss_scale``: what holds the scale; ``overflow``: a 0-D Bool Tensor.
+        loss_scale (Parameter): holds the scale.
+        overflow (Tensor): 0-D bool tensor.
 
     Outputs:
         ``overflow``.
 
     Raises:
-        TypeError, ValueError: the scale is no number above 0.
+        TypeError, ValueError: If the scale is not a positive number.
 
     >>> import mindgrad as ms
     >>> print(ms.nn.FixedLossScaleUpdateCell(1024.0)(ms.Tensor(1024.0), ms.Tensor(True)))
@@ -135,7 +137,7 @@ class FixedLossScaleUpdateCell(Cell):
         self.loss_scale_value = positive("FixedLossScaleUpdateCell", "loss_scale_value", loss_scale_value)
 
     def get_loss_scale(self) -> float:
-        """The scale."""
+        """Return the scale."""
         return self.loss_scale_value
 
     def construct(self, _: Any, overflow: Any) -> Any:
@@ -144,26 +146,26 @@ class FixedLossScaleUpdateCell(Cell):
 
 
 class TrainOneStepWithLossScaleCell(TrainOneStepCell):
-    """One training step with a scaled loss; it is left out where gradients are infinite or NaN.
+    """One training step with a scaled loss, skipped if a gradient is not finite.
 
     Args:
-        network: a net that returns its loss.
-        optimizer: changes the Parameters that it was made with.
-        scale_sense: a Tensor of one element, the scale; or a Cell that changes it, such as
+        network (Cell): network that returns its loss.
+        optimizer (Optimizer): updates the Parameters with which it was created.
+        scale_sense (Tensor or Cell): the scale, a Tensor of one element; or a Cell that updates it, such as
             :class:`DynamicLossScaleUpdateCell`.
 
     Inputs:
-        What ``network`` takes.
+        inputs (Any): the inputs of ``network``.
 
     Outputs:
-        ``(loss, overflow, loss scale)``: the loss not scaled, whether the step was left out, and the
-        scale of this step.
+        ``(loss, overflow, loss scale)``: the loss, not scaled; whether the step was skipped; and the scale of
+            this step.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: ``scale_sense`` is a Tensor of several elements.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``scale_sense`` is a Tensor of several elements.
 
-    Derived classes may call :meth:`start_overflow_check`, :meth:`get_overflow_status` and
+    Subclasses may call :meth:`start_overflow_check`, :meth:`get_overflow_status`, and
     :meth:`process_loss_scale`, in this order.
 
     >>> import mindgrad as ms
@@ -214,29 +216,29 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return loss, overflow, scale
 
     def set_sense_scale(self, sens: Any) -> None:
-        """Change the scale, for a ``scale_sense`` that is a Tensor.
+        """Change the scale, if ``scale_sense`` is a Tensor.
 
         Args:
-            sens: a Tensor of its shape.
+            sens (Tensor): new scale, of the same shape.
 
         Raises:
-            TypeError: it is no Tensor.
-            ValueError: it has another shape.
+            TypeError: If ``sens`` is not a Tensor.
+            ValueError: If ``sens`` has a different shape.
         """
         if not isinstance(sens, Tensor):
             raise TypeError(f"For 'set_sense_scale', 'sens' must be a Tensor, but got {type(sens).__name__}.")
         self.scale_sense.set_data(sens)
 
     def start_overflow_check(self, pre_cond: Any, compute_input: Any) -> tuple[Any, Any]:
-        """``(False, compute_input)``: nothing has to be prepared."""
+        """Return ``(False, compute_input)``; no preparation is necessary."""
         return False, compute_input
 
     def get_overflow_status(self, status: Any, compute_output: Any) -> Any:
-        """Whether one of the tensors in ``compute_output`` is infinite or NaN, as a 0-D Bool Tensor."""
+        """Return whether a tensor in ``compute_output`` is infinite or NaN."""
         return ops.logical_not(all_finite(compute_output))
 
     def process_loss_scale(self, overflow: Any) -> Any:
-        """Let the scale follow ``overflow``, which is given back."""
+        """Update the scale after ``overflow``, and return ``overflow``."""
         if self.loss_scaling_manager is not None:
             return self.loss_scaling_manager(self.scale_sense, overflow)
         return overflow
