@@ -20,17 +20,18 @@ __all__ = [
 
 _documented = SharedSections("""
     Args:
-        learning_rate: the rate of epoch 0, above 0.
-        total_step: how many rates.
-        step_per_epoch: how many steps make an epoch.
-        decay_epoch: the number of epochs between them.
-        is_stair: whether the rate stays for ``decay_epoch`` epochs.
+        learning_rate (float): rate of epoch 0, positive.
+        total_step (int): number of rates to return.
+        step_per_epoch (int): number of steps in an epoch.
+        decay_epoch (int): number of epochs of the decay.
+        is_stair (bool): whether the rate is constant for ``decay_epoch`` epochs and then changes.
 
     Returns:
-        ``total_step`` rates.
+        list of float: ``total_step`` rates.
 
     Raises:
-        TypeError, ValueError: an argument is of another type or out of its range.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range.
 """)
 
 

@@ -16,13 +16,13 @@ __all__ = ["HookHandle", "Hooked"]
 
 _documented = SharedSections("""
     Args:
-        prepend: whether it is called before those registered already.
+        prepend (bool): whether to call the hook before the hooks that are already registered.
 
     Returns:
-        A handle whose ``remove()`` takes the hook off.
+        HookHandle: its method ``remove()`` removes the hook.
 
     Raises:
-        TypeError: ``hook_fn`` is no function, or one that ``jit`` compiles.
+        TypeError: If ``hook_fn`` is not callable, or is a function compiled by ``jit``.
 """)
 
 

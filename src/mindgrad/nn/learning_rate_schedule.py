@@ -23,19 +23,19 @@ __all__ = [
 
 _documented = SharedSections("""
     Args:
-        learning_rate: the rate of step 0, above 0.
-        decay_steps: the number of steps between them.
-        is_stair: whether the rate stays for ``decay_steps`` steps and then changes at once.
+        learning_rate (float): rate of step 0, positive.
+        decay_steps (int): number of steps of the decay.
+        is_stair (bool): whether the rate is constant for ``decay_steps`` steps and then changes.
 
     Inputs:
-        ``global_step``: an integer Tensor.
+        global_step (Tensor): integer tensor, number of previous steps.
 
     Outputs:
-        Float32 Tensor of the shape of ``global_step``.
+        float32 Tensor with the shape of ``global_step``.
 
     Raises:
-        TypeError: a number is none, a number of steps no int, or a flag no bool.
-        ValueError: a number is out of its range.
+        TypeError: If a rate is not a number, a number of steps is not an int, or a flag is not a bool.
+        ValueError: If a number is out of range.
 """)
 
 

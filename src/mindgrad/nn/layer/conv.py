@@ -1,7 +1,7 @@
 """Convolution layers and their transposes, over one, two or three axes.
 
-Kernels are initialised as in MindSpore 2.x where nothing else is said: HeUniform(√5), biases uniform in
-±1/√(inputs of a unit). (MindSpore 1.6 took Normal(0.01) and zeros: ``weight_init="normal"``.)
+By default, kernels are initialized as in MindSpore 2.x with HeUniform(√5), and biases uniformly in
+±1/√(inputs of a unit). MindSpore 1.6 used Normal(0.01) and zeros: ``weight_init="normal"``.
 """
 
 from __future__ import annotations
@@ -121,31 +121,37 @@ def _shown(init: Any) -> Any:
     return init if init is None or isinstance(init, (str, int, float)) else type(init).__name__
 
 
-_DOC = """{what} over {words}, and a bias.
+_DOC = """{what} over {words}, with an optional bias.
 
     See :func:`mindgrad.ops.{function}`.
 
     Args:
-        in_channels: the number of channels of the input.
-        out_channels: the number of channels of the result.
-        kernel_size: the size of the kernel: an int, or one for each axis.
-        stride: {stride}
-        pad_mode: ``"same"``: {same}; ``"valid"``: no padding; ``"pad"``: ``padding``.
-        padding: how many zeros {zeros} on each side: an int, {pads}; 0 without ``"pad"``.
-        dilation: the distance between elements that meet neighbouring elements of the kernel.
-        group: into how many groups the channels are split, each with its own kernel.{more}
-        has_bias: whether a bias is added.
-        weight_init: the initial kernel of shape {kernel}: an initialiser, its name, a number or a Tensor;
-            ``None``: HeUniform(√5), as in MindSpore 2.x.
-        bias_init: the initial bias, likewise; ``None``: uniform in ±1/√(inputs of a unit).{format}
-        dtype: the element type of the Parameters.
+        in_channels (int): number of input channels.
+        out_channels (int): number of output channels.
+        kernel_size (int or tuple of int): size of the kernel: an int, or one for each axis.
+        stride (int or tuple of int): {stride}
+        pad_mode (str): ``"same"``: {same}; ``"valid"``: no padding; ``"pad"``: ``padding``.
+        padding (int or tuple of int): number of zeros {zeros} on each side: an int, {pads}. Without ``"pad"``
+            it must be 0.
+        dilation (int or tuple of int): distance between input elements that neighboring kernel elements
+            multiply.
+        group (int): number of groups of channels, each with a separate kernel.{more}
+        has_bias (bool): whether to add a bias.
+        weight_init (Tensor, str, Initializer, or number): initial kernel, of shape {kernel}. ``None``:
+            HeUniform(√5), as in MindSpore 2.x.
+        bias_init (Tensor, str, Initializer, or number): initial bias, of shape (out_channels,). ``None``:
+            uniform in ±1/√(inputs of a unit).{format}
+        dtype (DType): dtype of the Parameters.
 
     Inputs:
-        x: a real tensor of shape (n, in_channels, {axes}).
+        x (Tensor): real tensor of shape (n, in_channels, {axes}).
+
+    Outputs:
+        Tensor of shape (n, out_channels, {new_axes}).
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, or the input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, or the input has a different shape.
 
     >>> from mindgrad import nn, ops
     >>> layer = nn.{name}(2, 4, 3, stride=2)
@@ -249,21 +255,22 @@ def _describe() -> None:
         input_sizes, output_sizes = (5,) * axes, ((10,) if back else (3,)) * axes
         kernel = ((2, 4) if back else (4, 2)) + stored + (3,) * axes
         kind.__doc__ = _DOC.format(
-            what="The transpose of a convolution" if back else "A convolution",
+            what="A transposed convolution" if back else "A convolution",
             words=words[axes - 1],
             function=f"conv_transpose{axes}d" if back else f"conv{axes}d",
-            stride="the factor by which the axes grow." if back else "the distance between windows.",
-            same="an axis of m elements gives m · stride" if back else "⌈m / stride⌉ of m elements",
-            zeros="are taken away" if back else "stand",
+            stride="factor by which the axes grow." if back else "distance between windows.",
+            same="output size m · stride for size m" if back else "output size ⌈m / stride⌉ for size m",
+            zeros="removed" if back else "added",
             pads="or two" if axes == 1 else f"{axes} or {2 * axes}",
-            more="\n        output_padding: how much longer the result is, below the stride."
+            more="\n        output_padding (int or tuple of int): additional output size, below the stride."
             if back and axes > 1
             else "",
             kernel=f"({', '.join([*first, *(['1'] if axes == 1 else []), *(f'k{size}' for size in sizes)])})",
-            format=f'\n        data_format: must be ``"{kind.data_format}"``.'
+            format=f'\n        data_format (str): must be ``"{kind.data_format}"``.'
             if kind in (Conv2d, Conv3d, Conv3dTranspose)
             else "",
             axes=letters[axes - 1],
+            new_axes=", ".join(f"new {size}" for size in sizes),
             name=kind.__name__,
             example=(1, 2, *input_sizes),
             prints=f"{(1, 4, *output_sizes)} {kernel}",

@@ -1,4 +1,4 @@
-"""Normalisation layers keep running statistics, and scales and shifts as Parameters."""
+"""Normalization layers, with running statistics, scales, and shifts as Parameters."""
 
 from __future__ import annotations
 
@@ -109,30 +109,37 @@ class BatchNorm(Cell):
         )
 
 
-_BATCH = """Batch normalisation of {input}: (x − mean) / √(variance + eps) · gamma + beta for each channel.
+_BATCH = """Batch normalization of {input}, for each channel.
 
-    In training (``set_train()``) mean and variance are those of the batch (the variance divided by n), and
-    the moving statistics become momentum · moving + (1 − momentum) · batch, with the estimate of the
-    variance (divided by n − 1, or by 1 if there is one element). Otherwise the moving statistics are used.
-    They move also where only a gradient is asked for, and in compiled programs.
+    It computes (x − mean) / √(variance + eps) · gamma + beta. In training (``set_train()``) mean and variance
+    are computed from the batch (the variance divided by n). The running statistics become momentum · running
+    + (1 − momentum) · batch, with the unbiased variance of the batch (divided by n − 1, or by 1 for one
+    element). They are also updated in gradients and in compiled functions. Outside of training, the running
+    statistics normalize the input.
 
     Args:
-        num_features: the number of channels, c.
-        eps: what is added to the variance.
-        momentum: the share of the moving statistics that stays.
-        affine: whether gamma and beta are trained.
-        gamma_init, beta_init, moving_mean_init, moving_var_init: initialisers, names, numbers or Tensors.
-        use_batch_statistics: ``True``: always as in training; ``False``: never; ``None``: as told by
-            ``set_train``.
-        data_format: must be ``"NCHW"``: channels in the second axis.
-        dtype: the element type of the Parameters.
+        num_features (int): number of channels, c.
+        eps (float): number added to the variance.
+        momentum (float): weight of the old value in a running average.
+        affine (bool): whether gamma and beta are trained.
+        gamma_init (Tensor, str, Initializer, or number): initial gamma.
+        beta_init (Tensor, str, Initializer, or number): initial beta.
+        moving_mean_init (Tensor, str, Initializer, or number): initial running mean.
+        moving_var_init (Tensor, str, Initializer, or number): initial running variance.
+        use_batch_statistics (bool): ``True``: always use the statistics of the batch; ``False``: never;
+            ``None``: in training.
+        data_format (str): must be ``"NCHW"``: channels are axis 1.
+        dtype (DType): dtype of the Parameters.
 
     Inputs:
-        x: a real tensor of shape {shape}.
+        x (Tensor): real tensor of shape {shape}.
+
+    Outputs:
+        Tensor with the shape of ``x``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, or the input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, or the input has a different shape.
 
     >>> from mindgrad import Tensor, nn, ops
     >>> layer = nn.{name}(1, momentum=0.5).set_train()

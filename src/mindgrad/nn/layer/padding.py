@@ -32,7 +32,7 @@ def _layer(name: str, axes: int, mode: str, meaning: str, example: str, prints: 
         attributes["value"] = number()
     return function_cell(
         __name__, name, padding.pad, attributes=attributes, run=run, inputs="x",
-        meaning=f"{meaning} before and behind the last {'axis' if axes == 1 else f'{axes} axes'}.",
+        meaning=f"Pad the last {'axis' if axes == 1 else f'{axes} axes'} on both sides with {meaning}.",
         example=example, prints=prints,
     )  # fmt: skip
 
@@ -49,14 +49,14 @@ def family(name: str, mode: str, meaning: str, prints: str, more: str = "", coun
 
 
 ConstantPad1d, ConstantPad2d, ConstantPad3d = family(
-    "ConstantPad", "constant", "A number", "[9. 1. 2. 3. 9.]", ", 9.0"
+    "ConstantPad", "constant", "a constant", "[9. 1. 2. 3. 9.]", ", 9.0"
 )
 ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = family(
-    "ReflectionPad", "reflect", "The elements mirrored at the edge, which is not repeated,",
+    "ReflectionPad", "reflect", "reflected elements (the edge is not repeated)",
     "[2. 1. 2. 3. 2.]",
 )  # fmt: skip
 ReplicationPad1d, ReplicationPad2d, ReplicationPad3d = family(
-    "ReplicationPad", "edge", "The edge, repeated,", "[1. 1. 2. 3. 3.]"
+    "ReplicationPad", "edge", "the edge elements", "[1. 1. 2. 3. 3.]"
 )
 (ZeroPad2d,) = family("ZeroPad", "constant", "Zeros", "[0. 1. 2. 3. 0.]", counts=(2,))
 

@@ -1,4 +1,4 @@
-"""Recurrent layers run RNN, GRU and LSTM over sequences, in several layers and both directions."""
+"""Recurrent layers RNN, GRU, and LSTM: several layers in one or both directions."""
 
 from __future__ import annotations
 
@@ -242,34 +242,38 @@ def _reversed(x: Tensor, lengths: Tensor | None) -> Tensor:
 
 _DOC = """{what}
 
-    Parameters ``weight_ih_l0`` of shape ({rows}hidden_size, input_size), ``weight_hh_l0``, ``bias_ih_l0`` and
-    ``bias_hh_l0``, and so on for each layer, with ``_reverse`` for the other direction; at first uniform in
-    ±1/√hidden_size. See :class:`mindgrad.nn.{cell}` for the step that is repeated.
+    Each layer has Parameters ``weight_ih_l0`` of shape ({rows}hidden_size, input_size), ``weight_hh_l0``,
+    ``bias_ih_l0``, and ``bias_hh_l0``, with ``_reverse`` for the backward direction. They are initialized
+    uniformly in ±1/√hidden_size. See :class:`mindgrad.nn.{cell}` for one step.
 
     Args:
-        input_size: the size of an element of a sequence.
-        hidden_size: the size of the state.
-        num_layers: the number of layers, each of which gets the outputs of the one before.
-        has_bias: whether there are biases.
-        batch_first: whether the first axis of input and output is that of the batch, and not time.
-        dropout: the share of outputs that is dropped in training behind each layer but the last.
-        bidirectional: whether there is a second direction, from the end; its outputs come behind those
-            of the first along the last axis.
-        dtype: the element type of the Parameters.{more}
+        input_size (int): size of an element of a sequence.
+        hidden_size (int): size of the state.
+        num_layers (int, optional): number of layers; each receives the outputs of the previous one. Default:
+            ``1``.
+        has_bias (bool, optional): whether to add biases. Default: ``True``.
+        batch_first (bool, optional): whether the batch is the first axis of input and output, instead of
+            time. Default: ``False``.
+        dropout (float, optional): probability that an output is dropped in training, after each layer except
+            the last. Default: ``0.0``.
+        bidirectional (bool, optional): whether to add a backward direction. Its outputs follow the outputs of
+            the forward direction along the last axis. Default: ``False``.
+        dtype (DType, optional): dtype of the Parameters. Default: ``float32``.{more}
 
     Inputs:
-        x: a real tensor of shape (time, batch, input_size).
-        hx: the first state{pair} of shape (layers · directions, batch, hidden_size); ``None``: zeros.
-        seq_length: the length of each sequence, integers of shape (batch,); behind it outputs are 0 and the
-            state stays. ``None``: all are full.
+        x (Tensor): real tensor of shape (time, batch, input_size).
+        hx ({pair_type}, optional): initial state{pair} of shape (layers · directions, batch, hidden_size).
+            ``None``: zeros.
+        seq_length (Tensor, optional): length of each sequence, integers of shape (batch,). After the end of a
+            sequence, outputs are 0 and the state does not change. ``None``: all have the full length.
 
     Outputs:
-        The outputs of the last layer, of shape (time, batch, directions · hidden_size), and the last
+        Tuple of the outputs of the last layer, of shape (time, batch, directions · hidden_size), and the last
         state{pair}.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, or an input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, or an input has a different shape.
 
     >>> from mindgrad import nn, ops
     >>> outputs, {state} = nn.{name}(3, 2, num_layers=2, bidirectional=True)(ops.ones((7, 5, 3)))
@@ -297,16 +301,19 @@ class LSTM(_Recurrent):
     kind = "lstm"
 
 
-_NONLINEARITY = '\n        nonlinearity: ``"tanh"`` or ``"relu"``; by keyword only.'
+_NONLINEARITY = (
+    '\n        nonlinearity (str, optional): ``"tanh"`` or ``"relu"``; by keyword only. Default: ``"tanh"``.'
+)
 RNN.__doc__ = _DOC.format(
-    what="Recurrent layers of Elman's kind over sequences.", rows="", cell="RNNCell", more=_NONLINEARITY,
-    pair="", name="RNN", state="h", first="h",
+    what="Recurrent layers (Elman) over sequences.", rows="", cell="RNNCell", more=_NONLINEARITY,
+    pair_type="Tensor", pair="", name="RNN", state="h", first="h",
 )  # fmt: skip
 GRU.__doc__ = _DOC.format(
-    what="Layers of gated recurrent units over sequences.", rows="3 · ", cell="GRUCell", more="", pair="",
+    what="Layers of gated recurrent units over sequences.", rows="3 · ", cell="GRUCell", more="",
+    pair_type="Tensor", pair="",
     name="GRU", state="h", first="h",
 )  # fmt: skip
 LSTM.__doc__ = _DOC.format(
     what="Layers of long short-term memory over sequences.", rows="4 · ", cell="LSTMCell", more="",
-    pair=" (h, c), each", name="LSTM", state="(h, c)", first="h",
+    pair_type="tuple of Tensor", pair=" (h, c), each", name="LSTM", state="(h, c)", first="h",
 )  # fmt: skip

@@ -123,7 +123,8 @@ class TransformerEncoderLayer(_Block):
 class TransformerDecoderLayer(_Block):
     """A transformer decoder layer: two attentions and two dense layers.
 
-    The attentions are self-attention and attention to a memory. Each part is added to its input and normalized.
+    The attentions are self-attention and attention to a memory. Each part is added to its input and
+    normalized.
 
     Args:
         d_model (int): size of the last axis of inputs and outputs.

@@ -46,7 +46,10 @@ _BY_NAME: dict[str, Callable[..., Any]] = {
 
 
 def names() -> list[str]:
-    """The names under which :func:`get_metric_fn` knows metrics.
+    """Return the names of metrics that :func:`get_metric_fn` accepts.
+
+    Returns:
+        list of str: the names.
 
     >>> from mindgrad import nn
     >>> "accuracy" in nn.names()
@@ -56,11 +59,19 @@ def names() -> list[str]:
 
 
 def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Any:
-    """A metric by its name, made with the given arguments.
+    """Create a metric by name.
+
+    Args:
+        name (str): name of the metric, one of :func:`mindgrad.nn.metrics.names`.
+        *args (Any): positional arguments of the metric.
+        **kwargs (Any): keyword arguments of the metric.
+
+    Returns:
+        Metric: the metric.
 
     Raises:
-        TypeError: ``name`` is no string.
-        KeyError: there is no such metric.
+        TypeError: If ``name`` is not a string.
+        KeyError: If a metric of this name does not exist.
 
     >>> from mindgrad import nn
     >>> type(nn.get_metric_fn("accuracy")).__name__
@@ -75,11 +86,17 @@ def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Any:
 
 
 def get_metrics(metrics: Any) -> dict[str, Metric]:
-    """Metrics by name, from names, a set or list of names, or a dict of metrics.
+    """Create metrics from names, or check a dict of metrics.
+
+    Args:
+        metrics (str, set, list, or dict): a name, a set or list of names, or a dict of metrics.
+
+    Returns:
+        dict: metrics by name.
 
     Raises:
-        TypeError: it is nothing of these, or holds something that is no metric.
-        KeyError: there is no such metric.
+        TypeError: If ``metrics`` has an unsupported type, or a value is not a Metric.
+        KeyError: If a metric of a given name does not exist.
 
     >>> from mindgrad import nn
     >>> sorted(nn.get_metrics({"acc", "loss"}))

@@ -16,14 +16,15 @@ __all__ = [
 
 
 class Accuracy(EvaluationBase, MeanMetric):
-    """The share of samples whose class, or whose set of labels, is predicted right.
+    """Accuracy: the fraction of samples that are classified correctly.
 
     Args:
-        eval_type: ``"classification"``: predictions of shape (N, C), the greatest is taken, and labels
-            of shape (N,), or one-hot ones; ``"multilabel"``: both of shape (N, C), of 0 and 1.
+        eval_type (str): ``"classification"``: predictions of shape (N, C), whose maximum is the predicted
+            class, and labels of shape (N,) or one-hot labels. ``"multilabel"``: predictions and labels of
+            shape (N, C), with elements 0 and 1.
 
     Raises:
-        TypeError: ``eval_type`` is neither.
+        TypeError: If ``eval_type`` is not one of these names.
 
     >>> import mindgrad as ms
     >>> metric = ms.nn.Accuracy()
@@ -36,16 +37,19 @@ class Accuracy(EvaluationBase, MeanMetric):
         super().__init__(eval_type)
 
     def clear(self) -> None:
-        """Start anew."""
+        """Reset the metric."""
         super().clear()
         self._classes = None
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take predictions and labels.
+        """Add predictions and labels of a batch.
+
+        Args:
+            *inputs (Tensor, list, or numpy.ndarray): predictions and labels.
 
         Raises:
-            ValueError: there are not two inputs, or their shapes do not belong together.
+            ValueError: If there are not two inputs, or their shapes do not match.
         """
         predicted, true = self._predicted_and_true(inputs)
         if self._type == "classification":
@@ -64,7 +68,7 @@ class _Counted(EvaluationBase):
         self.clear()
 
     def clear(self) -> None:
-        """Start anew."""
+        """Reset the metric."""
         self._right: Any = 0
         self._predicted: Any = 0
         self._true: Any = 0
@@ -72,10 +76,13 @@ class _Counted(EvaluationBase):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take predictions and labels.
+        """Add predictions and labels of a batch.
+
+        Args:
+            *inputs (Tensor, list, or numpy.ndarray): predictions and labels.
 
         Raises:
-            ValueError: there are not two inputs, or their shapes do not belong together.
+            ValueError: If there are not two inputs, or their shapes do not match.
         """
         predicted, true = self._predicted_and_true(inputs)
         classes = predicted.shape[1]
@@ -99,10 +106,13 @@ class _Counted(EvaluationBase):
         raise NotImplementedError
 
     def eval(self, average: bool = False) -> Any:
-        """The metric of each class since :meth:`clear`; ``average``: their mean.
+        """Return the metric of each class since :meth:`clear`.
+
+        Args:
+            average (bool, optional): whether to return the mean over classes. Default: ``False``.
 
         Raises:
-            RuntimeError: there was no sample.
+            RuntimeError: If there were no samples.
         """
         self._refuse_empty(self._classes is None)
         result = self._right / np.maximum(self._compared(), np.finfo(np.float64).tiny)
@@ -110,13 +120,13 @@ class _Counted(EvaluationBase):
 
 
 class Precision(_Counted):
-    """For each class, how many of the samples for which it is predicted have it.
+    """Precision of each class: the fraction of its predictions that are correct.
 
     Args:
-        eval_type: see :class:`Accuracy`.
+        eval_type (str): ``"classification"`` or ``"multilabel"``, see :class:`Accuracy`.
 
     Raises:
-        TypeError: ``eval_type`` is neither.
+        TypeError: If ``eval_type`` is not one of these names.
 
     >>> import mindgrad as ms
     >>> metric = ms.nn.Precision()
@@ -131,7 +141,7 @@ class Precision(_Counted):
 
 @with_sections
 class Recall(_Counted):
-    """For each class, for how many of the samples that have it, it is predicted.
+    """Recall of each class: the fraction of its samples that are predicted correctly.
 
     {as Precision}
 
@@ -147,13 +157,15 @@ class Recall(_Counted):
 
 
 class Fbeta(_Counted):
-    """(1 + β²) · precision · recall / (β² · precision + recall), for each class.
+    """F-beta score of each class.
+
+    It is (1 + β²) · precision · recall / (β² · precision + recall).
 
     Args:
-        beta: β, above 0: how much recall counts against precision.
+        beta (float): β, positive: the weight of recall relative to precision.
 
     Raises:
-        ValueError: ``beta`` is not above 0.
+        ValueError: If ``beta`` is not positive.
 
     >>> import mindgrad as ms
     >>> metric = ms.nn.Fbeta(1)
@@ -174,7 +186,7 @@ class Fbeta(_Counted):
 
 
 class F1(Fbeta):
-    """The harmonic mean of precision and recall, for each class.
+    """F1 score of each class: the harmonic mean of precision and recall.
 
     >>> import mindgrad as ms
     >>> metric = ms.nn.F1()
@@ -188,14 +200,14 @@ class F1(Fbeta):
 
 
 class TopKCategoricalAccuracy(MeanMetric):
-    """The share of samples whose class is among the k greatest predictions.
+    """The fraction of samples whose class is among the k largest predictions.
 
     Args:
-        k: how many predictions count.
+        k (int): number of predictions that count.
 
     Raises:
-        TypeError: ``k`` is no int.
-        ValueError: it is less than 1.
+        TypeError: If ``k`` is not an int.
+        ValueError: If ``k`` is less than 1.
 
     >>> import mindgrad as ms
     >>> metric = ms.nn.TopKCategoricalAccuracy(2)
@@ -214,10 +226,13 @@ class TopKCategoricalAccuracy(MeanMetric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take predictions of shape (N, C) and labels of shape (N,), or one-hot ones.
+        """Add predictions of shape (N, C), and labels of shape (N,) or one-hot labels.
+
+        Args:
+            *inputs (Tensor, list, or numpy.ndarray): predictions and labels.
 
         Raises:
-            ValueError: there are not two inputs.
+            ValueError: If there are not two inputs.
         """
         predicted, true = self._arrays(inputs)
         if true.ndim == predicted.ndim:
@@ -228,7 +243,7 @@ class TopKCategoricalAccuracy(MeanMetric):
 
 
 class Top1CategoricalAccuracy(TopKCategoricalAccuracy):
-    """The share of samples whose class is the greatest prediction.
+    """The fraction of samples whose class has the largest prediction.
 
     >>> import mindgrad as ms
     >>> ms.nn.Top1CategoricalAccuracy()(ms.Tensor([[0.2, 0.5, 0.3]]), ms.Tensor([2]))
@@ -240,7 +255,7 @@ class Top1CategoricalAccuracy(TopKCategoricalAccuracy):
 
 
 class Top5CategoricalAccuracy(TopKCategoricalAccuracy):
-    """The share of samples whose class is among the 5 greatest predictions.
+    """The fraction of samples whose class is among the 5 largest predictions.
 
     >>> import mindgrad as ms
     >>> ms.nn.Top5CategoricalAccuracy()(ms.Tensor([[0.2, 0.5, 0.3]]), ms.Tensor([2]))

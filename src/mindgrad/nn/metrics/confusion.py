@@ -56,18 +56,18 @@ _BY_NAME = {name: measure for names, measure in _MEASURES.items() for name in na
 
 
 class ConfusionMatrixMetric(Metric):
-    """A measure of true and false, positive and negative predictions.
+    """A metric computed from true and false, positive and negative predictions.
 
     Args:
-        skip_channel: whether the first channel, the background, does not count where there are others.
-        metric_name: ``"sensitivity"``, ``"specificity"``, ``"precision"``, ``"f1 score"``, ``"accuracy"``,
-            ``"mcc"`` and the others that MindSpore knows; underscores are spaces.
-        calculation_method: whether it is computed for each sample and channel, and then reduced; otherwise
-            once, for all together.
-        decrease: how samples and channels are reduced: ``"mean"`` (where it is defined) or ``"sum"``.
+        skip_channel (bool): whether to skip the first channel, the background, if there are others.
+        metric_name (str): ``"sensitivity"``, ``"specificity"``, ``"precision"``, ``"f1 score"``,
+            ``"accuracy"``, ``"mcc"``, or another name from MindSpore. Underscores count as spaces.
+        calculation_method (bool): whether to compute the metric for each sample and channel and then reduce
+            it. ``False``: compute it once for all.
+        decrease (str): reduction over samples and channels: ``"mean"`` (over defined values) or ``"sum"``.
 
     Raises:
-        ValueError: ``metric_name`` or ``decrease`` is another.
+        ValueError: If ``metric_name`` or ``decrease`` is unknown.
 
     >>> import mindgrad as ms
     >>> metric = ms.nn.ConfusionMatrixMetric(metric_name="tpr")
@@ -100,16 +100,19 @@ class ConfusionMatrixMetric(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Start anew."""
+        """Reset the metric."""
         self._counts = np.zeros(4)
         self._total, self._parts = 0.0, 0
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take predictions and labels, of 0 and 1 and of shape (N, C, …).
+        """Add predictions and labels of shape (N, C, ...), with elements 0 and 1.
+
+        Args:
+            *inputs (Tensor, list, or numpy.ndarray): predictions and labels.
 
         Raises:
-            ValueError: there are not two inputs, or their shapes do not belong together.
+            ValueError: If there are not two inputs, or their shapes do not match.
         """
         if len(inputs) != 2:
             raise ValueError(
@@ -138,10 +141,13 @@ class ConfusionMatrixMetric(Metric):
             self._counts += [count.sum() for count in counts]
 
     def eval(self) -> Any:
-        """The measure since :meth:`clear`: an array of one element, or with ``calculation_method`` a float.
+        """Return the metric since :meth:`clear`.
+
+        Returns:
+            numpy.ndarray of one element, or a float with ``calculation_method``.
 
         Raises:
-            RuntimeError: there was no update.
+            RuntimeError: If there was no update.
         """
         if self.calculation_method:
             if not self._parts:

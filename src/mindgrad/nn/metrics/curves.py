@@ -27,14 +27,14 @@ def _curve(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 class ROC(Metric):
-    """The receiver operating characteristic: the rate of true positives over that of false ones.
+    """Receiver operating characteristic: true against false positive rates.
 
     Args:
-        class_num: the number of classes, for scores of shape (N, C, …); ``None`` for scores of one class.
-        pos_label: the label that is positive, by default 1; not with several classes.
+        class_num (int): number of classes, for scores of shape (N, C, ...). ``None``: scores of one class.
+        pos_label (int): the positive label; only for scores of one class. ``None``: 1.
 
     Raises:
-        TypeError: an argument is of another type.
+        TypeError: If an argument has an unsupported type.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -53,19 +53,20 @@ class ROC(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Start anew."""
+        """Reset the metric."""
         self._data: tuple[np.ndarray, np.ndarray] | None = None
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take scores and labels, in place of those before.
+        """Set scores and labels, which replace previous ones.
 
         Args:
-            inputs: scores of shape (N, …), or (N, C, …) with several classes, and labels of shape (N, …).
+            *inputs (Tensor, list, or numpy.ndarray): scores of shape (N, ...), or (N, C, ...) with several
+                classes, and labels of shape (N, ...).
 
         Raises:
-            ValueError: there are not two inputs, their shapes do not belong together, or ``pos_label`` was
-                given with several classes.
+            ValueError: If there are not two inputs, their shapes do not match, or ``pos_label`` is set for
+                several classes.
         """
         scores, labels = self._arrays(inputs)
         if scores.ndim == labels.ndim:
@@ -85,11 +86,14 @@ class ROC(Metric):
         self._data = np.moveaxis(scores, 1, -1).reshape(-1, scores.shape[1]), labels.reshape(-1)
 
     def eval(self) -> Any:
-        """Rates of false positives, rates of true positives and thresholds: arrays, or lists of one a class.
+        """Return false positive rates, true positive rates, and thresholds.
+
+        Returns:
+            tuple of numpy.ndarray, or of lists of arrays, one for each class.
 
         Raises:
-            RuntimeError: there was no update.
-            ValueError: there is no positive, or no negative, label.
+            RuntimeError: If there was no update.
+            ValueError: If there are no positive or no negative labels.
         """
         self._refuse_empty(self._data is None)
         assert self._data is not None
@@ -101,16 +105,19 @@ class ROC(Metric):
 
 
 def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> Any:
-    """The area below a curve by the trapezoidal rule.
+    """Return the area under a curve, by the trapezoidal rule.
 
     Args:
-        x: places, rising or falling, an array of shape (N,) or (N, 1).
-        y: values, of the same length.
-        reorder: sort the points by ``x`` first.
+        x (numpy.ndarray): increasing or decreasing coordinates, of shape (N,) or (N, 1).
+        y (numpy.ndarray): values, of the same length.
+        reorder (bool): whether to sort the points by ``x`` first.
+
+    Returns:
+        float: the area.
 
     Raises:
-        TypeError: one of them is no array.
-        ValueError: their shapes are others, there are less than two points, or ``x`` rises and falls.
+        TypeError: If an argument is not an array.
+        ValueError: If the shapes do not match, there are fewer than two points, or ``x`` is not monotonic.
 
     >>> import numpy as np
     >>> from mindgrad import nn
@@ -136,17 +143,17 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> Any:
 
 
 class ConfusionMatrix(Metric):
-    """The matrix of how often class j was predicted where i is true.
+    """Confusion matrix: how often class j was predicted for class i.
 
     Args:
-        num_classes: the number of classes.
-        normalize: ``"no_norm"``, or what sums to one: each row, ``"target"``; each column, ``"prediction"``;
-            or everything, ``"all"``.
-        threshold: from which score on a class of two is predicted.
+        num_classes (int): number of classes.
+        normalize (str): ``"no_norm"``, or the part that sums to one: ``"target"`` (each row),
+            ``"prediction"`` (each column), or ``"all"``.
+        threshold (float): minimum score of the second of two classes for its prediction.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: there is no such ``normalize``.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``normalize`` is not one of these names.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -166,20 +173,20 @@ class ConfusionMatrix(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Start anew."""
+        """Reset the metric."""
         self.confusion_matrix = np.zeros((self.num_classes, self.num_classes))
         self._is_update = False
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take predictions and labels.
+        """Add predictions and labels of a batch.
 
         Args:
-            inputs: scores of shape (N, C, …), or classes or scores of the second class of shape (N, …); and
-                labels of shape (N, …).
+            *inputs (Tensor, list, or numpy.ndarray): scores of shape (N, C, ...), or classes or scores of the
+                second class of shape (N, ...); and labels of shape (N, ...).
 
         Raises:
-            ValueError: there are not two inputs, their shapes do not belong together, or a class is unknown.
+            ValueError: If there are not two inputs, their shapes do not match, or a class is unknown.
         """
         predicted, true = self._arrays(inputs)
         if predicted.ndim == true.ndim + 1:
@@ -201,10 +208,10 @@ class ConfusionMatrix(Metric):
         self._is_update = True
 
     def eval(self) -> np.ndarray:
-        """The matrix of shape (C, C), normalised; 0 where nothing was counted.
+        """Return the normalized matrix of shape (C, C), with 0 if nothing was counted.
 
         Raises:
-            RuntimeError: there was no update.
+            RuntimeError: If there was no update.
         """
         self._refuse_empty(not self._is_update)
         counts = self.confusion_matrix.copy()

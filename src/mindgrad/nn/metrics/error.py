@@ -19,11 +19,14 @@ class _MeanOverSamples(MeanMetric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take predictions and labels of one shape, whose first axis counts samples.
+        """Add predictions and labels of the same shape, whose first axis is the batch.
+
+        Args:
+            *inputs (Tensor, list, or numpy.ndarray): predictions and labels.
 
         Raises:
-            ValueError: there are not two inputs, or their shapes differ.
-            TypeError: an input is no Tensor, list or array.
+            ValueError: If there are not two inputs, or their shapes differ.
+            TypeError: If an input is not a Tensor, list, or array.
         """
         predicted, true = self._arrays(inputs)
         if predicted.shape != true.shape:
@@ -36,7 +39,7 @@ class _MeanOverSamples(MeanMetric):
 
 
 class MAE(_MeanOverSamples):
-    """The absolute error: Σ |prediction − label| over the number of samples.
+    """Absolute error: Σ |prediction − label| divided by the number of samples.
 
     The elements of a sample are summed, not averaged, as in MindSpore.
 
@@ -52,7 +55,7 @@ class MAE(_MeanOverSamples):
 
 
 class MSE(_MeanOverSamples):
-    """The squared error: Σ (prediction − label)² over the number of samples.
+    """Squared error: Σ (prediction − label)² divided by the number of samples.
 
     The elements of a sample are summed, not averaged, as in MindSpore.
 
@@ -68,7 +71,7 @@ class MSE(_MeanOverSamples):
 
 
 class Loss(MeanMetric):
-    """The mean of the losses of all batches.
+    """Mean of the losses of all batches.
 
     >>> import mindgrad as ms
     >>> metric = ms.nn.Loss()
@@ -80,11 +83,14 @@ class Loss(MeanMetric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take the loss of a batch; of a loss with axes, its mean.
+        """Add the loss of a batch. For a loss that is not a scalar, add its mean.
+
+        Args:
+            *inputs (Tensor, list, or numpy.ndarray): the loss.
 
         Raises:
-            ValueError: there is not one input.
-            TypeError: it is no Tensor, list or array.
+            ValueError: If there is not exactly one input.
+            TypeError: If the input is not a Tensor, list, or array.
         """
         (loss,) = self._arrays(inputs, 1)
         self._total += float(loss.mean())

@@ -15,7 +15,13 @@ __all__ = ["EvaluationBase", "Metric", "rearrange_inputs"]
 
 
 def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorates ``update`` of a metric so that it gets the inputs that :meth:`Metric.set_indexes` chose.
+    """Decorate ``update`` of a metric: select the inputs of ``set_indexes``.
+
+    Args:
+        func (Callable): the method ``update``.
+
+    Returns:
+        Callable: the decorated method.
 
     >>> from mindgrad import nn
     >>> class Last(nn.Metric):
@@ -48,7 +54,7 @@ def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class Metric(metaclass=ABCMeta):
-    """Base class of metrics: ``clear`` starts, ``update`` takes a batch, ``eval`` gives the result.
+    """Base class of metrics, with ``clear``, ``update`` for a batch, and ``eval``.
 
     >>> from mindgrad import nn
     >>> class Count(nn.Metric):
@@ -70,14 +76,20 @@ class Metric(metaclass=ABCMeta):
 
     @property
     def indexes(self) -> list[int] | None:
-        """The indices of the inputs that ``update`` uses, in order; ``None``: all."""
+        """Indices of the inputs that ``update`` uses, in order. ``None``: all."""
         return getattr(self, "_indexes", None)
 
     def set_indexes(self, indexes: list[int]) -> Any:
-        """Choose which inputs ``update`` uses; gives the metric itself.
+        """Select the inputs that ``update`` uses, and return the metric.
+
+        Args:
+            indexes (list of int): indices of the inputs, in order.
+
+        Returns:
+            Metric: the metric itself.
 
         Raises:
-            ValueError: ``indexes`` is no list of ints.
+            ValueError: If ``indexes`` is not a list of ints.
         """
         if not isinstance(indexes, list) or not all(type(index) is int for index in indexes):
             raise ValueError(f"For 'set_indexes', 'indexes' must be a list of ints, but got {indexes!r}.")
@@ -112,39 +124,43 @@ class Metric(metaclass=ABCMeta):
 
     @abstractmethod
     def clear(self) -> None:
-        """Start anew."""
+        """Reset the metric."""
 
     @abstractmethod
     def update(self, *inputs: Any) -> None:
-        """Take the outputs of a batch."""
+        """Add the outputs of a batch.
+
+        Args:
+            *inputs (Any): outputs of the network, and labels.
+        """
 
     @abstractmethod
     def eval(self) -> Any:
-        """The result over all batches since :meth:`clear`."""
+        """Return the result over all batches since :meth:`clear`."""
 
     def __call__(self, *inputs: Any) -> Any:
-        """The result for one batch alone."""
+        """Return the result for one batch alone."""
         self.clear()
         self.update(*inputs)
         return self.eval()
 
 
 class MeanMetric(Metric):
-    """Base class of metrics that are a total over all batches, divided by a count."""
+    """Base class of metrics that divide a total over all batches by a count."""
 
     def __init__(self) -> None:
         super().__init__()
         self.clear()
 
     def clear(self) -> None:
-        """Start anew."""
+        """Reset the metric."""
         self._total, self._count = 0.0, 0
 
     def eval(self) -> float:
-        """The mean since :meth:`clear`.
+        """Return the mean since :meth:`clear`.
 
         Raises:
-            RuntimeError: there was no sample.
+            RuntimeError: If there were no samples.
         """
         self._refuse_empty(self._count == 0)
         return self._total / self._count
@@ -154,11 +170,11 @@ class EvaluationBase(Metric):
     """Base class of classification metrics.
 
     Args:
-        eval_type: ``"classification"``, with one class for each sample, or ``"multilabel"``, with any
-            number of them.
+        eval_type (str): ``"classification"``: one class for each sample; ``"multilabel"``: any number of
+            classes.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: If ``eval_type`` is not one of these names.
 
     >>> from mindgrad import nn
     >>> issubclass(nn.Accuracy, nn.EvaluationBase)

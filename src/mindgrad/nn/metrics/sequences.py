@@ -27,17 +27,17 @@ def _runs(words: Sequence[Any], longest: int) -> Counter[tuple[Any, ...]]:
 
 
 class BleuScore(Metric):
-    """The BLEU score of translations: the geometric mean of the precisions of runs of words.
+    """BLEU score of translations: the geometric mean of n-gram precisions.
 
-    Translations that are shorter than their references score less.
+    Translations that are shorter than their references have a lower score.
 
     Args:
-        n_gram: the longest runs that count, 1 to 4.
-        smooth: add one to both parts of each precision.
+        n_gram (int): maximum length of n-grams, 1 to 4.
+        smooth (bool): whether to add one to numerator and denominator of each precision.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: ``n_gram`` is out of range.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``n_gram`` is out of range.
 
     >>> from mindgrad import nn
     >>> metric = nn.BleuScore(n_gram=2)
@@ -55,17 +55,21 @@ class BleuScore(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Start anew."""
+        """Reset the metric."""
         self._matches, self._total = np.zeros(self.n_gram), np.zeros(self.n_gram)
         self._length, self._reference_length = 0, 0
         self._is_update = False
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take translations and, for each, its references: lists of words, and lists of such lists.
+        """Add translations and the references of each.
+
+        Args:
+            *inputs (list): translations (lists of words), and for each a list of references.
 
         Raises:
-            ValueError: there are not two inputs, or not as many lists of references as translations.
+            ValueError: If there are not two inputs, or the numbers of translations and reference lists
+                differ.
         """
         if len(inputs) != 2 or len(inputs[0]) != len(inputs[1]):
             raise ValueError(
@@ -86,10 +90,10 @@ class BleuScore(Metric):
         self._is_update = True
 
     def eval(self) -> Any:
-        """The score of all translations since :meth:`clear`, between 0 and 1.
+        """Return the score of all translations since :meth:`clear`, between 0 and 1.
 
         Raises:
-            RuntimeError: there was no update.
+            RuntimeError: If there was no update.
         """
         self._refuse_empty(not self._is_update)
         if not self._matches.all():
@@ -101,13 +105,13 @@ class BleuScore(Metric):
 
 
 class Perplexity(MeanMetric):
-    """The perplexity: exp of the mean of −log p, p the probability of the word that came.
+    """Perplexity: exp of the mean of −log p of the correct words.
 
     Args:
-        ignore_label: a label that does not count.
+        ignore_label (int): a label to ignore.
 
     Raises:
-        TypeError: ``ignore_label`` is no int.
+        TypeError: If ``ignore_label`` is not an int.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -123,11 +127,14 @@ class Perplexity(MeanMetric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take probabilities of shape (…, C) and labels of shape (…).
+        """Add probabilities of shape (..., C) and labels of shape (...).
+
+        Args:
+            *inputs (Tensor, list, or numpy.ndarray): probabilities and labels.
 
         Raises:
-            ValueError: there are not two inputs.
-            RuntimeError: there are not as many labels as rows of probabilities.
+            ValueError: If there are not two inputs.
+            RuntimeError: If the number of labels differs from the number of distributions.
         """
         probabilities, labels = self._arrays(inputs)
         rows = probabilities.reshape(-1, probabilities.shape[-1])
@@ -145,9 +152,9 @@ class Perplexity(MeanMetric):
         self._count += len(chosen)
 
     def eval(self) -> float:
-        """The perplexity of all labels since :meth:`clear`.
+        """Return the perplexity of all labels since :meth:`clear`.
 
         Raises:
-            RuntimeError: there was no update.
+            RuntimeError: If there was no update.
         """
         return math.exp(super().eval())

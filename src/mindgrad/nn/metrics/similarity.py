@@ -15,13 +15,15 @@ __all__ = ["CosineSimilarity", "Dice", "OcclusionSensitivity"]
 
 
 class Dice(MeanMetric):
-    """The Dice coefficient 2 ∑ pt / (∑ p² + ∑ t² + smooth), summed over batches and divided by all samples.
+    """Dice coefficient 2 ∑ pt / (∑ p² + ∑ t² + smooth) per sample.
+
+    The coefficients of all batches are summed and divided by the number of all samples.
 
     Args:
-        smooth: keeps the quotient finite, above 0.
+        smooth (float): number that keeps the quotient finite, positive.
 
     Raises:
-        TypeError, ValueError: ``smooth`` is no float, or not above 0.
+        TypeError, ValueError: If ``smooth`` is not a positive float.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -37,10 +39,13 @@ class Dice(MeanMetric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take predictions and labels, of one shape (N, …).
+        """Add predictions and labels of the same shape (N, ...).
+
+        Args:
+            *inputs (Tensor, list, or numpy.ndarray): predictions and labels.
 
         Raises:
-            ValueError: there are not two inputs, or their shapes differ.
+            ValueError: If there are not two inputs, or their shapes differ.
         """
         predicted, true = self._arrays(inputs)
         if predicted.shape != true.shape:
@@ -54,16 +59,16 @@ class Dice(MeanMetric):
 
 
 class CosineSimilarity(Metric):
-    """The matrix of the similarities between the rows of the last batch.
+    """Matrix of the similarities between the samples of the last batch.
 
     Args:
-        similarity: ``"cosine"`` of the angle between rows, or their ``"dot"`` product.
-        reduction: ``"none"``, or the ``"sum"`` or ``"mean"`` over the last axis.
-        zero_diagonal: the similarity of each row to itself counts as 0.
+        similarity (str): ``"cosine"`` of the angle between samples, or their ``"dot"`` product.
+        reduction (str): ``"none"``, or the ``"sum"`` or ``"mean"`` over the last axis.
+        zero_diagonal (bool): whether the similarity of each sample to itself counts as 0.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: there is no such ``similarity`` or ``reduction``.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``similarity`` or ``reduction`` is not one of these names.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -87,22 +92,26 @@ class CosineSimilarity(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Start anew."""
+        """Reset the metric."""
         self._matrix: np.ndarray | None = None
 
     @rearrange_inputs
     def update(self, inputs: Any) -> None:
-        """Take rows, of shape (N, C), in place of those before."""
+        """Set the samples, which replace previous ones.
+
+        Args:
+            inputs (Tensor, list, or numpy.ndarray): samples of shape (N, C).
+        """
         rows = self._convert_data(inputs)
         if self.similarity == "cosine":
             rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         self._matrix = rows @ rows.T
 
     def eval(self) -> Any:
-        """The similarities of shape (N, N), or (N,) where they are reduced.
+        """Return the similarities of shape (N, N), or (N,) if they are reduced.
 
         Raises:
-            RuntimeError: there was no update.
+            RuntimeError: If there was no update.
         """
         self._refuse_empty(self._matrix is None)
         assert self._matrix is not None
@@ -115,17 +124,17 @@ class CosineSimilarity(Metric):
 
 
 class OcclusionSensitivity(Metric):
-    """The drop of a class's score where the surroundings of each element of one sample are covered.
+    """Decrease of the score of a class when regions of a sample are occluded.
 
     Args:
-        pad_val: the value that covers.
-        margin: how far the cover reaches from the element, to both sides: −margin to margin − 1.
-        n_batch: how many covered samples the model gets at a time.
-        b_box: the first and last place of each axis but the batch's, one after the other; by default all. A
-            last place below 0 is the end.
+        pad_val (float): value of the occluded elements.
+        margin (int): the occluded region of an element extends from −margin to margin − 1.
+        n_batch (int): number of occluded samples in a batch of the model.
+        b_box (list of int): first and last index of each axis except the batch axis. A negative last index is
+            the end. ``None``: all elements.
 
     Raises:
-        TypeError: an argument is of another type.
+        TypeError: If an argument has an unsupported type.
 
     >>> import numpy as np
     >>> import mindgrad as ms
@@ -149,7 +158,7 @@ class OcclusionSensitivity(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Start anew."""
+        """Reset the metric."""
         self._sensitivity: np.ndarray | None = None
 
     def _bounds(self, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -173,15 +182,16 @@ class OcclusionSensitivity(Metric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take a model, one sample and its class.
+        """Set a model, one sample, and its class.
 
         Args:
-            inputs: a Cell that gives scores of shape (N, C); a sample of shape (1, …); the number of a class.
+            *inputs (Cell, Tensor, int): a Cell that returns scores of shape (N, C); a sample of shape (1,
+                ...); the index of a class.
 
         Raises:
-            ValueError: there are not three inputs, or ``b_box`` does not belong to the sample.
-            TypeError: the model is no Cell.
-            RuntimeError: there is more than one sample, or more than one class.
+            ValueError: If there are not three inputs, or ``b_box`` does not match the sample.
+            TypeError: If the model is not a Cell.
+            RuntimeError: If there is more than one sample or class.
         """
         if len(inputs) != 3:
             raise ValueError(
@@ -213,10 +223,10 @@ class OcclusionSensitivity(Metric):
         self._sensitivity = np.squeeze(scores(sample)[0] - np.reshape(drops, window))
 
     def eval(self) -> np.ndarray:
-        """The drops, of the shape of the sample or of ``b_box``, without axes of length 1.
+        """Return the decreases, with the shape of the sample or of ``b_box``, squeezed.
 
         Raises:
-            RuntimeError: there was no update.
+            RuntimeError: If there was no update.
         """
         self._refuse_empty(self._sensitivity is None)
         assert self._sensitivity is not None

@@ -15,11 +15,11 @@ __all__ = ["HausdorffDistance", "MeanSurfaceDistance", "RootMeanSquareDistance"]
 
 _documented = SharedSections("""
     Args:
-        distance_metric: ``"euclidean"``, ``"chessboard"`` or ``"taxicab"``.
+        distance_metric (str): ``"euclidean"``, ``"chessboard"``, or ``"taxicab"``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: there is no such ``distance_metric``.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``distance_metric`` is not one of these names.
 """)
 _DISTANCES = ("euclidean", "chessboard", "taxicab")
 
@@ -64,7 +64,7 @@ class _SurfaceMetric(Metric):
         self.clear()
 
     def clear(self) -> None:
-        """Start anew."""
+        """Reset the metric."""
         self._outlines: tuple[np.ndarray, np.ndarray] | None = None
 
     def _regions(self, predicted: np.ndarray, true: np.ndarray) -> list[np.ndarray]:
@@ -72,14 +72,16 @@ class _SurfaceMetric(Metric):
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
-        """Take predictions, labels and the label of the region, in place of those before.
+        """Set predictions, labels, and the label of the region, replacing old ones.
 
         Args:
-            inputs: predictions and labels, of one shape, and a number that occurs in one of them.
+            *inputs (Tensor, list, numpy.ndarray, or number): predictions and labels of the same shape, and a
+                number that occurs in one of them.
 
         Raises:
-            ValueError: there are not three inputs, the shapes differ or are empty, or nothing has the label.
-            TypeError: the label is no number.
+            ValueError: If there are not three inputs, the shapes differ or are empty, or no element has the
+                label.
+            TypeError: If the label is not a number.
         """
         owner = type(self).__name__
         if len(inputs) != 3:
@@ -118,12 +120,14 @@ class _SurfaceMetric(Metric):
 
 @_documented
 class HausdorffDistance(_SurfaceMetric):
-    """The largest distance of an outline from another: max(h(A, B), h(B, A)), h(A, B) the largest d(a, B).
+    """Hausdorff distance of two outlines: max(h(A, B), h(B, A)).
+
+    h(A, B) is the maximum distance of a point of A from B.
 
     Args:
-        percentile: this percentile of distances in place of the largest, a float between 0 and 100.
-        directed: only h(prediction, truth).
-        crop: outlines within the smallest box that holds both regions, without axes of length 1.
+        percentile (float): percentile of the distances to use instead of the maximum, between 0 and 100.
+        directed (bool): whether to compute only h(prediction, truth).
+        crop (bool): whether to crop to the smallest box that contains both regions, without axes of size 1.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -150,10 +154,10 @@ class HausdorffDistance(_SurfaceMetric):
         return _cropped(predicted, true) if self.crop else [predicted, true]
 
     def eval(self) -> Any:
-        """The distance; ∞ where one of the outlines is empty.
+        """Return the distance, which is infinite if one of the outlines is empty.
 
         Raises:
-            RuntimeError: there was no update.
+            RuntimeError: If there was no update.
         """
         both = self._both_ways()
         reduced = [self._reduced(distances) for distances in both]
@@ -175,10 +179,10 @@ class _MeanDistance(_SurfaceMetric):
 
 @_documented
 class MeanSurfaceDistance(_MeanDistance):
-    """The mean distance of the predicted outline from the true one.
+    """Mean distance of the predicted outline from the true outline.
 
     Args:
-        symmetric: the mean of both directions.
+        symmetric (bool): whether to average both directions.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -189,10 +193,10 @@ class MeanSurfaceDistance(_MeanDistance):
     """
 
     def eval(self) -> Any:
-        """The mean distance; ∞ where an outline is empty.
+        """Return the mean distance, which is infinite if an outline is empty.
 
         Raises:
-            RuntimeError: there was no update.
+            RuntimeError: If there was no update.
         """
         chosen = self._both_ways()[: 2 if self.symmetric else 1]
         if any(distances.size == 0 for distances in chosen):
@@ -202,12 +206,13 @@ class MeanSurfaceDistance(_MeanDistance):
 
 @_documented
 class RootMeanSquareDistance(_MeanDistance):
-    """The mean square of distances of the predicted outline from the true one; its root with ``symmetric``.
+    """Mean square distance of the predicted outline from the true outline.
 
-    MindSpore takes the root of the mean over both directions only, and so does this.
+    With ``symmetric`` it is the root of the mean over both directions. As in MindSpore, the root is computed
+    only for both directions.
 
     Args:
-        symmetric: the root of the mean of both directions.
+        symmetric (bool): whether to compute the root of the mean over both directions.
 
     >>> import mindgrad as ms
     >>> from mindgrad import nn
@@ -218,10 +223,10 @@ class RootMeanSquareDistance(_MeanDistance):
     """
 
     def eval(self) -> Any:
-        """The mean square, or the root of the mean over both directions; ∞ where an outline is empty.
+        """Return the (root) mean square, which is infinite if an outline is empty.
 
         Raises:
-            RuntimeError: there was no update.
+            RuntimeError: If there was no update.
         """
         forward, backward = self._both_ways()
         if forward.size == 0 or (self.symmetric and backward.size == 0):

@@ -26,27 +26,30 @@ from mindgrad.trace import state
 
 __all__ = ["Optimizer", "opt_init_args_register"]
 
-#: what optimisers have in common in their documentation
+#: the sections that all optimizers share
 documented = SharedSections("""
     Args:
-        params: Parameters or groups of them, see :class:`Optimizer`.
-        learning_rate: η, see :class:`Optimizer`.
-        beta1: β₁, between 0 and 1.
-        beta2: β₂, between 0 and 1.
-        eps: ε, above 0.
-        epsilon: ε, above 0.
-        use_locking: accepted for compatibility: an update is never interrupted.
-        weight_decay: see :class:`Optimizer`.
-        loss_scale: what gradients are divided by.
+        params (list of Parameter or list of dict): Parameters, or groups of them, see :class:`Optimizer`.
+        learning_rate (float, Tensor, iterable, or LearningRateSchedule): η, see :class:`Optimizer`.
+        beta1 (float): β₁, between 0 and 1.
+        beta2 (float): β₂, between 0 and 1.
+        eps (float): ε, positive.
+        epsilon (float): ε, positive.
+        use_locking (bool): accepted for compatibility; an update is never interrupted.
+        weight_decay (float or Cell): see :class:`Optimizer`.
+        loss_scale (float): divisor of the gradients.
 
     Inputs:
-        ``gradients``: a tuple of Tensors, one for each Parameter.
+        gradients (tuple of Tensor): one gradient for each Parameter, of its shape.
 
     Outputs:
         ``True``.
 
     Raises:
-        TypeError, ValueError, KeyError, RuntimeError: see :class:`Optimizer`.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range.
+        KeyError: If a group has an unknown key, or does not have ``params``.
+        RuntimeError: If a Parameter occurs twice.
 """)
 
 
