@@ -18,6 +18,51 @@ _WIDTH = 104
 
 FAMILIES = """
 mindgrad: grad value_and_grad jvp vjp jacobian hessian hvp laplacian jacfwd jacrev
+mindgrad.nn: Dense BiDense MatMul mindgrad.ops.matmul
+mindgrad.nn: Conv1d Conv2d Conv3d Conv1dTranspose Conv2dTranspose Conv3dTranspose
+mindgrad.nn: Conv2dBnAct DenseBnAct Conv2d Dense BatchNorm2d
+mindgrad.nn: BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm LayerNorm GroupNorm
+mindgrad.nn: LayerNorm GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d BatchNorm2d
+mindgrad.nn: RNN GRU LSTM RNNCell GRUCell LSTMCell
+mindgrad.nn: MultiheadAttention Transformer TransformerEncoder TransformerDecoder
+mindgrad.nn: TransformerEncoderLayer TransformerDecoderLayer MultiheadAttention TransformerEncoder Transformer
+mindgrad.nn: Embedding EmbeddingLookup MultiFieldEmbeddingLookup OneHot
+mindgrad.nn: Dropout Dropout1d Dropout2d Dropout3d mindgrad.ops.dropout
+mindgrad.nn: PReLU RReLU ReLU LeakyReLU ELU GELU
+mindgrad.nn: L1Regularizer ClipByNorm mindgrad.ops.clip_by_global_norm
+mindgrad.nn: PSNR SSIM ImageGradients CentralCrop
+mindgrad.nn: ResizeBilinear Upsample PixelShuffle ChannelShuffle Unfold
+mindgrad.nn: SequentialCell CellList CellDict Cell
+mindgrad.nn: Moments ReduceLogSumExp Range
+mindgrad.nn: TimeDistributed SequentialCell
+mindgrad.nn: Adam AdamWeightDecay SGD Momentum AdaMax Lamb
+mindgrad.nn: SGD Momentum Adam ASGD Rprop Optimizer
+mindgrad.nn: LazyAdam AdamOffload Adam AdamWeightDecay
+mindgrad.nn: Adagrad Adadelta RMSProp FTRL ProximalAdagrad AdaFactor
+mindgrad.nn: Optimizer Adam SGD TrainOneStepCell
+mindgrad.nn: LARS Lamb Optimizer
+mindgrad.nn: LossBase MSELoss L1Loss CrossEntropyLoss
+mindgrad.nn: DiceLoss MultiClassDiceLoss FocalLoss CrossEntropyLoss
+mindgrad.nn: TripletMarginWithDistanceLoss TripletMarginLoss CosineEmbeddingLoss
+mindgrad.nn: ExponentialDecayLR NaturalExpDecayLR InverseDecayLR CosineDecayLR PolynomialDecayLR WarmUpLR
+mindgrad.nn: LearningRateSchedule ExponentialDecayLR CosineDecayLR WarmUpLR
+mindgrad.nn: exponential_decay_lr natural_exp_decay_lr inverse_decay_lr cosine_decay_lr polynomial_decay_lr
+mindgrad.nn: warmup_lr piecewise_constant_lr cosine_decay_lr exponential_decay_lr
+mindgrad.nn: Accuracy Precision Recall F1 Fbeta ConfusionMatrix
+mindgrad.nn: Top1CategoricalAccuracy Top5CategoricalAccuracy TopKCategoricalAccuracy Accuracy
+mindgrad.nn: ConfusionMatrix ConfusionMatrixMetric ROC auc
+mindgrad.nn: MAE MSE Loss
+mindgrad.nn: HausdorffDistance MeanSurfaceDistance RootMeanSquareDistance Dice
+mindgrad.nn: BleuScore Perplexity
+mindgrad.nn: CosineSimilarity Dice OcclusionSensitivity
+mindgrad.nn: Metric EvaluationBase rearrange_inputs get_metrics
+mindgrad.nn: get_metric_fn get_metrics names
+mindgrad.nn: WithLossCell WithEvalCell WithGradCell TrainOneStepCell TrainOneStepWithLossScaleCell
+mindgrad.nn: DynamicLossScaleUpdateCell FixedLossScaleUpdateCell TrainOneStepWithLossScaleCell
+mindgrad.nn: DistributedGradReducer TrainOneStepCell
+mindgrad.nn: Jvp Vjp ForwardValueAndGrad mindgrad.jvp mindgrad.vjp mindgrad.value_and_grad
+mindgrad.nn: SparseToDense SparseTensorDenseMatmul
+mindgrad.nn: ParameterUpdate mindgrad.Parameter
 mindgrad.ops: mean sum prod amax amin std var median logsumexp
 """
 

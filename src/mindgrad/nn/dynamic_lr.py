@@ -178,6 +178,8 @@ def cosine_decay_lr(
 ) -> list[float]:
     """Return learning rates that decay from ``max_lr`` to ``min_lr`` along a cosine.
 
+    The rate of an epoch is::
+
         min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(epoch, decay_epoch) / decay_epoch))
 
     Args:
@@ -213,6 +215,8 @@ def polynomial_decay_lr(
     update_decay_epoch: bool = False,
 ) -> list[float]:
     """Return learning rates that decay polynomially.
+
+    The rate of an epoch is::
 
         (learning_rate − end_learning_rate) · (1 − epoch / epochs)^power + end_learning_rate
 

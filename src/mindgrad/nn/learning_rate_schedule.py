@@ -161,6 +161,8 @@ class InverseDecayLR(_Decay):
 class CosineDecayLR(LearningRateSchedule):
     """Cosine decay from ``max_lr`` to ``min_lr``.
 
+    The rate of a step is::
+
         min_lr + ½ (max_lr − min_lr) (1 + cos(π · min(step, decay_steps) / decay_steps))
 
     Args:
@@ -193,6 +195,8 @@ class CosineDecayLR(LearningRateSchedule):
 @_documented
 class PolynomialDecayLR(LearningRateSchedule):
     """Polynomial decay from ``learning_rate`` to ``end_learning_rate``.
+
+    The rate of a step is::
 
         (learning_rate − end_learning_rate) · (1 − step / steps)^power + end_learning_rate
 

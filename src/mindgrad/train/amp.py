@@ -46,7 +46,10 @@ _LEVELS = ("O0", "O1", "O2", "O3", "auto")
 
 
 def get_white_list() -> list[str]:
-    """The names of the Cells that compute in half precision at level O1.
+    """Return the names of the Cells that compute in float16 or bfloat16 at level O1.
+
+    Returns:
+        list of str: the names.
 
     >>> from mindgrad import amp
     >>> "Dense" in amp.get_white_list()
@@ -56,7 +59,10 @@ def get_white_list() -> list[str]:
 
 
 def get_black_list() -> list[str]:
-    """The names of the Cells that keep single precision at level O2.
+    """Return the names of the Cells that keep float32 at level O2.
+
+    Returns:
+        list of str: the names.
 
     >>> from mindgrad import amp
     >>> "LayerNorm" in amp.get_black_list()
@@ -82,22 +88,24 @@ def _is_float(x: Any) -> bool:
 
 
 def auto_mixed_precision(network: Any, amp_level: str = "O0", dtype: Any = float16) -> Any:
-    """Let a net compute in half precision, as its level says; see the table of the module.
+    """Convert a network to mixed precision, according to a level.
 
-    The net itself is changed, and given back. Its outputs are Float32 at each level but O0. At level O1
-    single operators that are called outside of the listed Cells keep their precision.
+    The network itself is changed and returned. Its outputs are float32 at each level except O0. At level O1,
+    operators outside of the listed Cells keep their precision. See the table of the module
+    :mod:`mindgrad.train.amp`.
 
     Args:
-        network: the net, a Cell.
-        amp_level: ``"O0"``, ``"O1"``, ``"O2"``, ``"O3"``, or ``"auto"``, which is O2.
-        dtype: float16 or bfloat16.
+        network (Cell): the network.
+        amp_level (str, optional): ``"O0"``, ``"O1"``, ``"O2"``, ``"O3"``, or ``"auto"``, which is O2.
+            Default: ``"O0"``.
+        dtype (DType, optional): float16 or bfloat16. Default: ``float16``.
 
     Returns:
-        ``network``.
+        Cell: ``network``.
 
     Raises:
-        TypeError: ``network`` is no Cell.
-        ValueError: there is no such level, or ``dtype`` is another type.
+        TypeError: If ``network`` is not a Cell.
+        ValueError: If ``amp_level`` is not a level, or ``dtype`` is not one of these dtypes.
 
     >>> import mindgrad as ms
     >>> class Scale(ms.nn.Cell):
@@ -108,6 +116,9 @@ def auto_mixed_precision(network: Any, amp_level: str = "O0", dtype: Any = float
     ...         return self.factor * x
     >>> ms.amp.auto_mixed_precision(Scale(), "O3")(ms.Tensor([1.0]))
     Tensor(shape=[1], dtype=Float32, value= [ 2.00000000e+00])
+
+    See Also:
+        :func:`mindgrad.train.amp.custom_mixed_precision`, :func:`mindgrad.train.amp.build_train_network`
     """
     of_type(network, Cell, "auto_mixed_precision", "network")
     if amp_level not in _LEVELS:
@@ -133,20 +144,22 @@ def custom_mixed_precision(
     black_list: list[Any] | None = None,
     dtype: Any = float16,
 ) -> Any:
-    """Let a net compute in half precision: the Cells of a list, or all but those of a list.
+    """Convert the Cells of a list, or all Cells except a list, to mixed precision.
 
     Args:
-        network: the net, a Cell, which is changed.
-        white_list: classes of Cells, or their names, that compute in half precision.
-        black_list: those that do not; just one of the lists must be given.
-        dtype: float16 or bfloat16.
+        network (Cell): the network, which is changed.
+        white_list (list of type or str, optional): classes of Cells, or their names, that compute in
+            ``dtype``. Default: ``None``.
+        black_list (list of type or str, optional): classes of Cells, or their names, that keep float32.
+            Exactly one of the lists must be given. Default: ``None``.
+        dtype (DType, optional): float16 or bfloat16. Default: ``float16``.
 
     Returns:
-        ``network``, whose outputs are Float32.
+        Cell: ``network``, whose outputs are float32.
 
     Raises:
-        TypeError: ``network`` is no Cell.
-        ValueError: none or both of the lists are given, or ``dtype`` is another type.
+        TypeError: If ``network`` is not a Cell.
+        ValueError: If not exactly one list is given, or ``dtype`` is not one of these dtypes.
 
     >>> import mindgrad as ms
     >>> class Scale(ms.nn.Cell):
@@ -154,6 +167,9 @@ def custom_mixed_precision(
     ...         return x + 2.0**-12
     >>> print(ms.amp.custom_mixed_precision(Scale(), white_list=[Scale])(ms.Tensor([1.0])))
     [1.]
+
+    See Also:
+        :func:`mindgrad.train.amp.auto_mixed_precision`
     """
     owner = "custom_mixed_precision"
     of_type(network, Cell, owner, "network")
@@ -220,25 +236,26 @@ def build_train_network(
     boost_level: str = "O0",
     **kwargs: Any,
 ) -> TrainOneStepCell:
-    """A training step of a net, in mixed precision if ``level`` says so.
+    """Create a training step of a network, with optional mixed precision.
 
     Args:
-        network: the net, which is changed as in :func:`auto_mixed_precision`.
-        optimizer: changes the Parameters that it was made with.
-        loss_fn: the loss; ``None``: ``network`` gives it itself.
-        level: see the table of the module.
-        boost_level: accepted for compatibility.
-        **kwargs: instead of what the level says, ``cast_model_type`` (float16, or float32 for nothing),
-            ``keep_batchnorm_fp32`` (whether the Cells in ``AMP_BLACK_LIST`` keep single precision) and
+        network (Cell): the network, which is changed as in :func:`auto_mixed_precision`.
+        optimizer (Optimizer): updates the Parameters with which it was created.
+        loss_fn (Cell or Callable, optional): the loss. ``None``: ``network`` returns it itself.
+            Default: ``None``.
+        level (str, optional): mixed precision level, see the table of the module. Default: ``"O0"``.
+        boost_level (str, optional): accepted for compatibility. Default: ``"O0"``.
+        **kwargs (Any): settings that override the level: ``cast_model_type`` (float16, or float32 for no
+            cast), ``keep_batchnorm_fp32`` (whether the Cells in ``AMP_BLACK_LIST`` keep float32), and
             ``loss_scale_manager``.
 
     Returns:
-        A :class:`~mindgrad.nn.TrainOneStepWithLossScaleCell` if the loss is scaled and steps may be left
-        out, else a :class:`~mindgrad.nn.TrainOneStepCell`.
+        Cell: a :class:`~mindgrad.nn.TrainOneStepWithLossScaleCell` if the loss is scaled and steps may be
+        skipped, else a :class:`~mindgrad.nn.TrainOneStepCell`.
 
     Raises:
-        TypeError: an argument is of another type, or has another name.
-        ValueError: there is no such level.
+        TypeError: If an argument has an unsupported type or an unknown name.
+        ValueError: If ``level`` is not a level.
 
     >>> import mindgrad as ms
     >>> class Distance(ms.nn.Cell):
@@ -251,6 +268,9 @@ def build_train_network(
     >>> step = ms.amp.build_train_network(net, ms.nn.SGD(net.trainable_params(), 0.25))
     >>> print(step(ms.Tensor([1.0])), net.w.value())
     4.0 [2.]
+
+    See Also:
+        :func:`mindgrad.train.amp.auto_mixed_precision`, :class:`mindgrad.train.Model`
     """
     owner = "build_train_network"
     of_type(network, Cell, owner, "network")

@@ -20,27 +20,33 @@ def data_sink(
     jit_config: Any = None,
     input_signature: Any = None,
 ) -> Callable[[], Any]:
-    """A function without arguments that calls ``fn`` with the next batches of a dataset, over and over.
+    """Return a function that calls ``fn`` with the next batches of a dataset.
+
+    The function does not have arguments. It repeats the dataset indefinitely.
 
     Args:
-        fn: a function of the columns of a batch.
-        dataset: one of ``mindgrad.dataset``, or an iterable of batches that can be iterated again.
-        sink_size: how many batches one call takes.
-        jit_config: if given, ``fn`` is compiled.
-        input_signature: accepted for compatibility.
+        fn (Callable): function of the columns of a batch.
+        dataset (Dataset or iterable): dataset of ``mindgrad.dataset``, or another iterable of batches that
+            can be iterated several times.
+        sink_size (int, optional): number of batches in one call. Default: ``1``.
+        jit_config (JitConfig, optional): if given, ``fn`` is compiled. Default: ``None``.
+        input_signature (Any, optional): accepted for compatibility. Default: ``None``.
 
     Returns:
-        The function; it gives what ``fn`` gave for the last of its batches.
+        Callable: returns the result of ``fn`` for the last of its batches.
 
     Raises:
-        TypeError: ``fn`` cannot be called, the dataset not be iterated, or ``sink_size`` is no int.
-        ValueError: ``sink_size`` is less than 1; the dataset can be iterated only once, or is empty.
+        TypeError: If ``fn`` is not callable, the dataset is not iterable, or ``sink_size`` is not an int.
+        ValueError: If ``sink_size`` is less than 1, or the dataset is empty or can be iterated only once.
 
     >>> import numpy as np
     >>> import mindgrad as ms
     >>> step = ms.data_sink(lambda x: x.sum(), [np.float32([1.0, 2.0]), np.float32([3.0, 4.0])])
     >>> print(step(), step(), step())
     3.0 7.0 3.0
+
+    See Also:
+        :class:`mindgrad.train.Model`, :class:`mindgrad.DatasetHelper`
     """
     if not callable(fn):
         raise TypeError(f"For 'data_sink', the 'fn' must be a function or Cell, but got {type(fn).__name__}.")

@@ -13,17 +13,20 @@ __all__ = ["DatasetHelper", "connect_network_with_dataset"]
 
 
 class DatasetHelper:
-    """The batches of one pass over a dataset, as tuples of Tensors.
+    """An iterable of the batches of a dataset, as tuples of Tensors.
 
     Args:
-        dataset: one of ``mindgrad.dataset``, or an iterable of batches that can be iterated again.
-        dataset_sink_mode: accepted for compatibility: batches are always given to Python.
-        sink_size: how many batches a pass gives; −1: all.
-        epoch_num: accepted for compatibility: it can be iterated any number of times.
+        dataset (Dataset or iterable): dataset of ``mindgrad.dataset``, or another iterable of batches that
+            can be iterated several times.
+        dataset_sink_mode (bool, optional): accepted for compatibility; batches are always passed to Python.
+            Default: ``True``.
+        sink_size (int, optional): number of batches in a pass. −1: all. Default: ``-1``.
+        epoch_num (int, optional): accepted for compatibility; the number of passes is not limited.
+            Default: ``1``.
 
     Raises:
-        TypeError: the dataset cannot be iterated, or ``dataset_sink_mode`` is no bool.
-        ValueError: ``sink_size`` is neither −1 nor positive.
+        TypeError: If the dataset is not iterable, or ``dataset_sink_mode`` is not a bool.
+        ValueError: If ``sink_size`` is neither −1 nor positive.
 
     >>> import numpy as np
     >>> import mindgrad as ms
@@ -32,6 +35,9 @@ class DatasetHelper:
     ...     print(batch[0])
     [1. 2.]
     [3. 4.]
+
+    See Also:
+        :func:`mindgrad.connect_network_with_dataset`, :func:`mindgrad.data_sink`
     """
 
     def __init__(
@@ -58,7 +64,7 @@ class DatasetHelper:
         return iter(next(self._passes))
 
     def types_shapes(self) -> tuple[list[Any], list[list[int]]]:
-        """The element types and shapes of the columns of a dataset of ``mindgrad.dataset``."""
+        """Return the dtypes and shapes of the columns of a ``mindgrad.dataset``."""
         types = [pytype_to_dtype(kind) for kind in self._dataset.output_types()]
         return types, self._dataset.output_shapes()
 
@@ -66,7 +72,7 @@ class DatasetHelper:
     get_data_info = types_shapes
 
     def sink_size(self) -> int:
-        """The number of batches that MindSpore's training step would take by itself: one."""
+        """Return 1, the number of batches for one training step."""
         return 1
 
     def stop_send(self) -> None:
@@ -76,10 +82,17 @@ class DatasetHelper:
 
 
 def connect_network_with_dataset(network: Cell, dataset_helper: DatasetHelper) -> Cell:
-    """The net itself: its batches are given in the call.
+    """Return the network unchanged, because batches are arguments of its calls.
+
+    Args:
+        network (Cell): the network.
+        dataset_helper (DatasetHelper): the batches.
+
+    Returns:
+        Cell: ``network``.
 
     Raises:
-        TypeError: ``network`` is no Cell or ``dataset_helper`` no :class:`DatasetHelper`.
+        TypeError: If ``network`` is not a Cell, or ``dataset_helper`` is not a :class:`DatasetHelper`.
 
     >>> import numpy as np
     >>> import mindgrad as ms
@@ -87,6 +100,9 @@ def connect_network_with_dataset(network: Cell, dataset_helper: DatasetHelper) -
     >>> net = ms.connect_network_with_dataset(ms.nn.ReLU(), helper)
     >>> print(net(*next(iter(helper))))
     [0. 2.]
+
+    See Also:
+        :class:`mindgrad.DatasetHelper`
     """
     if not isinstance(network, Cell) or not isinstance(dataset_helper, DatasetHelper):
         raise TypeError(

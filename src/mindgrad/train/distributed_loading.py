@@ -50,24 +50,29 @@ def load_distributed_checkpoint(
     strict_load: bool = False,
     **options: Any,
 ) -> None:
-    """Load a checkpoint of several devices, on any number of them: each reads the slices that it needs.
+    """Load a checkpoint of several devices, on any number of devices.
+
+    Each process reads the slices that it needs.
 
     Args:
-        network: the Cell; Parameters that have a layout are read in slices, the others whole.
-        checkpoint_filenames: the folder that ``save_checkpoint(…, integrated_save=False)`` has written; or a
-            list with the file of each rank, in their order.
-        predict_strategy: must be None: the layouts of the Parameters say what each device needs.
-        train_strategy_filename: how the files of ranks are divided, a file as
-            ``set_auto_parallel_context(strategy_ckpt_save_file=…)`` has it written.
-        strict_load: whether each Parameter of ``network`` must be there; otherwise it stays as it is.
-        **options: others of MindSpore, which must be what they are there by default; ``dec_mode``,
-            ``format``, ``output_format`` and ``max_process_num`` have no effect.
+        network (Cell): the Cell. Parameters with a layout are read in slices, other Parameters as a whole.
+        checkpoint_filenames (str or list of str, optional): the folder that
+            ``save_checkpoint(..., integrated_save=False)`` wrote, or a list with the file of each rank, in
+            order. Default: ``None``.
+        predict_strategy (None, optional): must be ``None``; the layouts of the Parameters are used.
+            Default: ``None``.
+        train_strategy_filename (str, optional): file with the partition of the files of ranks, from
+            ``set_auto_parallel_context(strategy_ckpt_save_file=...)``. Default: ``None``.
+        strict_load (bool, optional): whether each Parameter of ``network`` must exist in the checkpoint.
+            ``False``: missing Parameters do not change. Default: ``False``.
+        **options (Any): MindSpore's other options, which must have their defaults; ``dec_mode``, ``format``,
+            ``output_format``, and ``max_process_num`` have no effect.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: a file is missing or damaged, there are several and no strategy, or another option is
-            asked for.
-        RuntimeError: a Parameter has another shape or element type, or is missing: nothing is loaded.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If a file is missing or damaged, there are several files and no strategy, or another
+            option is requested.
+        RuntimeError: If a Parameter has a different shape or dtype, or is missing. Nothing is loaded then.
 
     >>> import mindgrad as ms, tempfile
     >>> from mindgrad.train.sharded_checkpoint import write_set
@@ -77,6 +82,9 @@ def load_distributed_checkpoint(
     ...     ms.load_distributed_checkpoint(net, folder)
     >>> net.weight.asnumpy().tolist()
     [[3.0]]
+
+    See Also:
+        :func:`mindgrad.load_checkpoint`, :func:`mindgrad.transform_checkpoints`
     """
     of_type(network, Cell, _CALLER, "network")
     _check_options({**options, "predict_strategy": predict_strategy})

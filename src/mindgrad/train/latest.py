@@ -15,7 +15,7 @@ _ENDINGS = (".ckpt", ".safetensors")
 
 
 def natural_order(name: str) -> list[Any]:
-    """A key that sorts names as persons do: numbers in them count as numbers.
+    """Return a sort key with which numbers in names count as numbers.
 
     >>> sorted(["net-10", "net-9"], key=natural_order)
     ['net-9', 'net-10']
@@ -24,18 +24,19 @@ def natural_order(name: str) -> list[Any]:
 
 
 def latest_checkpoint(directory: str | os.PathLike[str], prefix: str = "") -> str | None:
-    """The checkpoint of a folder that was completed last, for ``load_checkpoint``.
+    """Return the path of the latest complete checkpoint in a folder.
 
-    Files that :func:`save_checkpoint` and :class:`ModelCheckpoint` write are complete from the moment that
-    they are there, wherever their writers are stopped; sharded checkpoints are once they have an index.
+    Files that :func:`save_checkpoint` and :class:`ModelCheckpoint` write appear only when they are complete,
+    even if their writer is interrupted. A sharded checkpoint is complete when it has an index.
 
     Args:
-        directory: the folder; it need not exist.
-        prefix: the beginning of its name.
+        directory (str or PathLike): the folder, which need not exist.
+        prefix (str, optional): start of the name. Default: ``""``.
 
     Returns:
-        The path of a ``.ckpt`` or ``.safetensors`` file, or of the folder of a sharded checkpoint; ``None``
-        if there is none. Of several of one time the last by name, where numbers count as numbers.
+        str or None: path of a ``.ckpt`` or ``.safetensors`` file, or of the folder of a sharded checkpoint,
+        for :func:`load_checkpoint`. ``None`` if there is none. If several have the same time, the last one by
+        name, where numbers count as numbers.
 
     >>> import mindgrad as ms, os, tempfile
     >>> from mindgrad.train import latest_checkpoint
@@ -47,6 +48,9 @@ def latest_checkpoint(directory: str | os.PathLike[str], prefix: str = "") -> st
     >>> print(latest_checkpoint(folder.name, prefix="other"))
     None
     >>> folder.cleanup()
+
+    See Also:
+        :func:`mindgrad.load_checkpoint`, :class:`mindgrad.train.ModelCheckpoint`
     """
     path = Path(directory)
     times: dict[tuple[Any, ...], str] = {}

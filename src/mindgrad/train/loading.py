@@ -19,29 +19,29 @@ _FORMER_NAMES = {".linear1.": ".dense1.", ".linear2.": ".dense2."}
 def load_param_into_net(
     net: Cell, parameter_dict: dict[str, Any], strict_load: bool = False, remove_redundancy: bool = False
 ) -> tuple[list[str], list[str]]:
-    """Set the Parameters of ``net`` to the values of the same names in ``parameter_dict``.
+    """Copy values from a dict into the Parameters of a network, by name.
 
-    Without ``strict_load`` a Parameter whose name is not there also takes the value under its name behind
-    a prefix (``net.fc.weight`` for ``fc.weight``), if nothing else uses that value: the prefix that serves
-    most of them, unless two do equally. Floating-point values are converted to the Parameter's
-    floating-point type, signed integers to its signed integer type. A warning says so, and which
-    Parameters keep their values. A value with more axes than the Parameter fits if these have size 1,
-    and a scalar fits a Parameter of one element.
+    Without ``strict_load``, a Parameter whose name is missing can also match a name with a prefix
+    (``net.fc.weight`` for ``fc.weight``), if no other Parameter uses that value. The prefix that matches most
+    Parameters is used, unless there is a tie. Floating-point values are converted to the floating-point dtype
+    of the Parameter, and signed integers to its signed integer dtype. A warning reports conversions and
+    Parameters that keep their values. A value with more axes than the Parameter matches if these axes have
+    size 1, and a scalar matches a Parameter of one element.
 
     Args:
-        net: the Cell, or an optimiser.
-        parameter_dict: what :func:`load_checkpoint` gave; texts in it belong to no Parameter.
-        strict_load: whether names and element types must be the same.
-        remove_redundancy: must be ``False``: one process holds every Parameter.
+        net (Cell or Optimizer): receives the values.
+        parameter_dict (dict): Parameters by name, from :func:`load_checkpoint`. Strings in it are ignored.
+        strict_load (bool, optional): whether names and dtypes must match exactly. Default: ``False``.
+        remove_redundancy (bool, optional): must be ``False``. Default: ``False``.
 
     Returns:
-        The names of the Parameters that no value was found for, and the names in ``parameter_dict`` that no
-        Parameter took.
+        tuple: the names of the Parameters without a value, and the names in ``parameter_dict`` that were not
+        used.
 
     Raises:
-        TypeError: ``net`` is no Cell, or ``parameter_dict`` holds something else than Parameters.
-        RuntimeError: shapes or element types do not fit. The message lists all that is wrong; no
-            Parameter was changed.
+        TypeError: If ``net`` is not a Cell, or ``parameter_dict`` contains other objects than Parameters.
+        RuntimeError: If shapes or dtypes do not match. The message lists all mismatches, and no Parameter
+            changes.
 
     >>> import mindgrad as ms
     >>> from mindgrad import Parameter, Tensor
@@ -54,6 +54,9 @@ def load_param_into_net(
     ([], ['epoch'])
     >>> print(line.slope.value())
     2.0
+
+    See Also:
+        :func:`mindgrad.load_checkpoint`, :func:`mindgrad.save_checkpoint`
     """
     _check(net, parameter_dict, strict_load, remove_redundancy)
     own = list(net.get_parameters())

@@ -13,8 +13,7 @@ __all__ = ["DynamicLossScaleManager", "FixedLossScaleManager", "LossScaleManager
 class LossScaleManager:
     """Base class of managers of the loss scale.
 
-    A class of your own defines :meth:`get_loss_scale`, :meth:`update_loss_scale` and
-    :meth:`get_update_cell`.
+    A subclass defines :meth:`get_loss_scale`, :meth:`update_loss_scale`, and :meth:`get_update_cell`.
 
     >>> from mindgrad.train.loss_scale_manager import FixedLossScaleManager, LossScaleManager
     >>> issubclass(FixedLossScaleManager, LossScaleManager)
@@ -22,33 +21,44 @@ class LossScaleManager:
     """
 
     def get_loss_scale(self) -> Any:
-        """The scale now; raises ``NotImplementedError`` here."""
+        """Return the current scale. The base class raises ``NotImplementedError``."""
         raise NotImplementedError(f"For '{type(self).__name__}', define get_loss_scale(self).")
 
     def update_loss_scale(self, overflow: Any) -> None:
-        """Let the scale follow ``overflow``; raises ``NotImplementedError`` here."""
+        """Update the scale after a step. The base class raises ``NotImplementedError``.
+
+        Args:
+            overflow (bool): whether the gradients overflowed.
+        """
         raise NotImplementedError(f"For '{type(self).__name__}', define update_loss_scale(self, overflow).")
 
     def get_update_cell(self) -> Any:
-        """The Cell that a training step calls, ``None`` for none; raises ``NotImplementedError`` here."""
+        """Return the Cell for a training step, or ``None``.
+
+        The base class raises ``NotImplementedError``.
+        """
         raise NotImplementedError(f"For '{type(self).__name__}', define get_update_cell(self).")
 
 
 class FixedLossScaleManager(LossScaleManager):
-    """A scale that stays.
+    """A constant loss scale.
 
     Args:
-        loss_scale: the scale.
-        drop_overflow_update: whether steps whose gradients overflow are left out. If not, give the
-            optimiser the same ``loss_scale``, which divides the gradients then.
+        loss_scale (float, optional): the scale. Default: ``128.0``.
+        drop_overflow_update (bool, optional): whether to skip steps whose gradients overflow. If ``False``,
+            pass the same ``loss_scale`` to the optimizer, which then divides the gradients.
+            Default: ``True``.
 
     Raises:
-        TypeError, ValueError: the scale is no number above 0, or the flag no bool.
+        TypeError, ValueError: If the scale is not a positive number, or the flag is not a bool.
 
     >>> import mindgrad as ms
     >>> manager = ms.train.FixedLossScaleManager(1024.0)
     >>> manager.get_loss_scale(), manager.get_drop_overflow_update()
     (1024.0, True)
+
+    See Also:
+        :class:`mindgrad.DynamicLossScaleManager`, :class:`mindgrad.Model`
     """
 
     def __init__(self, loss_scale: float = 128.0, drop_overflow_update: bool = True) -> None:
@@ -56,37 +66,41 @@ class FixedLossScaleManager(LossScaleManager):
         self._drop = boolean("FixedLossScaleManager", "drop_overflow_update", drop_overflow_update)
 
     def get_loss_scale(self) -> float:
-        """The scale."""
+        """Return the scale."""
         return self._loss_scale
 
     def get_drop_overflow_update(self) -> bool:
-        """Whether steps whose gradients overflow are left out."""
+        """Return whether steps whose gradients overflow are skipped."""
         return self._drop
 
     def update_loss_scale(self, overflow: Any) -> None:
-        """Nothing: the scale stays."""
+        """Do nothing, because the scale is constant."""
 
     def get_update_cell(self) -> FixedLossScaleUpdateCell | None:
-        """The Cell for a training step; ``None`` if no step is left out."""
+        """Return the Cell for a training step, or ``None`` if no step is skipped."""
         return FixedLossScaleUpdateCell(self._loss_scale) if self._drop else None
 
 
 class DynamicLossScaleManager(LossScaleManager):
-    """A scale that shrinks after an overflow and grows after ``scale_window`` steps without one.
+    """A loss scale that decreases after an overflow and increases otherwise.
 
     Args:
-        init_loss_scale: the scale at first.
-        scale_factor: what it is multiplied with or divided by.
-        scale_window: how many steps without overflow it takes to grow.
+        init_loss_scale (float, optional): initial scale. Default: ``16777216.0``.
+        scale_factor (float, optional): factor of an increase, and divisor of a decrease. Default: ``2``.
+        scale_window (int, optional): number of steps without overflow before an increase. Default: ``2000``.
 
     Raises:
-        TypeError, ValueError: an argument is of another type or out of its range.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range.
 
     >>> import mindgrad as ms
     >>> manager = ms.train.DynamicLossScaleManager(1024, 2, 10)
     >>> manager.update_loss_scale(True)
     >>> manager.get_loss_scale()
     512.0
+
+    See Also:
+        :class:`mindgrad.FixedLossScaleManager`, :class:`mindgrad.Model`
     """
 
     def __init__(
@@ -104,14 +118,14 @@ class DynamicLossScaleManager(LossScaleManager):
         self.last_overflow_iter = 0
 
     def get_loss_scale(self) -> float:
-        """The scale now."""
+        """Return the current scale."""
         return self.loss_scale
 
     def update_loss_scale(self, overflow: Any) -> None:
-        """Let the scale follow one step.
+        """Update the scale after a step.
 
         Args:
-            overflow: whether its gradients overflowed.
+            overflow (bool): whether the gradients overflowed.
         """
         if overflow:
             self.loss_scale = max(self.loss_scale / self.scale_factor, 1.0)
@@ -122,9 +136,9 @@ class DynamicLossScaleManager(LossScaleManager):
         self.cur_iter += 1
 
     def get_drop_overflow_update(self) -> bool:
-        """``True``: steps whose gradients overflow are left out."""
+        """Return ``True``, because steps whose gradients overflow are skipped."""
         return True
 
     def get_update_cell(self) -> DynamicLossScaleUpdateCell:
-        """The Cell for a training step."""
+        """Return the Cell for a training step."""
         return DynamicLossScaleUpdateCell(self.loss_scale, self.scale_factor, self.scale_window)

@@ -46,24 +46,26 @@ def transform_checkpoints(
     process_num: int = 1,
     output_format: str = "ckpt",
 ) -> None:
-    """Write the files of all ranks for another division among devices, of those for one.
+    """Convert the checkpoint files of all ranks to another partition among devices.
 
     Args:
-        src_checkpoints_dir: a folder with a folder ``rank_0``, ``rank_1``, … for each rank, of which the last
-            file by name is taken; without ``src_strategy_file`` only ``rank_0``, or a file or a sharded
-            checkpoint as :func:`save_checkpoint` writes it.
-        dst_checkpoints_dir: where ``rank_0/<prefix>0.ckpt``, ``rank_1/<prefix>1.ckpt``, … are written.
-        ckpt_prefix: how their names begin.
-        src_strategy_file: how the arrays that are read are divided; ``None``: they are not, or it is a
-            sharded checkpoint.
-        dst_strategy_file: how those that are written are; ``None``: one file with undivided arrays.
-        process_num: accepted for compatibility: one process does it.
-        output_format: ``"ckpt"`` or ``"safetensors"``.
+        src_checkpoints_dir (str or PathLike): a folder with a folder ``rank_0``, ``rank_1``, ... for each
+            rank, in which the last file by name is used. Without ``src_strategy_file``: only ``rank_0``, or a
+            file or sharded checkpoint of :func:`save_checkpoint`.
+        dst_checkpoints_dir (str or PathLike): folder for ``rank_0/<prefix>0.ckpt``,
+            ``rank_1/<prefix>1.ckpt``, ...
+        ckpt_prefix (str): start of the names of the new files.
+        src_strategy_file (str or PathLike, optional): partition of the existing files. ``None``: they are not
+            divided, or are a sharded checkpoint. Default: ``None``.
+        dst_strategy_file (str or PathLike, optional): partition of the new files. ``None``: one file with
+            undivided arrays. Default: ``None``.
+        process_num (int, optional): accepted for compatibility. Default: ``1``.
+        output_format (str, optional): ``"ckpt"`` or ``"safetensors"``. Default: ``"ckpt"``.
 
     Raises:
-        ValueError: a file is missing, damaged or not of mindgrad, ranks have files of different names, or an
-            array has not the shape that a strategy says.
-        OSError: a file cannot be written.
+        ValueError: If a file is missing, damaged, or not from mindgrad, ranks have files of different names,
+            or the shape of an array differs from its strategy.
+        OSError: If a file cannot be written.
 
     >>> import mindgrad as ms, os, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -73,6 +75,10 @@ def transform_checkpoints(
     >>> ms.load_checkpoint(os.path.join(target, "rank_0", "net0.safetensors"))["slope"].asnumpy().tolist()
     [2.0]
     >>> folder.cleanup()
+
+    See Also:
+        :func:`mindgrad.transform_checkpoint_by_rank`, :func:`mindgrad.rank_list_for_transform`,
+        :func:`mindgrad.load_distributed_checkpoint`
     """
     caller = "transform_checkpoints"
     positive_int(caller, "process_num", process_num)
@@ -96,18 +102,23 @@ def transform_checkpoint_by_rank(
     src_strategy_file: _File | None = None,
     dst_strategy_file: _File | None = None,
 ) -> None:
-    """Write the file of one rank for another division among devices.
+    """Write the checkpoint file of one rank for another partition among devices.
 
     Args:
-        rank_id: the rank.
-        checkpoint_files_map: for each rank that :func:`rank_list_for_transform` names, its file.
-        save_checkpoint_file_name: the file to write; ``.ckpt`` is added to names without an ending.
-        src_strategy_file, dst_strategy_file: as in :func:`transform_checkpoints`.
+        rank_id (int): the rank.
+        checkpoint_files_map (dict): the file of each rank that :func:`rank_list_for_transform` returns.
+        save_checkpoint_file_name (str or PathLike): file to write. A name without an ending gets ``.ckpt``.
+        src_strategy_file (str or PathLike, optional): partition of the existing files, as for
+            :func:`transform_checkpoints`. Default: ``None``.
+        dst_strategy_file (str or PathLike, optional): partition of the new files. Default: ``None``.
 
     Raises:
-        TypeError: ``checkpoint_files_map`` is no dict from ints.
-        ValueError: as :func:`transform_checkpoints`, or there is no such rank.
-        OSError: the file cannot be written.
+        TypeError: If ``checkpoint_files_map`` is not a dict with int keys.
+        ValueError: As for :func:`transform_checkpoints`, or if the rank does not exist.
+        OSError: If the file cannot be written.
+
+    See Also:
+        :func:`mindgrad.transform_checkpoints`, :func:`mindgrad.rank_list_for_transform`
     """
     caller = "transform_checkpoint_by_rank"
     if not isinstance(checkpoint_files_map, dict) or not all(type(x) is int for x in checkpoint_files_map):
@@ -126,19 +137,27 @@ def transform_checkpoint_by_rank(
 def rank_list_for_transform(
     rank_id: int, src_strategy_file: _File | None = None, dst_strategy_file: _File | None = None
 ) -> list[int]:
-    """The ranks whose files are needed for the file of one rank of another division among devices.
+    """Return the ranks whose files are needed for one rank of another partition.
 
     Args:
-        rank_id: that rank.
-        src_strategy_file, dst_strategy_file: as in :func:`transform_checkpoints`.
+        rank_id (int): the rank of the new partition.
+        src_strategy_file (str or PathLike, optional): partition of the existing files, as for
+            :func:`transform_checkpoints`. Default: ``None``.
+        dst_strategy_file (str or PathLike, optional): partition of the new files. Default: ``None``.
+
+    Returns:
+        list of int: the ranks.
 
     Raises:
-        ValueError: a strategy file is damaged or not of mindgrad, the two are of different arrays, or there
-            is no such rank.
+        ValueError: If a strategy file is damaged or not from mindgrad, the files describe different arrays,
+            or the rank does not exist.
 
     >>> from mindgrad import rank_list_for_transform
     >>> rank_list_for_transform(0)
     [0]
+
+    See Also:
+        :func:`mindgrad.transform_checkpoint_by_rank`
     """
     caller = "rank_list_for_transform"
     source, target = _strategy(src_strategy_file, caller), _strategy(dst_strategy_file, caller)
@@ -157,15 +176,18 @@ def rank_list_for_transform(
 
 
 def merge_pipeline_strategys(src_strategy_dirs: _File, dst_strategy_file: _File) -> None:
-    """Join the strategy files of a folder, each of which has some of the Parameters, to one.
+    """Merge the strategy files of a folder into one file.
 
     Args:
-        src_strategy_dirs: the folder.
-        dst_strategy_file: the file to write.
+        src_strategy_dirs (str or PathLike): the folder.
+        dst_strategy_file (str or PathLike): file to write.
 
     Raises:
-        ValueError: there is none, one is not of mindgrad, or two contradict each other.
-        OSError: the file cannot be written.
+        ValueError: If there are no files, a file is not from mindgrad, or two files contradict each other.
+        OSError: If the file cannot be written.
+
+    See Also:
+        :func:`mindgrad.transform_checkpoints`
     """
     caller = "merge_pipeline_strategys"
     folder = Path(src_strategy_dirs)

@@ -18,6 +18,8 @@ _warned: list[bool] = []
 class Dropout(Cell):
     """Set elements to zero with probability p in training, and rescale the others.
 
+    Each element is multiplied by a random mask of zeros and ones::
+
         y = x · mask / keep_prob        keep_prob = 1 − p
 
     Outside of training (``set_train(False)``, the initial state of a Cell) the input is returned unchanged.

@@ -177,6 +177,8 @@ class EmbeddingLookup(Cell):
 class MultiFieldEmbeddingLookup(EmbeddingLookup):
     """A trained table of vectors, looked up with weights and combined by fields.
 
+    The vectors of a field are combined by ``operator``::
+
         SUM   y[b, f] = Σ wᵢ table[iᵢ]        over the inputs i of sample b whose field is f
         MEAN  the sum divided by Σ |wᵢ|       zero if Σ |wᵢ| is 0
         MAX   the maximum of wᵢ table[iᵢ]     over nonzero weights; zero if there are none

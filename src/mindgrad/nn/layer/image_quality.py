@@ -73,6 +73,8 @@ class PSNR(Cell):
 class SSIM(Cell):
     """Structural similarity of two images (Z. Wang et al., 2004); 1 if they are equal.
 
+    It is computed from means μ and covariances σ of windows::
+
         SSIM = mean of (2 μₓμᵧ + c₁)(2 σₓᵧ + c₂) / ((μₓ² + μᵧ² + c₁)(σₓ² + σᵧ² + c₂))
 
     The mean is over channels and windows. A Gaussian weights the means μ and covariances σ of a window;

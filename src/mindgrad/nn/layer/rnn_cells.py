@@ -65,6 +65,8 @@ class _RecurrentCell(Cell):
 class RNNCell(_RecurrentCell):
     """One step of a recurrent network (Elman, 1990).
 
+    The next state is::
+
         h' = tanh(W_ih x + b_ih + W_hh h + b_hh)
 
     Args:
@@ -142,6 +144,8 @@ class GRUCell(_RecurrentCell):
 @with_sections
 class LSTMCell(_RecurrentCell):
     """One step of a long short-term memory (Hochreiter and Schmidhuber, 1997).
+
+    The next states are::
 
         c' = f c + i g        h' = o tanh(c')
 

@@ -315,5 +315,5 @@ GRU.__doc__ = _DOC.format(
 )  # fmt: skip
 LSTM.__doc__ = _DOC.format(
     what="Layers of long short-term memory over sequences.", rows="4 · ", cell="LSTMCell", more="",
-    pair_type="tuple of Tensor", pair=" (h, c), each", name="LSTM", state="(h, c)", first="h",
+    pair_type="tuple of Tensor", pair=" (h, c)", name="LSTM", state="(h, c)", first="h",
 )  # fmt: skip

@@ -23,6 +23,8 @@ def _is_scaled(parameter: Any) -> bool:
 class LARS(Cell):
     """Layer-wise adaptive rate scaling of gradients for another optimizer.
 
+    A gradient g of the Parameter w becomes::
+
         g ← (g + λ w) · c ‖w‖ / (‖g‖ + λ ‖w‖ + ε)
 
     for each Parameter that ``lars_filter`` selects (You, Gitman, and Ginsburg 2017). λ is the weight decay of

@@ -14,14 +14,13 @@ __all__ = ["Callback", "CallbackParameters", "Callbacks", "LambdaCallback", "Run
 
 
 class CallbackParameters(dict):
-    """The state of a run for callbacks: a dict whose items are attributes too; missing ones are ``None``.
+    """The state of a run for callbacks: a dict with attribute access.
 
-    ``network``, ``train_network``, ``eval_network``, ``optimizer``, ``loss_fn``, ``epoch_num``,
-    ``batch_num`` (steps of an epoch, 0 if the dataset does not know), ``cur_epoch_num`` and
-    ``cur_step_num`` (both from 1), ``net_outputs``, ``train_dataset``, ``valid_dataset``,
-    ``train_dataset_element``, ``metrics``, ``eval_results``, ``list_callback``, ``mode`` (``"train"`` or
-    ``"eval"``).
-    """
+    A missing item is ``None``. The items are ``network``, ``train_network``, ``eval_network``, ``optimizer``,
+    ``loss_fn``, ``epoch_num``, ``batch_num`` (steps of an epoch, 0 if the dataset does not know it),
+    ``cur_epoch_num`` and ``cur_step_num`` (both from 1), ``net_outputs``, ``train_dataset``,
+    ``valid_dataset``, ``train_dataset_element``, ``metrics``, ``eval_results``, ``list_callback``, and
+    ``mode`` (``"train"`` or ``"eval"``). """
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -33,10 +32,10 @@ class CallbackParameters(dict):
 
 
 class RunContext:
-    """The argument of each callback: the state of the run, and a method to stop it.
+    """The argument of a callback: the state of the run, and a method to stop it.
 
     Args:
-        original_args: the state.
+        original_args (CallbackParameters): the state.
 
     >>> from mindgrad.train import RunContext
     >>> context = RunContext({"epoch_num": 3})
@@ -54,23 +53,23 @@ class RunContext:
         self._stop_requested = False
 
     def original_args(self) -> Any:
-        """The state of the run: a dict whose items are attributes too."""
+        """Return the state of the run: a dict with attribute access."""
         return self._original_args
 
     def request_stop(self) -> None:
-        """Let the run end behind the current step."""
+        """Stop the run after the current step."""
         self._stop_requested = True
 
     def get_stop_requested(self) -> bool:
-        """Whether the run is to end."""
+        """Return whether a stop was requested."""
         return self._stop_requested
 
 
 class Callback:
-    """Base class of callbacks; a class of your own defines some of its methods.
+    """Base class of callbacks, which define some of its methods.
 
-    The methods of MindSpore 2.x tell training from evaluation; those of r1.x (``begin``,
-    ``step_end``, …) are called for both. Each gets the :class:`RunContext`.
+    The methods of MindSpore 2.x distinguish training and evaluation. The methods of 1.x (``begin``,
+    ``step_end``, ...) are called for both. Each method receives the :class:`RunContext`.
 
     >>> import mindgrad as ms
     >>> class StopAtStep(ms.train.Callback):
@@ -87,69 +86,69 @@ class Callback:
         """Called when the run has ended, with an exception too."""
 
     def begin(self, run_context: RunContext) -> None:
-        """Before the run."""
+        """Run before training or evaluation."""
 
     def epoch_begin(self, run_context: RunContext) -> None:
-        """Before an epoch."""
+        """Run before an epoch."""
 
     def epoch_end(self, run_context: RunContext) -> None:
-        """After an epoch."""
+        """Run after an epoch."""
 
     def step_begin(self, run_context: RunContext) -> None:
-        """Before a step."""
+        """Run before a step."""
 
     def step_end(self, run_context: RunContext) -> None:
-        """After a step."""
+        """Run after a step."""
 
     def end(self, run_context: RunContext) -> None:
-        """After the run."""
+        """Run after training or evaluation."""
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Before training."""
+        """Run before training."""
         self.begin(run_context)
 
     def on_train_epoch_begin(self, run_context: RunContext) -> None:
-        """Before an epoch of training."""
+        """Run before an epoch of training."""
         self.epoch_begin(run_context)
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """After an epoch of training."""
+        """Run after an epoch of training."""
         self.epoch_end(run_context)
 
     def on_train_step_begin(self, run_context: RunContext) -> None:
-        """Before a step of training."""
+        """Run before a step of training."""
         self.step_begin(run_context)
 
     def on_train_step_end(self, run_context: RunContext) -> None:
-        """After a step of training."""
+        """Run after a step of training."""
         self.step_end(run_context)
 
     def on_train_end(self, run_context: RunContext) -> None:
-        """After training."""
+        """Run after training."""
         self.end(run_context)
 
     def on_eval_begin(self, run_context: RunContext) -> None:
-        """Before an evaluation."""
+        """Run before an evaluation."""
         self.begin(run_context)
 
     def on_eval_epoch_begin(self, run_context: RunContext) -> None:
-        """Before the pass of an evaluation."""
+        """Run before the pass of an evaluation."""
         self.epoch_begin(run_context)
 
     def on_eval_epoch_end(self, run_context: RunContext) -> None:
-        """After the pass of an evaluation."""
+        """Run after the pass of an evaluation."""
         self.epoch_end(run_context)
 
     def on_eval_step_begin(self, run_context: RunContext) -> None:
-        """Before a step of an evaluation."""
+        """Run before a step of an evaluation."""
         self.step_begin(run_context)
 
     def on_eval_step_end(self, run_context: RunContext) -> None:
-        """After a step of an evaluation."""
+        """Run after a step of an evaluation."""
         self.step_end(run_context)
 
     def on_eval_end(self, run_context: RunContext) -> None:
-        """After an evaluation."""
+        """Run after an evaluation."""
         self.end(run_context)
 
 
@@ -161,13 +160,14 @@ _EVENTS = (
 
 
 class LambdaCallback(Callback):
-    """A callback of functions: ``LambdaCallback(on_train_step_end=lambda run_context: …)``.
+    """A callback made of functions: ``LambdaCallback(on_train_step_end=function)``.
 
     Args:
-        **functions: by the name of a method of :class:`Callback` that starts with ``on_``, what it calls.
+        **functions (Callable): functions of the :class:`RunContext`, by the names of methods of
+            :class:`Callback` that start with ``on_``.
 
     Raises:
-        TypeError: there is no such method, or what is given cannot be called.
+        TypeError: If :class:`Callback` does not have such a method, or a value is not callable.
 
     >>> import mindgrad as ms
     >>> callback = ms.train.LambdaCallback(on_train_end=lambda run_context: print("done"))
@@ -210,13 +210,13 @@ class Callbacks:
             each.__exit__(*error)
 
     def call(self, event: str, run_context: RunContext) -> None:
-        """Call the method ``event`` of each."""
+        """Call the method ``event`` of each callback."""
         for each in self.listed:
             getattr(each, event)(run_context)
 
 
 def loss_of(outputs: Any) -> Any:
-    """The loss among the outputs of a training step, a float; ``None`` if there is none."""
+    """Return the loss in the outputs of a training step as a float, or ``None``."""
     if isinstance(outputs, (tuple, list)) and outputs:
         outputs = outputs[0]
     if isinstance(outputs, Tensor):

@@ -27,25 +27,34 @@ _CheckpointManager = absent(
 
 
 class CheckpointConfig:
-    """The interval at which a :class:`ModelCheckpoint` writes files, and the number that it keeps.
+    """Settings of :class:`ModelCheckpoint`: when to write files, and how many to keep.
 
     Args:
-        save_checkpoint_steps: after how many steps; 0 or ``None``: not by steps.
-        save_checkpoint_seconds: after how many seconds; only if not by steps.
-        keep_checkpoint_max: how many of the latest files are kept; 0: all.
-        keep_checkpoint_per_n_minutes: accepted for compatibility with ``keep_checkpoint_max``, which rules.
-        integrated_save: ``False``: where programs are divided among devices, a sharded checkpoint, a folder
-            ``<prefix>-<epoch>_<step>`` (:func:`save_checkpoint`).
-        async_save: accepted for compatibility.
-        saved_network: the Cell to save; ``None``: the training step, with the optimiser's state.
-        append_info: ``"epoch_num"``, ``"step_num"``, and dicts of further entries of the file.
+        save_checkpoint_steps (int, optional): number of steps between files. 0 or ``None``: not by steps.
+            Default: ``1``.
+        save_checkpoint_seconds (int, optional): number of seconds between files, if not by steps.
+            Default: ``0``.
+        keep_checkpoint_max (int, optional): number of latest files to keep. 0: all. Default: ``5``.
+        keep_checkpoint_per_n_minutes (int, optional): accepted for compatibility; ``keep_checkpoint_max``
+            overrides it. Default: ``0``.
+        integrated_save (bool, optional): if ``False`` and programs are divided among devices, write a sharded
+            checkpoint: a folder ``<prefix>-<epoch>_<step>``, see :func:`save_checkpoint`. Default: ``True``.
+        async_save (bool, optional): accepted for compatibility. Default: ``False``.
+        saved_network (Cell, optional): the Cell to save. ``None``: the training step, with the state of the
+            optimizer. Default: ``None``.
+        append_info (list, optional): ``"epoch_num"``, ``"step_num"``, and dicts of further entries.
+            Default: ``None``.
 
     Raises:
-        TypeError, ValueError: an argument is of another type or out of its range.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range.
 
     >>> import mindgrad as ms
     >>> ms.train.CheckpointConfig(save_checkpoint_steps=100, keep_checkpoint_max=3).save_checkpoint_steps
     100
+
+    See Also:
+        :class:`mindgrad.train.ModelCheckpoint`, :func:`mindgrad.save_checkpoint`
     """
 
     def __init__(
@@ -98,7 +107,7 @@ class CheckpointConfig:
                 )
 
     def get_checkpoint_policy(self) -> dict[str, int]:
-        """The settings, as a dict."""
+        """Return the settings as a dict."""
         return {
             "save_checkpoint_steps": self.save_checkpoint_steps,
             "save_checkpoint_seconds": self.save_checkpoint_seconds,
@@ -107,24 +116,31 @@ class CheckpointConfig:
 
 
 class ModelCheckpoint(Callback):
-    """Writes checkpoints while training: ``<directory>/<prefix>-<epoch>_<step>.ckpt``.
+    """Callback that writes checkpoints ``<directory>/<prefix>-<epoch>_<step>.ckpt``.
 
-    If the directory holds files of that prefix already, ``_1``, ``_2``, … is added to it. The state
-    after the last step is always written. In a job of several processes all of them may have this callback:
-    with one directory one process writes each file, with directories of their own each writes its own.
+    If the directory already contains files with the prefix, ``_1``, ``_2``, ... is appended to it. The state
+    after the last step is always written. In a job of several processes all of them may have this callback.
+    If they have the same directory, one process writes each file; with different directories each process
+    writes its own.
 
     Args:
-        prefix: how file names start.
-        directory: where they are written; ``None``: the current directory. It is made if need be.
-        config: when to write; ``None``: after each step.
+        prefix (str, optional): start of file names. Default: ``"CKP"``.
+        directory (str, optional): folder of the files, which is created if necessary. ``None``: the current
+            folder. Default: ``None``.
+        config (CheckpointConfig, optional): when to write. ``None``: after each step. Default: ``None``.
 
     Raises:
-        TypeError, ValueError: an argument is of another type, or ``prefix`` holds a ``/``.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``prefix`` contains a ``/``.
 
     >>> import tempfile
     >>> import mindgrad as ms
     >>> config = ms.train.CheckpointConfig(save_checkpoint_steps=10)
     >>> checkpoint = ms.train.ModelCheckpoint("net", tempfile.mkdtemp(), config)
+
+    See Also:
+        :class:`mindgrad.train.CheckpointConfig`, :func:`mindgrad.load_checkpoint`,
+        :func:`mindgrad.train.latest_checkpoint`
     """
 
     def __init__(
@@ -149,11 +165,11 @@ class ModelCheckpoint(Callback):
 
     @property
     def latest_ckpt_file_name(self) -> str:
-        """The path of the latest file; empty if there is none."""
+        """Path of the latest file, or an empty string."""
         return self._latest
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Find a prefix that no file has."""
+        """Find an unused prefix."""
         subject = f"the prefix {self._given_prefix} in {self._directory}"
         self._prefix = agreed(subject, self._free_prefix)  # before another process has written a file
         self._written, self._last_step, self._last_time = [], 0, time.monotonic()
@@ -168,7 +184,7 @@ class ModelCheckpoint(Callback):
         return prefix
 
     def step_end(self, run_context: RunContext) -> None:
-        """Write a file if it is time."""
+        """Write a file if it is due."""
         state = run_context.original_args()
         if state.mode == "eval":
             return

@@ -25,20 +25,24 @@ def _say(text: str) -> None:
 
 
 class LossMonitor(Callback):
-    """Prints the loss: ``epoch: 1 step: 10, loss is 0.25``.
+    """Callback that prints the loss: ``epoch: 1 step: 10, loss is 0.25``.
 
     After an evaluation in ``Model.fit`` it prints the metrics.
 
     Args:
-        per_print_times: of how many steps one line is printed; 0: none.
+        per_print_times (int, optional): number of steps between lines. 0: no output. Default: ``1``.
 
     Raises:
-        ValueError: (while training) the loss is infinite or NaN.
+        ValueError: During training, if the loss is infinite or NaN.
 
     >>> import mindgrad as ms
     >>> state = dict(cur_epoch_num=1, cur_step_num=3, cur_step_in_epoch=3, net_outputs=ms.Tensor(0.25))
     >>> ms.train.LossMonitor().step_end(ms.train.RunContext(state))
     epoch: 1 step: 3, loss is 0.25
+
+    See Also:
+        :class:`mindgrad.train.TimeMonitor`, :class:`mindgrad.train.ProgressBar`,
+        :class:`mindgrad.train.History`
     """
 
     def __init__(self, per_print_times: int = 1) -> None:
@@ -46,7 +50,7 @@ class LossMonitor(Callback):
         self._printed = 0
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Start anew."""
+        """Reset the callback."""
         self._printed = 0
         super().on_train_begin(run_context)
 
@@ -73,7 +77,7 @@ class LossMonitor(Callback):
             _say(f"epoch: {state.cur_epoch_num} step: {step}, loss is {loss:.9g}")
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Print the metrics if there was an evaluation."""
+        """Print the metrics after an evaluation."""
         state = run_context.original_args()
         if state.eval_results:
             _say(f"Eval result: epoch {state.cur_epoch_num}, metrics: {dict(state.eval_results)}")
@@ -81,14 +85,21 @@ class LossMonitor(Callback):
 
 
 class TimeMonitor(Callback):
-    """Prints the time of each epoch: ``Train epoch time: 12.345 ms, per step time: 1.235 ms``.
+    """Callback that prints the duration of each epoch.
+
+    A line is ``Train epoch time: 12.345 ms, per step time: 1.235 ms``.
 
     Args:
-        data_size: how many steps to divide by; ``None``: those of the epoch.
-        data_time: whether the time between the steps, in which data are fetched, is printed too.
+        data_size (int, optional): number of steps by which to divide. ``None``: the steps of the epoch.
+            Default: ``None``.
+        data_time (bool, optional): whether to print also the time between steps, in which data are loaded.
+            Default: ``False``.
 
     >>> import mindgrad as ms
     >>> monitor = ms.train.TimeMonitor(data_size=10)
+
+    See Also:
+        :class:`mindgrad.train.LossMonitor`, :class:`mindgrad.train.ProgressBar`
     """
 
     def __init__(self, data_size: int | None = None, data_time: bool = False) -> None:
@@ -103,7 +114,7 @@ class TimeMonitor(Callback):
         self._fetching = 0.0
 
     def step_begin(self, run_context: RunContext) -> None:
-        """Count the time since the last step."""
+        """Add the time since the last step."""
         self._fetching += time.perf_counter() - self._step_end
 
     def step_end(self, run_context: RunContext) -> None:
@@ -122,18 +133,21 @@ class TimeMonitor(Callback):
 
 
 class History(Callback):
-    """Keeps what each epoch ended with.
+    """Callback that records the results at the end of each epoch.
 
     Attributes:
-        epoch: ``{"epoch": [1, 2, …]}``.
-        history: ``{"net_output": [the output of the last step of each epoch]}`` and, in
-            ``Model.fit``, a list for each metric.
+        epoch (dict): ``{"epoch": [1, 2, ...]}``.
+        history (dict): ``{"net_output": [the output of the last step of each epoch]}`` and, in ``Model.fit``,
+            a list for each metric.
 
     >>> import mindgrad as ms
     >>> history = ms.train.History()
     >>> history.on_train_begin(ms.train.RunContext({}))
     >>> history.history
     {}
+
+    See Also:
+        :class:`mindgrad.train.LossMonitor`, :class:`mindgrad.train.Callback`
     """
 
     def __init__(self) -> None:
@@ -141,7 +155,7 @@ class History(Callback):
         self.epoch: dict[str, list[int]] = {}
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Start anew."""
+        """Reset the callback."""
         self.epoch = {"epoch": []}
         self.history = {}
 
@@ -157,13 +171,13 @@ class History(Callback):
 
 
 class ProgressBar(Callback):
-    """A bar that moves on a terminal and in a notebook; elsewhere one line for each epoch.
+    """A progress bar on a terminal or in a notebook, or else one line per epoch.
 
-    rich draws it if that is installed. An epoch that ends at once has a line only. Where the bar moves, a
-    :class:`~mindgrad.train.Model` that has no callback that prints uses one by itself.
+    The package rich draws the bar if it is installed. A very short epoch has a line only. If the bar moves, a
+    :class:`~mindgrad.train.Model` without another printing callback uses a progress bar automatically.
 
     Args:
-        stream: where to write; ``None``: standard error.
+        stream (file object, optional): output stream. ``None``: standard error. Default: ``None``.
 
     >>> import io
     >>> import mindgrad as ms
@@ -173,6 +187,9 @@ class ProgressBar(Callback):
     >>> bar.on_train_epoch_end(ms.train.RunContext(state))
     >>> print(text.getvalue().strip())
     epoch 1/2: 3 steps, loss 0.25
+
+    See Also:
+        :class:`mindgrad.train.LossMonitor`, :class:`mindgrad.train.TimeMonitor`
     """
 
     #: seconds between two movements
@@ -186,7 +203,7 @@ class ProgressBar(Callback):
 
     @property
     def stream(self) -> TextIO:
-        """The stream to which the bar is written."""
+        """The output stream."""
         return sys.stderr if self._stream is None else self._stream
 
     def is_terminal(self) -> bool:

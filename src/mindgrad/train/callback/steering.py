@@ -28,17 +28,22 @@ def _fixed_rate(owner: str, optimizer: Any) -> Parameter:
 
 
 class LearningRateScheduler(Callback):
-    """Sets the learning rate after each step: ``learning_rate_function(rate, step)`` gives the new one.
+    """Callback that sets the learning rate after each step.
 
     Args:
-        learning_rate_function: a function of the rate, a float, and the number of the step, from 1.
+        learning_rate_function (Callable): function ``(rate, step)`` that returns the new rate. ``rate`` is a
+            float, and ``step`` is the number of the step, from 1.
 
     Raises:
-        TypeError: it cannot be called.
-        ValueError: (while training) the optimiser's rate is a list or schedule, or there are several.
+        TypeError: If ``learning_rate_function`` is not callable.
+        ValueError: During training, if the rate of the optimizer is a list or schedule, or there are several
+            rates.
 
     >>> import mindgrad as ms
     >>> halved = ms.train.LearningRateScheduler(lambda rate, step: rate / 2 if step % 100 == 0 else rate)
+
+    See Also:
+        :class:`mindgrad.train.ReduceLROnPlateau`, :class:`mindgrad.nn.LearningRateSchedule`
     """
 
     def __init__(self, learning_rate_function: Callable[[float, int], float]) -> None:
@@ -80,7 +85,7 @@ class _Watching(Callback):
         self.best: float | None = None
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Start anew."""
+        """Reset the callback."""
         self.wait = 0
         self.best = None
 
@@ -111,23 +116,30 @@ class _Watching(Callback):
 
 
 class EarlyStopping(_Watching):
-    """Stops training when a value has not improved for ``patience`` epochs.
+    """Callback that stops training if a value no longer improves.
 
     Args:
-        monitor: ``"loss"``, or in ``Model.fit`` ``"eval_loss"`` or the name of a metric.
-        min_delta: how much counts as improvement.
-        patience: how many epochs without improvement are allowed.
-        verbose: whether to say why training stops.
-        mode: ``"min"``, ``"max"``, or ``"auto"``: max for names with ``acc``.
-        baseline: the value to improve upon at first.
-        restore_best_weights: whether the Parameters of the best epoch are restored.
+        monitor (str, optional): ``"loss"``, or in ``Model.fit`` ``"eval_loss"`` or the name of a metric.
+            Default: ``"eval_loss"``.
+        min_delta (float, optional): minimum change that counts as an improvement. Default: ``0``.
+        patience (int, optional): number of epochs without improvement to allow. Default: ``0``.
+        verbose (bool, optional): whether to print the reason for the stop. Default: ``False``.
+        mode (str, optional): ``"min"``, ``"max"``, or ``"auto"``, which means max for names that contain
+            ``acc``. Default: ``"auto"``.
+        baseline (float, optional): initial value to improve upon. Default: ``None``.
+        restore_best_weights (bool, optional): whether to restore the Parameters of the best epoch.
+            Default: ``False``.
 
     Raises:
-        TypeError, ValueError: an argument is of another type or out of its range; (while training) there is
-            no value of that name.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, or, during training, there is no value with the name
+            ``monitor``.
 
     >>> import mindgrad as ms
     >>> stopping = ms.train.EarlyStopping(monitor="loss", patience=3)
+
+    See Also:
+        :class:`mindgrad.train.ReduceLROnPlateau`, :class:`mindgrad.train.Callback`
     """
 
     def __init__(
@@ -147,13 +159,13 @@ class EarlyStopping(_Watching):
         self._best_values: dict[str, np.ndarray] = {}
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Start anew."""
+        """Reset the callback."""
         super().on_train_begin(run_context)
         self.stopped_epoch = 0
         self._best_values = {}
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Look at the value."""
+        """Check the value."""
         state = run_context.original_args()
         value = self._value(state)
         if self._is_better(value, self.best):
@@ -176,24 +188,30 @@ class EarlyStopping(_Watching):
 
 
 class ReduceLROnPlateau(_Watching):
-    """Multiplies the learning rate with ``factor`` when a value has not improved for ``patience`` epochs.
+    """Callback that reduces the learning rate if a value no longer improves.
 
     Args:
-        monitor: ``"loss"``, or in ``Model.fit`` ``"eval_loss"`` or the name of a metric.
-        factor: between 0 and 1.
-        patience: how many epochs without improvement are allowed.
-        verbose: whether to say when the rate shrinks.
-        mode: ``"min"``, ``"max"``, or ``"auto"``: max for names with ``acc``.
-        min_delta: how much counts as improvement.
-        cooldown: how many epochs to wait after a change.
-        min_lr: the least rate.
+        monitor (str, optional): ``"loss"``, or in ``Model.fit`` ``"eval_loss"`` or the name of a metric.
+            Default: ``"eval_loss"``.
+        factor (float, optional): factor of the learning rate, between 0 and 1. Default: ``0.1``.
+        patience (int, optional): number of epochs without improvement to allow. Default: ``10``.
+        verbose (bool, optional): whether to print each reduction. Default: ``False``.
+        mode (str, optional): ``"min"``, ``"max"``, or ``"auto"``, which means max for names that contain
+            ``acc``. Default: ``"auto"``.
+        min_delta (float, optional): minimum change that counts as an improvement. Default: ``0.0001``.
+        cooldown (int, optional): number of epochs to wait after a reduction. Default: ``0``.
+        min_lr (float, optional): minimum learning rate. Default: ``0``.
 
     Raises:
-        TypeError, ValueError: an argument is of another type or out of its range; (while training) there is
-            no value of that name, or the optimiser's rate is a list or schedule.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, or, during training, there is no value with the name
+            ``monitor``, or the rate of the optimizer is a list or schedule.
 
     >>> import mindgrad as ms
     >>> plateau = ms.train.ReduceLROnPlateau(monitor="loss", patience=3)
+
+    See Also:
+        :class:`mindgrad.train.EarlyStopping`, :class:`mindgrad.train.LearningRateScheduler`
     """
 
     def __init__(
@@ -216,12 +234,12 @@ class ReduceLROnPlateau(_Watching):
         self.cooldown_counter = 0
 
     def on_train_begin(self, run_context: RunContext) -> None:
-        """Start anew."""
+        """Reset the callback."""
         super().on_train_begin(run_context)
         self.cooldown_counter = 0
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Look at the value."""
+        """Check the value."""
         state = run_context.original_args()
         parameter = _fixed_rate("ReduceLROnPlateau", state.optimizer)
         value = self._value(state)

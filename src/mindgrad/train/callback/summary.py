@@ -27,12 +27,13 @@ def _warn_once(name: str) -> None:
 
 
 class SummaryCollector(Callback):
-    """MindSpore's collector of summaries for MindInsight: accepted, and does nothing.
+    """Accepted for compatibility, without effect: MindSpore's summaries.
 
-    The first one of a process warns that no files are written.
+    The first one of a process warns that it does not write files.
 
     Args:
-        *args, **kwargs: accepted for compatibility.
+        *args (Any): accepted for compatibility.
+        **kwargs (Any): accepted for compatibility.
 
     >>> import warnings
     >>> from mindgrad.train import SummaryCollector
@@ -45,10 +46,10 @@ class SummaryCollector(Callback):
 
 
 class SummaryLandscape:
-    """MindSpore's collector of loss landscapes for MindInsight; not supported.
+    """Not supported: MindSpore's collector of loss landscapes for MindInsight.
 
     Raises:
-        NotImplementedError: always.
+        NotImplementedError: Always.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -59,13 +60,14 @@ class SummaryLandscape:
 
 
 class SummaryRecord:
-    """MindSpore's writer of summaries for MindInsight: accepted, and writes nothing.
+    """Accepted for compatibility, without effect: MindSpore's writer of summaries.
 
-    The first one of a process warns that no files are written.
+    The first one of a process warns that it does not write files.
 
     Args:
-        log_dir: the folder, which is not created.
-        *args, **kwargs: accepted for compatibility.
+        log_dir (str): the folder, which is not created.
+        *args (Any): accepted for compatibility.
+        **kwargs (Any): accepted for compatibility.
 
     >>> import warnings
     >>> from mindgrad.train.summary import SummaryRecord
@@ -82,21 +84,24 @@ class SummaryRecord:
 
     @property
     def log_dir(self) -> str:
-        """The folder that was given."""
+        """The given folder."""
         return self._log_dir
 
     def set_mode(self, mode: str) -> None:
-        """Set the phase, ``"train"`` or ``"eval"``, which changes nothing.
+        """Accept the phase, without effect.
+
+        Args:
+            mode (str): ``"train"`` or ``"eval"``.
 
         Raises:
-            ValueError: If ``mode`` is another string.
+            ValueError: If ``mode`` is not one of these names.
         """
         if mode not in ("train", "eval"):
             raise ValueError(f"For 'set_mode', the 'mode' must be 'train' or 'eval', but got {mode!r}.")
         self._mode = mode
 
     def add_value(self, plugin: str, name: str, value: Any) -> None:
-        """Accepted: the value is not kept."""
+        """Accept a value without storing it."""
 
     def record(self, step: int, train_network: Any = None, plugin_filter: Any = None) -> bool:
         """Return ``True``; nothing is written."""
