@@ -37,7 +37,8 @@ def device_count(device_target: str | None = None) -> int:
     """The number of devices of a kind.
 
     Args:
-        device_target: ``"CPU"``, ``"GPU"`` or ``"Ascend"``; ``None``: that of the context.
+        device_target (str, optional): ``"CPU"``, ``"GPU"`` or ``"Ascend"``; ``None``: that of the context.
+            Default: ``None``.
 
     >>> from mindgrad import hal
     >>> hal.device_count("CPU"), hal.device_count("Ascend")
@@ -70,7 +71,7 @@ def get_device_name(device_id: int, device_target: str | None = None) -> str:
     """The maker's name of a device.
 
     Raises:
-        ValueError: there is no such device.
+        ValueError: If there is no such device.
 
     >>> from mindgrad import hal
     >>> hal.get_device_name(0, "CPU")
@@ -83,7 +84,7 @@ def get_device_properties(device_id: int, device_target: str | None = None) -> S
     """The name of a device and its memory in bytes, as attributes ``name`` and ``total_memory``.
 
     Raises:
-        ValueError: there is no such device.
+        ValueError: If there is no such device.
 
     >>> from mindgrad import hal
     >>> hal.get_device_properties(0, "CPU").name
@@ -121,7 +122,7 @@ class Stream:
     """The stream of all programs.
 
     Args:
-        priority: accepted for compatibility.
+        priority (int, optional): accepted for compatibility. Default: ``0``.
 
     >>> from mindgrad import hal
     >>> hal.Stream() == hal.current_stream(), hal.Stream().query()
@@ -212,8 +213,8 @@ class Event:
     """A moment by which everything called before it has been computed.
 
     Args:
-        enable_timing: whether :meth:`elapsed_time` may be asked.
-        blocking: accepted for compatibility.
+        enable_timing (bool, optional): whether :meth:`elapsed_time` may be asked. Default: ``False``.
+        blocking (bool, optional): accepted for compatibility. Default: ``False``.
 
     >>> from mindgrad import hal
     >>> start, end = hal.Event(enable_timing=True), hal.Event(enable_timing=True)
@@ -245,7 +246,7 @@ class Event:
         """Milliseconds from this moment to that of ``end_event``.
 
         Raises:
-            RuntimeError: one of the two was not recorded, or was made without ``enable_timing``.
+            RuntimeError: If one of the two was not recorded, or was made without ``enable_timing``.
         """
         if (
             self._time is None

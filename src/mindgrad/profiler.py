@@ -90,12 +90,12 @@ def schedule(*, wait: int, active: int, warmup: int = 0, repeat: int = 0, skip_f
 
     Args:
         wait, warmup: steps of each cycle that are not recorded.
-        active: steps that are.
-        repeat: the number of cycles, 0 for any number.
-        skip_first: steps before the first cycle.
+        active (int): steps that are.
+        repeat (int, optional): the number of cycles, 0 for any number. Default: ``0``.
+        skip_first (int, optional): steps before the first cycle. Default: ``0``.
 
     Raises:
-        ValueError: a number is negative, or ``active`` is 0.
+        ValueError: If a number is negative, or ``active`` is 0.
 
     >>> from mindgrad.profiler import schedule
     >>> [schedule(wait=1, active=2, repeat=1).records(step) for step in range(4)]
@@ -128,13 +128,14 @@ class Profiler:
     """A recorder of what runs.
 
     Args:
-        output_path: the folder of the files, ``"./data"`` if it is not given.
-        start_profile: whether recording starts at once.
-        **kwargs: MindSpore's other options, accepted for compatibility.
+        output_path (str, optional): the folder of the files, ``"./data"`` if it is not given.
+            Default: ``"./data"``.
+        start_profile (bool, optional): whether recording starts at once. Default: ``True``.
+        **kwargs (Any): MindSpore's other options, accepted for compatibility.
 
     Raises:
-        TypeError: ``output_path`` is no string or ``start_profile`` no bool.
-        RuntimeError: a trace is being recorded already, or none when it is to end.
+        TypeError: If ``output_path`` is not a string or ``start_profile`` no bool.
+        RuntimeError: If a trace is being recorded already, or none when it is to end.
 
     >>> import os, tempfile
     >>> from mindgrad import Tensor, jit
@@ -161,7 +162,7 @@ class Profiler:
         """Record from now on.
 
         Raises:
-            RuntimeError: a trace is being recorded already.
+            RuntimeError: If a trace is being recorded already.
         """
         if self._is_recording:
             raise RuntimeError("The Profiler is recording already: call stop() before start().")
@@ -172,7 +173,7 @@ class Profiler:
         """Wait for what is running, end the trace and write it.
 
         Raises:
-            RuntimeError: none is being recorded.
+            RuntimeError: If none is being recorded.
         """
         if not self._is_recording:
             raise RuntimeError("The Profiler is not recording: call start() before stop().")
@@ -189,7 +190,7 @@ class Profiler:
         """Not supported: times of single operators.
 
         Raises:
-            NotImplementedError: always; it says what to do instead.
+            NotImplementedError: Always. The message names the alternative.
         """
         raise NotImplementedError(
             "'op_analyse' reads MindSpore's own tables, which mindgrad does not write. Open the trace below "
@@ -215,7 +216,7 @@ class profile(Profiler):
         schedule: a :func:`schedule`; ``None``: all steps are recorded.
         on_trace_ready: called with the recorder when a trace has ended, as :func:`tensorboard_trace_handler`
             gives it, which names the folder.
-        **kwargs: MindSpore's other options, accepted for compatibility.
+        **kwargs (Any): MindSpore's other options, accepted for compatibility.
 
     >>> import os, tempfile
     >>> from mindgrad.profiler import profile, schedule, tensorboard_trace_handler
@@ -273,7 +274,7 @@ class DynamicProfilerMonitor:
     """MindSpore's callback that a file controls while a program runs; not supported.
 
     Raises:
-        NotImplementedError: always.
+        NotImplementedError: Always.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

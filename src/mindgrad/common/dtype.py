@@ -146,7 +146,7 @@ def get_py_obj_dtype(obj: Any) -> Any:
     """The type of a Python object: an element type for tensors and numbers, else one like :data:`string`.
 
     Raises:
-        TypeError: the object is of another type.
+        TypeError: If the object has an unsupported type.
 
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.get_py_obj_dtype(1.0), mstype.get_py_obj_dtype("a")

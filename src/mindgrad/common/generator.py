@@ -215,7 +215,7 @@ def state_of_generator(generator: Any, operator: str) -> Parameter:
     """The state to draw from: that of ``generator``, or of the default one for ``None``.
 
     Raises:
-        TypeError: it is no Generator.
+        TypeError: If it is no Generator.
     """
     if generator is None:
         return RANDOM_STATE

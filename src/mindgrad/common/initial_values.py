@@ -152,7 +152,7 @@ class Identity(Initializer):
     """The identity matrix.
 
     Raises:
-        ValueError: the shape has not two axes.
+        ValueError: If the shape has not two axes.
 
     >>> from mindgrad.common.initializer import Identity, initializer
     >>> print(initializer(Identity(), (2, 3)))
@@ -171,10 +171,10 @@ class Dirac(Initializer):
     """Kernels of a convolution that hands its input on: one 1 in the middle for equal channels.
 
     Args:
-        groups: the number of groups of channels, each handed on by itself.
+        groups (int, optional): the number of groups of channels, each handed on by itself. Default: ``1``.
 
     Raises:
-        ValueError: the shape has not 3, 4 or 5 axes, ``groups`` is not positive or does not divide the
+        ValueError: If the shape has not 3, 4 or 5 axes, ``groups`` is not positive or does not divide the
             number of output channels.
 
     >>> from mindgrad.common.initializer import Dirac, initializer
@@ -217,10 +217,10 @@ class Orthogonal(Initializer):
     in deep linear neural networks* (2014).
 
     Args:
-        gain: the factor.
+        gain (float, optional): the factor. Default: ``1.0``.
 
     Raises:
-        ValueError: the shape has fewer than two axes.
+        ValueError: If the shape has fewer than two axes.
 
     >>> import mindgrad as ms
     >>> from mindgrad.common.initializer import Orthogonal, initializer
@@ -251,11 +251,11 @@ class Sparse(Initializer):
     J. Martens, *Deep learning via Hessian-free optimization* (2010), section 5.
 
     Args:
-        sparsity: the share, between 0 and 1.
-        sigma: the standard deviation of the others.
+        sparsity (float): the share, between 0 and 1.
+        sigma (float, optional): the standard deviation of the others. Default: ``0.01``.
 
     Raises:
-        ValueError: ``sparsity`` is not between 0 and 1, or the shape has not two axes.
+        ValueError: If ``sparsity`` is not between 0 and 1, or the shape has not two axes.
 
     >>> from mindgrad.common.initializer import Sparse, initializer
     >>> print((initializer(Sparse(0.5), (4, 3)) == 0).sum(0))

@@ -26,7 +26,7 @@ def _calculate_fan_in_and_fan_out(shape: tuple[int, ...]) -> tuple[int, int]:
     """Fan-in and fan-out: the inputs per output of a weight, and the outputs per input.
 
     Raises:
-        ValueError: the shape has fewer than two axes.
+        ValueError: If the shape has fewer than two axes.
 
     >>> from mindgrad.common.initializer import _calculate_fan_in_and_fan_out
     >>> _calculate_fan_in_and_fan_out((8, 4, 3, 3))
@@ -45,7 +45,7 @@ def _calculate_correct_fan(shape: tuple[int, ...], mode: str) -> int:
     """``fan_in`` or ``fan_out``, whichever ``mode`` names.
 
     Raises:
-        ValueError: ``mode`` is another text.
+        ValueError: If ``mode`` is another text.
     """
     if mode not in ("fan_in", "fan_out"):
         raise ValueError(f"'mode' {mode!r} not supported, please use one of 'fan_in', 'fan_out'.")
@@ -67,11 +67,11 @@ def _calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     (2015), section 2.2.
 
     Args:
-        nonlinearity: linear, identity, sigmoid, tanh, relu, leaky_relu, selu, conv1d, …
-        param: the slope of leaky ReLU, by default 0.01.
+        nonlinearity (str): linear, identity, sigmoid, tanh, relu, leaky_relu, selu, conv1d, …
+        param (float, optional): the slope of leaky ReLU, by default 0.01.
 
     Raises:
-        ValueError: another nonlinearity, or a slope that is no number.
+        ValueError: If the nonlinearity is unknown, or the slope is not a number.
 
     >>> from mindgrad.common.initializer import _calculate_gain
     >>> round(_calculate_gain("leaky_relu", 0.0), 4)
@@ -161,12 +161,12 @@ class TruncatedNormal(Initializer):
     """Normal numbers of which those too far from the mean are drawn again.
 
     Args:
-        sigma: the standard deviation before truncation.
-        mean: the mean before truncation.
-        a, b: the bounds, as distances from ``mean`` in units of ``sigma``.
+        sigma (float, optional): the standard deviation before truncation. Default: ``0.01``.
+        mean (float, optional): the mean before truncation. Default: ``0.0``.
+        a, b (float, optional): the bounds, as distances from ``mean`` in units of ``sigma``.
 
     Raises:
-        ValueError: ``a`` is not below ``b``.
+        ValueError: If ``a`` is not below ``b``.
 
     >>> from mindgrad.common.initializer import TruncatedNormal, initializer
     >>> bool(abs(initializer(TruncatedNormal(0.1), (1000,))).max() <= 0.2)
@@ -254,7 +254,7 @@ class HeUniform(_He):
         nonlinearity: what follows the layer.
 
     Raises:
-        ValueError: an unknown ``mode`` or ``nonlinearity``, or a shape with fewer than two axes.
+        ValueError: If ``mode`` or ``nonlinearity`` is unknown, or the shape has fewer than two axes.
 
     >>> from mindgrad.common.initializer import HeUniform, initializer
     >>> bool(abs(initializer(HeUniform(), (4, 6))).max() <= 1.0)
@@ -287,12 +287,13 @@ class VarianceScaling(Initializer):
     its variance is this too.
 
     Args:
-        scale: the factor, positive.
-        mode: ``"fan_in"``, ``"fan_out"`` or ``"fan_avg"``, their mean.
-        distribution: ``"truncated_normal"``, ``"untruncated_normal"`` or ``"uniform"``.
+        scale (float, optional): the factor, positive. Default: ``1.0``.
+        mode (str, optional): ``"fan_in"``, ``"fan_out"`` or ``"fan_avg"``, their mean. Default: ``"fan_in"``.
+        distribution (str, optional): ``"truncated_normal"``, ``"untruncated_normal"`` or ``"uniform"``.
+            Default: ``"truncated_normal"``.
 
     Raises:
-        ValueError: an argument is none of these, or the shape has fewer than two axes.
+        ValueError: If an argument is none of these, or the shape has fewer than two axes.
 
     >>> from mindgrad.common.initializer import VarianceScaling, initializer
     >>> initializer(VarianceScaling(distribution="uniform"), (4, 6)).shape

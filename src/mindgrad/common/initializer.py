@@ -61,15 +61,14 @@ def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:
         init: an :class:`Initializer`, its name (``"normal"``, ``"xavier_uniform"``, ``"zeros"``, …; case
             and underscores do not matter), a number, or a Tensor, which is given back.
         shape: an int, or a tuple or list of ints; a Tensor needs none.
-        dtype: the element type, floating-point for random values.
+        dtype (DType, optional): the element type, floating-point for random values. Default: ``float32``.
 
     Returns:
         Tensor, its values there at once: ``init_data()`` gives it back.
 
     Raises:
-        TypeError: ``init`` or ``shape`` is nothing of these.
-        ValueError: an unknown name, a negative size, a shape that the values cannot have, or one that
-            is not that of the Tensor.
+        TypeError: If ``init`` or ``shape`` is nothing of these.
+        ValueError: If the name is unknown, a size is negative, or the values cannot have the shape.
 
     >>> import mindgrad as ms
     >>> from mindgrad.common.initializer import initializer

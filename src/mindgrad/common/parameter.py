@@ -270,11 +270,11 @@ class _Buffer(Tensor):
     """A tensor that a Cell registers as a buffer when it is assigned to an attribute: ``register_buffer``.
 
     Args:
-        data: a Tensor.
-        persistent: whether it belongs to the Cell's ``state_dict``.
+        data (Tensor): a Tensor.
+        persistent (bool, optional): whether it belongs to the Cell's ``state_dict``. Default: ``True``.
 
     Raises:
-        TypeError: ``data`` is no Tensor.
+        TypeError: If ``data`` is not a Tensor.
 
     >>> import mindgrad as ms
     >>> from mindgrad.common.parameter import _Buffer

@@ -82,9 +82,9 @@ def state_of(seed: int, operator: str) -> Tensor:
     """The state before the first draw from ``seed``.
 
     Raises:
-        TypeError: ``seed`` is no int.
-        ValueError: it is out of range.
-        CompileError: a function is being compiled.
+        TypeError: If ``seed`` is not an int.
+        ValueError: If it is out of range.
+        CompileError: If a function is being compiled.
     """
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
         raise TypeError(f"The argument 'seed' must be type of int, but got {seed!r}.")
@@ -154,7 +154,7 @@ def restore(generator: Parameter, state: Tensor, setter: str, getter: str) -> No
     """Write the state of a generator.
 
     Raises:
-        TypeError: ``state`` is no tensor that ``getter`` can have given.
+        TypeError: If ``state`` is not a tensor that ``getter`` can have given.
     """
     if not isinstance(state, Tensor) or state.type is not generator.type:
         raise TypeError(

@@ -89,8 +89,8 @@ class COOTensor(_Stored):
         coo_tensor: another one, instead of the three.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not belong together.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If the shapes do not match.
 
     >>> import mindgrad as ms
     >>> from mindgrad import COOTensor, Tensor
@@ -137,7 +137,7 @@ class COOTensor(_Stored):
         """This matrix in compressed row format.
 
         Raises:
-            ValueError: it is no matrix.
+            ValueError: If it is no matrix.
         """
         if self.ndim != 2:
             raise ValueError(f"For 'to_csr', the tensor must be a matrix, but its shape is {self.shape}.")
@@ -150,7 +150,7 @@ class COOTensor(_Stored):
         """This matrix with every index stored once, in order.
 
         Raises:
-            CompileError: the places are not known because a program is being compiled.
+            CompileError: If the places are not known because a program is being compiled.
         """
         places = np.ravel_multi_index(tuple(self.indices.asnumpy().T), self.shape)
         single, inverse = np.unique(places, return_inverse=True)
@@ -163,9 +163,9 @@ class COOTensor(_Stored):
         """The sum of two sparse tensors, without values of a size below ``thresh``.
 
         Raises:
-            TypeError: the other is no COOTensor.
-            ValueError: its shape is another.
-            CompileError: the places are not known because a program is being compiled.
+            TypeError: If the other is no COOTensor.
+            ValueError: If its shape is another.
+            CompileError: If the places are not known because a program is being compiled.
         """
         of_type(other, COOTensor, "add", "other")
         if other.shape != self.shape:
@@ -218,8 +218,8 @@ class CSRTensor(_Stored):
         csr_tensor: another one, instead of the four.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not belong together.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If the shapes do not match.
 
     >>> import mindgrad as ms
     >>> from mindgrad import CSRTensor, Tensor
@@ -299,7 +299,7 @@ class CSRTensor(_Stored):
         """The sums of rows (``axis`` 1), as a column, or of columns (0), as a row.
 
         Raises:
-            ValueError: ``axis`` is another.
+            ValueError: If ``axis`` is another.
         """
         if axis not in (0, 1, -1, -2):
             raise ValueError(f"For 'sum', the 'axis' must be 0 or 1, but got {axis!r}.")
@@ -349,8 +349,8 @@ class RowTensor:
         row_tensor: another one, instead of the three.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not belong together.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If the shapes do not match.
 
     >>> from mindgrad import RowTensor, Tensor
     >>> rows = RowTensor(Tensor([1]), Tensor([[1.0, 2.0]]), (3, 2))

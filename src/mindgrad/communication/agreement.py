@@ -35,9 +35,9 @@ class Agreement:
     """Comparison of this rank's programs with those of the others, and the lists that they agreed upon.
 
     Args:
-        store: the store of the job.
-        order: the record of this rank's calls.
-        timeout: seconds that a rank waits for the others.
+        store (Store): the store of the job.
+        order (CallOrder): the record of this rank's calls.
+        timeout (float, optional): seconds that a rank waits for the others. Default: ``AGREEMENT_SECONDS``.
     """
 
     def __init__(self, store: Store, order: CallOrder, timeout: float = AGREEMENT_SECONDS) -> None:
@@ -48,7 +48,7 @@ class Agreement:
         """Compare a program with those of the other ranks.
 
         Raises:
-            RuntimeError: the collectives are not the same, or a rank did not come, or has ended.
+            RuntimeError: If the collectives are not the same, or a rank did not come, or has ended.
         """
         by_group = self._by_group(graph)
         for ranks in sorted(

@@ -51,7 +51,7 @@ class Board:
     """Values by key, and the ends of processes, for one attempt of a job after the other.
 
     Args:
-        size: the number of processes.
+        size (int): the number of processes.
     """
 
     def __init__(self, size: int) -> None:
@@ -92,7 +92,7 @@ class Board:
         """The value of ``key``, once there is one.
 
         Raises:
-            RuntimeError: there is none within ``timeout`` seconds, or a process has failed meanwhile.
+            RuntimeError: If there is none within ``timeout`` seconds, or a process has failed meanwhile.
         """
         with self._changed:
             attempt = self.attempt
@@ -112,7 +112,7 @@ class Board:
         """The values of all of ``ranks``, in their order, once each of them has called this with its own.
 
         Raises:
-            RuntimeError: some have not come within ``timeout`` seconds, or have ended; the message names
+            RuntimeError: If some have not come within ``timeout`` seconds, or have ended; the message names
                 them.
         """
         with self._changed:

@@ -91,7 +91,7 @@ def number_of(texts: Sequence[str]) -> int:
     """The number of a program, by which it is known on all ranks.
 
     Args:
-        texts: what it sends over a group.
+        texts (list or tuple of str): what it sends over a group.
     """
     digest = hashlib.sha256(json.dumps(list(texts)).encode()).digest()
     return int.from_bytes(digest[:7], "big")
@@ -101,8 +101,8 @@ class CallOrder:
     """The record of this rank's calls, and its comparison with those of other ranks.
 
     Args:
-        store: the store of the job.
-        name: a name that is this session's on all ranks.
+        store (Store): the store of the job.
+        name (str, optional): a name that is this session's on all ranks. Default: ``"calls"``.
     """
 
     def __init__(self, store: Store, name: str = "calls") -> None:
@@ -121,7 +121,8 @@ class CallOrder:
         """A function that notes a call of a program.
 
         Args:
-            programs: for each group over which it sends, the members, its number and its words.
+            programs (list or tuple of tuple of Ranks): for each group over which it sends, the members, its
+                number and its words.
         """
         entries = []
         for ranks, number, title in programs:
@@ -213,9 +214,9 @@ def difference(
     """The calls in which two ranks differ, as a predicate of the first one; empty if they do not.
 
     Args:
-        own, other: their records.
-        histories: of each group the latest calls of the first rank: their counts, hashes and programs.
-        rank, other_rank: the ranks.
+        own, other (Record): their records.
+        histories (dict): of each group the latest calls of the first rank: their counts, hashes and programs.
+        rank, other_rank (int): the ranks.
     """
     shared = [ranks for ranks in {**own.groups, **other.groups} if rank in ranks and other_rank in ranks]
     for ranks in shared:

@@ -33,7 +33,7 @@ def address_of(text: str) -> tuple[str, int]:
     """The host and port of ``"host:port"`` or ``"[IPv6]:port"``.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: If it is neither.
 
     >>> address_of("localhost:1234"), address_of("[::1]:80")
     (('localhost', 1234), ('::1', 80))
@@ -48,7 +48,7 @@ def connected(address: str, secret: bytes, timeout: float) -> Channel:
     """A channel to a process that listens at ``address``.
 
     Raises:
-        OSError: nobody listens there, or nobody with this secret answers within ``timeout`` seconds.
+        OSError: If nobody listens there, or nobody with this secret answers within ``timeout`` seconds.
     """
     return Channel(socket.create_connection(address_of(address), timeout), secret, False, timeout)
 
@@ -58,12 +58,12 @@ class Channel:
 
     Args:
         connection: the connected socket, which the channel closes.
-        secret: what both ends know.
-        is_server: whether this end accepted the connection.
-        timeout: seconds for the beginning.
+        secret (bytes): what both ends know.
+        is_server (bool): whether this end accepted the connection.
+        timeout (float): seconds for the beginning.
 
     Raises:
-        OSError: the other end does not answer in time.
+        OSError: If the other end does not answer in time.
     """
 
     def __init__(self, connection: socket.socket, secret: bytes, is_server: bool, timeout: float) -> None:
@@ -90,7 +90,7 @@ class Channel:
         """Send a header that JSON can express, and byte strings.
 
         Raises:
-            OSError: the connection is broken.
+            OSError: If the connection is broken.
         """
         text = json.dumps([header, [len(content) for content in contents]]).encode()
         message = b"".join([text, *contents])
@@ -103,8 +103,8 @@ class Channel:
         """The next message: its header and byte strings.
 
         Raises:
-            TimeoutError: there is none within ``timeout`` seconds; the channel cannot be used any more.
-            OSError: the connection is broken, or the message is not by somebody with the secret.
+            TimeoutError: If there is none within ``timeout`` seconds; the channel cannot be used any more.
+            OSError: If the connection is broken, or the message is not by somebody with the secret.
         """
         self._socket.settimeout(timeout)
         size, of_text = _PREFIX.unpack(self._read(_PREFIX.size))

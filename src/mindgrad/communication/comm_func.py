@@ -63,14 +63,15 @@ def all_reduce(
     """The tensors of all processes summed, or whatever ``op`` says, on each of them.
 
     Args:
-        tensor: a tensor of any shape, of the same type on all processes.
-        op: one of ``"sum"``, ``"max"``, ``"min"``, ``"prod"``, ``"avg"``.
-        group: the group of processes.
-        async_op: whether to give a handle to wait for.
+        tensor (Tensor): a tensor of any shape, of the same type on all processes.
+        op (str, optional): one of ``"sum"``, ``"max"``, ``"min"``, ``"prod"``, ``"avg"``.
+            Default: ``ReduceOp.SUM``.
+        group (str, optional): the group of processes.
+        async_op (bool, optional): whether to give a handle to wait for. Default: ``False``.
 
     Raises:
-        TypeError: ``tensor`` is no tensor.
-        ValueError: there is no such ``op`` or ``group``.
+        TypeError: If ``tensor`` is not a tensor.
+        ValueError: If there is no such ``op`` or ``group``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_reduce
@@ -118,7 +119,7 @@ def all_to_all_single_with_output_shape(
 
     Args:
         output_shape: the shape of the result, or a tensor of it.
-        tensor: a tensor, divided along its first axis.
+        tensor (Tensor): a tensor, divided along its first axis.
         output_split_sizes, input_split_sizes: the lengths of the parts that come from each process, and of
             those for each; by default equal ones.
         group, async_op: as for :func:`all_reduce`.
@@ -127,8 +128,8 @@ def all_to_all_single_with_output_shape(
         The result, of shape ``()`` if nothing comes, and the handle.
 
     Raises:
-        TypeError: ``tensor`` is no tensor.
-        ValueError: the parts do not fit the tensor, the shape, or those of another process.
+        TypeError: If ``tensor`` is not a tensor.
+        ValueError: If the parts do not match the tensor, the shape, or those of another process.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_to_all_single_with_output_shape
@@ -179,8 +180,8 @@ def all_to_all_with_output_shape(
         group, async_op: as for :func:`all_reduce`.
 
     Raises:
-        TypeError: they are no lists of tensors, or of shapes.
-        ValueError: there is not one for each process, or another process sends other numbers of elements.
+        TypeError: If they are no lists of tensors, or of shapes.
+        ValueError: If there is not one for each process, or another process sends other numbers of elements.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_to_all_with_output_shape
@@ -222,15 +223,15 @@ def all_to_all_v_c(
     """A part of ``input`` for every process, and one from every process, written into ``output``.
 
     Args:
-        output: the tensor that gets the result, of its shape.
+        output (Tensor): the tensor that gets the result, of its shape.
         input: a tensor, divided along its first axis.
         send_count_matrix: how much of the first axis the i-th process of the group sends to the j-th, at
             ``i * size + j``; the same on all processes.
         group, async_op: as for :func:`all_reduce`.
 
     Raises:
-        TypeError: ``output`` or ``input`` is no tensor.
-        ValueError: the counts do not fit the tensors.
+        TypeError: If ``output`` or ``input`` is not a tensor.
+        ValueError: If the counts do not match the tensors.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_to_all_v_c
@@ -299,7 +300,7 @@ def send(tensor: Any, dst: int = 0, group: str = _WORLD, tag: int = 0) -> None:
     """Send a tensor to process ``dst``, which calls :func:`recv`.
 
     Raises:
-        ValueError: ``dst`` is no other process.
+        ValueError: If ``dst`` is no other process.
     """
     collectives.sent(tensor, dst, group)
 
@@ -308,7 +309,7 @@ def recv(tensor: Any, src: int = 0, group: str = _WORLD, tag: int = 0) -> Tensor
     """The tensor that process ``src`` sends, of the shape and element type of ``tensor``.
 
     Raises:
-        ValueError: ``src`` is no other process.
+        ValueError: If ``src`` is no other process.
     """
     return collectives.received(tensor.shape, tensor.dtype, src, group, tensor)
 
@@ -328,15 +329,15 @@ class P2POp:
     """One message of :func:`batch_isend_irecv`.
 
     Args:
-        op: ``"isend"`` or ``"irecv"``, or the function.
-        tensor: what to send, or a tensor of the type to receive.
-        peer: the other process.
-        group: the group of processes.
-        tag: accepted for compatibility.
+        op (str or Callable): ``"isend"`` or ``"irecv"``, or the function.
+        tensor (Tensor or tuple of int): what to send, or a tensor (or shape) of the type to receive.
+        peer (int): the other process.
+        group (str, optional): the group of processes. Default: ``None``.
+        tag (int, optional): accepted for compatibility. Default: ``0``.
         recv_dtype: the element type to receive, where ``tensor`` is a shape.
 
     Raises:
-        ValueError: there is no such ``op``.
+        ValueError: If there is no such ``op``.
     """
 
     def __init__(
@@ -372,8 +373,8 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Any]:
     them wait for each other.
 
     Raises:
-        TypeError: an element is no :class:`P2POp`.
-        ValueError: the groups differ.
+        TypeError: If an element is no :class:`P2POp`.
+        ValueError: If the groups differ.
     """
     for message in p2p_op_list:
         if not isinstance(message, P2POp):

@@ -51,12 +51,12 @@ def members(group: str, caller: str) -> tuple[int, ...]:
     """The numbers of the processes of a group, in its order.
 
     Args:
-        group: its name. With one process each name is a group of it.
-        caller: the function that errors name.
+        group (str): its name. With one process each name is a group of it.
+        caller (str): the function that errors name.
 
     Raises:
-        TypeError: ``group`` is no string.
-        ValueError: there is no such group.
+        TypeError: If ``group`` is not a string.
+        ValueError: If there is no such group.
     """
     of_type(group, str, caller, "group", "a string")
     if group in WORLD_GROUPS:
@@ -75,8 +75,8 @@ def own_position(group: str, caller: str) -> int:
     """The number of this process in a group.
 
     Raises:
-        TypeError, ValueError: as :func:`members`.
-        RuntimeError: this process is not in it.
+        TypeError, ValueError: As :func:`members`.
+        RuntimeError: If this process is not in it.
     """
     ranks = members(group, caller)
     if _world.rank not in ranks:
@@ -91,8 +91,8 @@ def create(group: str, rank_ids: Any) -> None:
     """Make a group of some of the processes.
 
     Raises:
-        TypeError: ``group`` is no string, or ``rank_ids`` no list of integers.
-        ValueError: there are no such processes, one is named twice, or the group exists with others.
+        TypeError: If ``group`` is not a string, or ``rank_ids`` no list of integers.
+        ValueError: If there are no such processes, one is named twice, or the group exists with others.
     """
     of_type(group, str, "create_group", "group", "a string")
     if not isinstance(rank_ids, Sequence | range) or not all(type(rank) is int for rank in rank_ids):
@@ -119,8 +119,8 @@ def destroy(group: str) -> None:
     """Forget a group.
 
     Raises:
-        TypeError: ``group`` is no string.
-        ValueError: there is no such group, or it is that of all processes.
+        TypeError: If ``group`` is not a string.
+        ValueError: If there is no such group, or it is that of all processes.
     """
     members(group, "destroy_group")
     if group in WORLD_GROUPS:

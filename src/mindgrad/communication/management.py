@@ -50,12 +50,13 @@ def init(backend_name: str | None = None) -> None:
     changes nothing.
 
     Args:
-        backend_name: ``"nccl"``, ``"hccl"``, ``"mccl"`` or ``None``; the device decides what it is.
+        backend_name (str, optional): ``"nccl"``, ``"hccl"``, ``"mccl"`` or ``None``; the device decides what
+            it is. Default: ``None``.
 
     Raises:
-        TypeError: ``backend_name`` is no string.
-        RuntimeError: there is no such backend, something has been computed already, the other processes did
-            not come in time, or the environment says that there are some but not where.
+        TypeError: If ``backend_name`` is not a string.
+        RuntimeError: If there is no such backend, something has been computed already, the other processes
+            did not come in time, or the environment says that there are some but not where.
 
     >>> from mindgrad import communication
     >>> communication.init()
@@ -83,7 +84,7 @@ def release() -> None:
     """End communication: wait for the other processes, which call this too, or end.
 
     Raises:
-        RuntimeError: another process has failed.
+        RuntimeError: If another process has failed.
 
     >>> from mindgrad import communication
     >>> communication.release()
@@ -96,9 +97,9 @@ def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """The number of this process in a group: 0 with one process.
 
     Raises:
-        TypeError: ``group`` is no string.
-        ValueError: there is no such group.
-        RuntimeError: this process is not in the group, or ``init`` was not called with several processes.
+        TypeError: If ``group`` is not a string.
+        ValueError: If there is no such group.
+        RuntimeError: If this process is not in the group, or ``init`` was not called with several processes.
 
     >>> from mindgrad import communication
     >>> communication.get_rank()
@@ -158,9 +159,9 @@ def create_group(group: str, rank_ids: Any) -> None:
     """Make a group of processes: with one process only ``[0]``. All its members call this.
 
     Raises:
-        TypeError: ``group`` is no string, or ``rank_ids`` no list of integers.
-        ValueError: there are no such processes, or the group exists with others.
-        RuntimeError: ``init`` was not called with several processes.
+        TypeError: If ``group`` is not a string, or ``rank_ids`` no list of integers.
+        ValueError: If there are no such processes, or the group exists with others.
+        RuntimeError: If ``init`` was not called with several processes.
 
     >>> from mindgrad import communication
     >>> communication.create_group("mine", [0])
@@ -173,8 +174,8 @@ def destroy_group(group: str) -> None:
     """Forget a group.
 
     Raises:
-        TypeError: ``group`` is no string.
-        ValueError: there is no such group, or it is that of all processes.
+        TypeError: If ``group`` is not a string.
+        ValueError: If there is no such group, or it is that of all processes.
 
     >>> from mindgrad import communication
     >>> communication.destroy_group("mine")
@@ -187,8 +188,8 @@ def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
     """The number among all processes of one of a group.
 
     Raises:
-        TypeError: ``group_rank_id`` is no integer; otherwise as :func:`get_group_size`.
-        ValueError: the group has no such number.
+        TypeError: If ``group_rank_id`` is not an integer; otherwise as :func:`get_group_size`.
+        ValueError: If the group has no such number.
 
     >>> from mindgrad import communication
     >>> communication.get_world_rank_from_group_rank("mine", 0)
@@ -211,8 +212,8 @@ def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
     """The number in a group of one of all processes.
 
     Raises:
-        TypeError: ``world_rank_id`` is no integer; otherwise as :func:`get_group_size`.
-        ValueError: this process is not in the group.
+        TypeError: If ``world_rank_id`` is not an integer; otherwise as :func:`get_group_size`.
+        ValueError: If this process is not in the group.
 
     >>> from mindgrad import communication
     >>> communication.get_group_rank_from_world_rank(0, "mine")

@@ -72,7 +72,7 @@ def begin(job: Job) -> None:
     """Start communication with the other processes of a job.
 
     Raises:
-        RuntimeError: they did not come in time; the message names who is missing.
+        RuntimeError: If they did not come in time; the message names who is missing.
     """
     global _session
     if job.cluster or not job.store:
@@ -146,8 +146,8 @@ def failed_with(reason: str, status: int) -> None:
     """Note that this program fails, and tell the others.
 
     Args:
-        reason: what the process did, in words: ``"raised ValueError: …"``.
-        status: the exit status that it will have.
+        reason (str): what the process did, in words: ``"raised ValueError: …"``.
+        status (int): the exit status that it will have.
     """
     session = _session
     if session is None or session.failure:
@@ -161,7 +161,7 @@ def end() -> None:
     """End communication, together with the other processes.
 
     Raises:
-        RuntimeError: another process has failed.
+        RuntimeError: If another process has failed.
     """
     global _session
     session, _session = _session, None

@@ -30,13 +30,13 @@ class StoreServer:
     """Serves a board to other processes.
 
     Args:
-        board: what is served.
-        host: the address to listen on.
-        port: the port; 0 for any.
-        secret: what clients must know.
+        board (Board): what is served.
+        host (str): the address to listen on.
+        port (int): the port; 0 for any.
+        secret (bytes): what clients must know.
 
     Raises:
-        OSError: the port is in use, or the address is not one of this machine.
+        OSError: If the port is in use, or the address is not one of this machine.
     """
 
     def __init__(self, board: Board, host: str, port: int, secret: bytes) -> None:
@@ -129,14 +129,15 @@ class Store:
     """A process's way to the board of its job; safe to use from several threads.
 
     Args:
-        address: ``host:port`` of the server.
-        secret: what both know.
-        rank: the number of this process.
-        size: the number of processes.
-        attempt: how often the job was started again before; -1 for a launcher, which outlives attempts.
+        address (str): ``host:port`` of the server.
+        secret (bytes): what both know.
+        rank (int): the number of this process.
+        size (int): the number of processes.
+        attempt (int, optional): how often the job was started again before; -1 for a launcher, which outlives
+            attempts. Default: ``0``.
 
     Raises:
-        ConnectionError: the store cannot be reached within ``timeout`` seconds.
+        ConnectionError: If the store cannot be reached within ``timeout`` seconds.
     """
 
     def __init__(
@@ -154,7 +155,7 @@ class Store:
         """Open a connection that stays open as long as this process runs: its end is that of ``ranks``.
 
         Args:
-            ranks: this process; or those of a machine, of which its launcher tells.
+            ranks (list or tuple of int): this process; or those of a machine, of which its launcher tells.
             name, machine: the machine, as messages name it, and its number.
         """
         self._lifeline = self._opened(ranks, name, machine)
@@ -171,7 +172,7 @@ class Store:
         """The value of ``key``, once there is one.
 
         Raises:
-            RuntimeError: there is none within ``timeout`` seconds, or a process has failed meanwhile.
+            RuntimeError: If there is none within ``timeout`` seconds, or a process has failed meanwhile.
         """
         return self._request(["get", key, timeout], [], timeout)[1][0]
 
@@ -179,7 +180,7 @@ class Store:
         """The values of all of ``ranks``, in their order, once each of them has called this with its own.
 
         Raises:
-            RuntimeError: some have not come within ``timeout`` seconds, or have ended; the message names
+            RuntimeError: If some have not come within ``timeout`` seconds, or have ended; the message names
                 them.
         """
         round_number = self._rounds[key] = self._rounds.get(key, -1) + 1

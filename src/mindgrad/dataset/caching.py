@@ -11,13 +11,13 @@ class DatasetCache:
     """A cache that ``cache=`` of sources and of ``map`` accepts; every pass computes its rows anew.
 
     Args:
-        session_id: the number of a session of MindSpore's cache server.
-        size: its size in MiB; 0 for no limit.
-        spilling: whether rows that do not fit go to the disk.
-        hostname: the host of the server.
-        port: its port.
-        num_connections: the number of connections.
-        prefetch_size: how many rows are read ahead.
+        session_id (int): the number of a session of MindSpore's cache server.
+        size (int, optional): its size in MiB; 0 for no limit. Default: ``0``.
+        spilling (bool, optional): whether rows that do not fit go to the disk. Default: ``False``.
+        hostname (str, optional): the host of the server. Default: ``None``.
+        port (int, optional): its port. Default: ``None``.
+        num_connections (int, optional): the number of connections. Default: ``None``.
+        prefetch_size (int, optional): how many rows are read ahead. Default: ``None``.
 
     >>> from mindgrad import dataset as ds
     >>> cache = ds.DatasetCache(session_id=1)
@@ -43,7 +43,7 @@ class DatasetCache:
         """Refused: there is no cache server.
 
         Raises:
-            NotImplementedError: always.
+            NotImplementedError: Always.
         """
         raise NotImplementedError(
             "there is no cache server, and so no statistics of it; keep rows in memory with "

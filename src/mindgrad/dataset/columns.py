@@ -14,8 +14,8 @@ def names_of(columns: Any, method: str, argument: str) -> list[str]:
     """One name or several as a list.
 
     Raises:
-        TypeError: it is neither a string nor a list or tuple of strings.
-        ValueError: it is empty, or a name stands twice in it.
+        TypeError: If it is neither a string nor a list or tuple of strings.
+        ValueError: If it is empty, or a name occurs twice in it.
     """
     names = [columns] if isinstance(columns, str) else columns
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
@@ -33,7 +33,7 @@ def places_of(columns: Any, among: Sequence[str], where: str, method: str, argum
     """The numbers of the named columns.
 
     Raises:
-        ValueError: the dataset ``where`` has no such column.
+        ValueError: If the dataset ``where`` has no such column.
     """
     names = names_of(columns, method, argument)
     unknown = [name for name in names if name not in among]
@@ -69,7 +69,7 @@ def part_sizes(sizes: Any, total: int) -> list[int]:
     Fractions are rounded, and the first part that is large enough takes what is then missing or too much.
 
     Raises:
-        ValueError: together they are not all rows, or a part would be empty.
+        ValueError: If together they are not all rows, or a part would be empty.
     """
     if not isinstance(sizes, (list, tuple)) or not sizes:
         raise ValueError(

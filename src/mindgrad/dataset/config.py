@@ -65,8 +65,8 @@ def set_seed(seed: int) -> None:
     """Draw all orders and samples of datasets from ``seed``; ``mindgrad.set_seed`` sets this seed too.
 
     Raises:
-        TypeError: ``seed`` is no int.
-        ValueError: it is negative or above 2³² − 1.
+        TypeError: If ``seed`` is not an int.
+        ValueError: If it is negative or above 2³² − 1.
     """
     global _seed, _set_at, _times
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):

@@ -63,16 +63,16 @@ def sampler_of_files(
     """The sampler of a source of several files.
 
     Args:
-        name: what errors name.
-        shuffle: a truth value, None for true, or a :class:`Shuffle`.
-        num_samples: how many rows at most.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them is read.
-        lengths: the rows of each file.
+        name (str): what errors name.
+        shuffle (bool or Shuffle): a truth value, None for true, or a :class:`Shuffle`.
+        num_samples (int): how many rows at most.
+        num_shards (int): into how many parts the rows are divided.
+        shard_id (int): which of them is read.
+        lengths (list or tuple of int): the rows of each file.
 
     Raises:
-        TypeError: ``shuffle`` is something else.
-        ValueError: one of ``num_shards`` and ``shard_id`` is given without the other.
+        TypeError: If ``shuffle`` is something else.
+        ValueError: If one of ``num_shards`` and ``shard_id`` is given without the other.
     """
     if not isinstance(shuffle, (bool, Shuffle, type(None))):
         raise TypeError(f"For '{name}', 'shuffle' must be a bool or a Shuffle, but got {shuffle!r}.")
@@ -90,8 +90,8 @@ def file_list(files: Any, name: str) -> list[str]:
     """One path or several as a list, checked to be files.
 
     Raises:
-        TypeError: it is neither.
-        ValueError: a file does not exist, or there is none.
+        TypeError: If it is neither.
+        ValueError: If a file does not exist, or there is none.
     """
     paths = list(files) if isinstance(files, (list, tuple)) else [files]
     if not paths:

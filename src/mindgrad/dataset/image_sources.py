@@ -126,7 +126,7 @@ class MnistDataset(_FileDataset):
     Columns: ``image`` of shape (28, 28, 1) of uint8, ``label`` of uint32.
 
     Raises:
-        ValueError: a file is missing or is none of MNIST.
+        ValueError: If a file is missing or is none of MNIST.
 
     >>> from mindgrad import dataset as ds
     >>> ds.MnistDataset("data")
@@ -196,7 +196,7 @@ class Cifar10Dataset(_FileDataset):
     Columns: ``image`` of shape (32, 32, 3) of uint8, ``label`` of uint32.
 
     Raises:
-        ValueError: a file is missing or is none of CIFAR-10.
+        ValueError: If a file is missing or is none of CIFAR-10.
     """
 
     _parts = {"train": [f"data_batch_{i}.bin" for i in range(1, 6)], "test": ["test_batch.bin"]}
@@ -270,14 +270,14 @@ class ImageFolderDataset(_FileDataset):
     ``label`` of int32.
 
     Args:
-        dataset_dir: the folder of the folders.
-        extensions: the extensions of the files that are read, in small letters with their point; those of
-            common image formats by default.
-        class_indexing: the labels, from names of folders; other folders are left out. By default 0, 1, … in
-            the order of the names.
+        dataset_dir (str or PathLike): the folder of the folders.
+        extensions (list or tuple of str, optional): the extensions of the files that are read, in small
+            letters with their point; those of common image formats by default.
+        class_indexing (dict, optional): the labels, from names of folders; other folders are left out. By
+            default 0, 1, … in the order of the names.
 
     Raises:
-        ValueError: there is no such folder, or no file in it.
+        ValueError: If there is no such folder, or no file in it.
 
     >>> import pathlib, tempfile
     >>> import numpy as np
@@ -352,11 +352,13 @@ class CelebADataset(_FileDataset):
     of shape (40,) of uint32, 1 where the face has the attribute.
 
     Args:
-        usage: ``"train"``, ``"valid"`` or ``"test"``, as in ``list_eval_partition.txt``, or ``"all"``.
-        extensions: the extensions of the files that are read; all by default.
+        usage (str, optional): ``"train"``, ``"valid"`` or ``"test"``, as in ``list_eval_partition.txt``, or
+            ``"all"``. Default: ``"all"``.
+        extensions (list or tuple of str, optional): the extensions of the files that are read; all by
+            default.
 
     Raises:
-        ValueError: a file is missing.
+        ValueError: If a file is missing.
     """
 
     def __init__(

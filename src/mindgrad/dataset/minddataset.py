@@ -46,16 +46,17 @@ class MindDataset(GeneratorDataset):
     arrays of uint8 of one axis.
 
     Args:
-        dataset_files: a file, which stands for all that were written with it, or a list of files.
-        columns_list: the fields that are read.
-        shuffle: a truth value or a :class:`Shuffle`.
-        padded_sample: a row, from names to values, that is added.
-        num_padded: how often it is added.
+        dataset_files (str, PathLike, or list of these): a file, which stands for all that were written with
+            it, or a list of files.
+        columns_list (list or tuple of str, optional): the fields that are read. Default: ``None``.
+        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``None``.
+        padded_sample (dict, optional): a row, from names to values, that is added. Default: ``None``.
+        num_padded (int, optional): how often it is added. Default: ``None``.
 
     Raises:
-        PathNotExistsError: a file is missing.
-        MRMOpenError: a file is no MindRecord file.
-        RuntimeError: there is no such field.
+        PathNotExistsError: If a file is missing.
+        MRMOpenError: If a file is not a MindRecord file.
+        RuntimeError: If there is no such field.
 
     >>> import tempfile
     >>> import numpy as np
@@ -113,7 +114,7 @@ class PaddedDataset(GeneratorDataset):
     """Rows that are given, to be joined to a dataset that has too few: ``data + PaddedDataset(rows)``.
 
     Args:
-        padded_samples: dicts from names of columns to values.
+        padded_samples (list or tuple of dict): dicts from names of columns to values.
 
     >>> from mindgrad import dataset as ds
     >>> import numpy as np

@@ -38,7 +38,7 @@ def from_array(array: np.ndarray, name: str) -> Any:
     """An array of shape (H, W) or (H, W, C) as an image of Pillow.
 
     Raises:
-        TypeError: it has another shape, or an element type that such images do not have.
+        TypeError: If it has a different shape, or an element type that such images do not have.
     """
     image = package(f"'{name}'")
     if array.ndim == 3 and array.shape[2] == 1:
@@ -61,11 +61,12 @@ def decoded(data: Any, name: str, mode: str | None = "RGB") -> Any:
 
     Args:
         data: the bytes.
-        name: what errors name.
-        mode: Pillow's name of the colours to convert to; None for those of the file.
+        name (str): what errors name.
+        mode (str, optional): Pillow's name of the colours to convert to; None for those of the file.
+            Default: ``"RGB"``.
 
     Raises:
-        RuntimeError: they are no image.
+        RuntimeError: If they are no image.
     """
     image = package(f"'{name}'")
     try:

@@ -86,19 +86,25 @@ class Dataset(Readable):
         """Every ``batch_size`` rows as one, stacked along a new first axis.
 
         Args:
-            batch_size: how many rows, or a function that takes a BatchInfo and says it for each batch.
-            drop_remainder: whether the last rows are left out if they are fewer.
-            num_parallel_workers: more than 1 has no effect, of which one warning tells.
-            per_batch_map: takes a list of arrays for each of ``input_columns``, and a BatchInfo; gives a
-                tuple with a list of arrays, or an array, for each of ``output_columns``.
-            input_columns: what it takes; all columns by default.
-            output_columns: names of what it gives; ``input_columns`` by default.
-            column_order: the columns that are left, in their order.
+            batch_size (int or Callable): how many rows, or a function that takes a BatchInfo and says it for
+                each batch.
+            drop_remainder (bool, optional): whether the last rows are left out if they are fewer.
+                Default: ``False``.
+            num_parallel_workers (int, optional): more than 1 has no effect, of which one warning tells.
+                Default: ``None``.
+            per_batch_map (Callable, optional): takes a list of arrays for each of ``input_columns``, and a
+                BatchInfo; gives a tuple with a list of arrays, or an array, for each of ``output_columns``.
+                Default: ``None``.
+            input_columns (str or list of str, optional): what it takes; all columns by default.
+            output_columns (str or list of str, optional): names of what it gives; ``input_columns`` by
+                default.
+            column_order (list of str, optional): the columns that are left, in their order.
+                Default: ``None``.
             pad_info: not supported; pad in ``per_batch_map``.
 
         Raises:
-            TypeError: ``batch_size`` is neither an int nor callable.
-            ValueError: it is below 1; when iterating: rows differ in shape or element type.
+            TypeError: If ``batch_size`` is neither an int nor callable.
+            ValueError: If it is below 1; when iterating: rows differ in shape or element type.
 
         >>> from mindgrad import dataset as ds
         >>> print([x.shape for x, in ds.NumpySlicesDataset([1, 2, 3]).batch(2)])
@@ -159,15 +165,19 @@ class Dataset(Readable):
         Args:
             operations: a function, or a list of functions, each of which takes what the one before gave. It
                 takes one array for each column and gives an array, number or Tensor, or a tuple of them.
-            input_columns: what the first one takes; the first column by default.
-            output_columns: names of what the last one gives; those of ``input_columns`` by default. As many
-                as ``input_columns`` take their places; otherwise they stand before the other columns.
-            column_order: the columns that are left, in their order.
-            num_parallel_workers: more than 1 has no effect, of which one warning tells.
+            input_columns (str or list of str, optional): what the first one takes; the first column by
+                default.
+            output_columns (str or list of str, optional): names of what the last one gives; those of
+                ``input_columns`` by default. As many as ``input_columns`` take their places; otherwise they
+                stand before the other columns.
+            column_order (list of str, optional): the columns that are left, in their order.
+                Default: ``None``.
+            num_parallel_workers (int, optional): more than 1 has no effect, of which one warning tells.
+                Default: ``None``.
 
         Raises:
-            RuntimeError: when iterating: a function raised, with its own error as the cause.
-            ValueError: a column is not there; when iterating: the numbers of values and columns differ.
+            RuntimeError: During iteration, if a function raised, with its own error as the cause.
+            ValueError: If a column is not there; when iterating: the numbers of values and columns differ.
 
         >>> from mindgrad import dataset as ds
         >>> data = ds.NumpySlicesDataset({"x": [1.0, 2.0]}, shuffle=False).map(lambda x: 10 * x, "x")
@@ -207,9 +217,10 @@ class Dataset(Readable):
         """The rows for which ``predicate`` is true.
 
         Args:
-            predicate: takes one array for each of ``input_columns`` and gives a truth value.
-            input_columns: what it takes; all columns by default.
-            num_parallel_workers: more than 1 has no effect, of which one warning tells.
+            predicate (Callable): takes one array for each of ``input_columns`` and gives a truth value.
+            input_columns (str or list of str, optional): what it takes; all columns by default.
+            num_parallel_workers (int, optional): more than 1 has no effect, of which one warning tells.
+                Default: ``None``.
         """
         note_workers(num_parallel_workers)
         if not callable(predicate):
@@ -224,8 +235,8 @@ class Dataset(Readable):
         """The rows in a random order, another one in every pass.
 
         Args:
-            buffer_size: from how many of the next rows each one is chosen; at least 2. The number of rows
-                makes every order equally likely.
+            buffer_size (int): from how many of the next rows each one is chosen; at least 2. The number of
+                rows makes every order equally likely.
         """
         number = whole_number(buffer_size, "shuffle", "buffer_size", 2)
         random, before = RandomStep(self._step.depth + 1), self._step.begin
@@ -297,9 +308,9 @@ class Dataset(Readable):
         A row is read when it is asked for, so that it sees what the callback did before.
 
         Args:
-            condition_name: a name for ``sync_update``.
-            num_batch: accepted for compatibility.
-            callback: takes the ``data`` of ``sync_update``.
+            condition_name (str): a name for ``sync_update``.
+            num_batch (int, optional): accepted for compatibility. Default: ``1``.
+            callback (Callable, optional): takes the ``data`` of ``sync_update``. Default: ``None``.
         """
         conditions = {**self._step.conditions, condition_name: callback}
         return self._then("sync_wait", self._step.begin, conditions=conditions)
@@ -308,8 +319,8 @@ class Dataset(Readable):
         """Columns under other names.
 
         Args:
-            input_columns: one name or several.
-            output_columns: as many new names.
+            input_columns (str or list of str): one name or several.
+            output_columns (str or list of str): as many new names.
         """
         places = self._places(input_columns, "rename", "input_columns")
         names = names_of(output_columns, "rename", "output_columns")
@@ -327,7 +338,7 @@ class Dataset(Readable):
         """The columns of this and other datasets side by side, to the end of the shortest.
 
         Args:
-            datasets: one Dataset, or a tuple or list of them.
+            datasets (Dataset, tuple, or list of Dataset): one Dataset, or a tuple or list of them.
         """
         return zip((self, *_several(datasets, "zip")))
 
@@ -335,7 +346,7 @@ class Dataset(Readable):
         """The rows of this dataset, then those of others with the same columns.
 
         Args:
-            datasets: one Dataset, or a list or tuple of them.
+            datasets (Dataset, tuple, or list of Dataset): one Dataset, or a list or tuple of them.
         """
         all_ = (self, *_several(datasets, "concat"))
         for dataset in all_:
@@ -362,11 +373,13 @@ class Dataset(Readable):
         """Parts without common rows, the same ones in every pass.
 
         Args:
-            sizes: how many rows each part has, or which fractions; together they are all rows.
-            randomize: whether rows are assigned to the parts at random instead of in order.
+            sizes (list or tuple of int or list or tuple of float): how many rows each part has, or which
+                fractions; together they are all rows.
+            randomize (bool, optional): whether rows are assigned to the parts at random instead of in order.
+                Default: ``True``.
 
         Raises:
-            ValueError: together they are not all rows, or a part would be empty.
+            ValueError: If together they are not all rows, or a part would be empty.
 
         >>> from mindgrad import dataset as ds
         >>> train, test = ds.NumpySlicesDataset(list(range(10))).split([0.8, 0.2])
@@ -396,7 +409,7 @@ def zip(datasets: Sequence[Dataset]) -> Dataset:
     """The columns of several datasets side by side, to the end of the shortest.
 
     Args:
-        datasets: a tuple or list of Datasets, all columns with different names.
+        datasets (list or tuple of Dataset): a tuple or list of Datasets, all columns with different names.
 
     >>> from mindgrad import dataset as ds
     >>> x = ds.NumpySlicesDataset({"x": [1, 2, 3]}, shuffle=False)

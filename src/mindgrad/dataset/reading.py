@@ -82,9 +82,11 @@ class Readable:
         """An iterator that gives rows as dicts from names of columns.
 
         Args:
-            num_epochs: how many passes it can be iterated; −1 for any number.
-            output_numpy: whether columns are NumPy arrays instead of Tensors.
-            do_copy: accepted for compatibility; every row is a copy.
+            num_epochs (int, optional): how many passes it can be iterated; −1 for any number.
+                Default: ``-1``.
+            output_numpy (bool, optional): whether columns are NumPy arrays instead of Tensors.
+                Default: ``False``.
+            do_copy (bool, optional): accepted for compatibility; every row is a copy. Default: ``False``.
 
         >>> from mindgrad import dataset as ds
         >>> for row in ds.NumpySlicesDataset({"x": [1.0, 2.0]}, shuffle=False).create_dict_iterator():
@@ -104,10 +106,12 @@ class Readable:
         """An iterator that gives rows as lists of columns.
 
         Args:
-            columns: which columns, in this order; all by default.
-            num_epochs: how many passes it can be iterated; −1 for any number.
-            output_numpy: whether columns are NumPy arrays instead of Tensors.
-            do_copy: accepted for compatibility; every row is a copy.
+            columns (list or tuple of str, optional): which columns, in this order; all by default.
+            num_epochs (int, optional): how many passes it can be iterated; −1 for any number.
+                Default: ``-1``.
+            output_numpy (bool, optional): whether columns are NumPy arrays instead of Tensors.
+                Default: ``False``.
+            do_copy (bool, optional): accepted for compatibility; every row is a copy. Default: ``False``.
         """
         begin = self._begin_pass
         if columns is not None:
@@ -171,12 +175,13 @@ class Readable:
         """Calls the ``callback`` of ``sync_wait``.
 
         Args:
-            condition_name: the name given there.
-            num_batch: accepted for compatibility; rows are read when they are asked for.
+            condition_name (str): the name given there.
+            num_batch (int, optional): accepted for compatibility; rows are read when they are asked for.
+                Default: ``None``.
             data: the argument of the callback.
 
         Raises:
-            ValueError: there is no such name.
+            ValueError: If there is no such name.
         """
         if condition_name not in self._step.conditions:
             raise ValueError(
@@ -194,13 +199,13 @@ class Readable:
         Float32.
 
         Args:
-            file_name: the file; several are told apart by a number at the end.
-            num_files: the number of files.
-            file_type: ``"mindrecord"``.
+            file_name (str): the file; several are told apart by a number at the end.
+            num_files (int, optional): the number of files. Default: ``1``.
+            file_type (str, optional): ``"mindrecord"``. Default: ``"mindrecord"``.
 
         Raises:
-            ValueError: ``file_type`` is something else, or there are no rows.
-            TypeError: a column has another element type.
+            ValueError: If ``file_type`` is something else, or there are no rows.
+            TypeError: If a column has a different element type.
         """
         if file_type != "mindrecord":
             raise ValueError(f"For 'save', 'file_type' must be 'mindrecord', but got {file_type!r}.")

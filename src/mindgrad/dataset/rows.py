@@ -46,7 +46,7 @@ def array_of(value: Any, subject: str) -> np.ndarray:
     """A value of a user's as an array of numbers, truth values or text.
 
     Raises:
-        TypeError: it is none; the message starts with ``subject``.
+        TypeError: If it is none; the message starts with ``subject``.
     """
     if isinstance(value, Tensor):
         return value.asnumpy()
@@ -71,7 +71,7 @@ def element_of(value: Any, subject: str) -> np.ndarray:
     """A value of a user's as an element of a row: an array, or a dictionary in a box.
 
     Raises:
-        TypeError: it is neither; the message starts with ``subject``.
+        TypeError: If it is neither; the message starts with ``subject``.
     """
     return boxed(value) if isinstance(value, dict) else array_of(value, subject)
 
@@ -208,13 +208,14 @@ def batched(
     """Every ``size`` rows as one, stacked along a new first axis.
 
     Args:
-        rows: the rows.
-        columns: the names of their columns.
-        size: how many rows, or a function that says it for each batch.
-        drop_remainder: whether the last rows are left out if they are fewer.
-        epoch: the number of the pass.
-        where: the name of the dataset.
-        collate: makes the batch of lists of arrays, one list for each column.
+        rows (iterable of Row): the rows.
+        columns (list or tuple of str): the names of their columns.
+        size (int or Callable): how many rows, or a function that says it for each batch.
+        drop_remainder (bool): whether the last rows are left out if they are fewer.
+        epoch (int): the number of the pass.
+        where (str): the name of the dataset.
+        collate (Callable, optional): makes the batch of lists of arrays, one list for each column.
+            Default: ``None``.
     """
     source = iter(rows)
     for number in itertools.count():
@@ -244,7 +245,7 @@ def stack(arrays: list[np.ndarray], column: str, number: int, where: str) -> np.
     """The arrays of one column as one array.
 
     Raises:
-        ValueError: they differ in shape or element type.
+        ValueError: If they differ in shape or element type.
     """
     first = arrays[0]
     if all(map(is_boxed, arrays)):
@@ -269,7 +270,7 @@ def _stacked(elements: list[dict[Any, Any]], column: str, number: int, where: st
     """The values of dictionaries with the same names, stacked for each name.
 
     Raises:
-        ValueError: the names differ, or the values cannot be stacked.
+        ValueError: If the names differ, or the values cannot be stacked.
     """
     names = list(elements[0])
     if any(set(element) != set(names) for element in elements):

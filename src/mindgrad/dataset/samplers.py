@@ -19,7 +19,7 @@ class Sampler:
     """The base of samplers of your own: ``__iter__`` gives the indices of one pass.
 
     Args:
-        num_samples: how many of them are taken; all by default.
+        num_samples (int, optional): how many of them are taken; all by default.
 
     >>> from mindgrad import dataset as ds
     >>> class Backwards(ds.Sampler):
@@ -71,8 +71,8 @@ class SequentialSampler(Sampler):
     """The rows in order.
 
     Args:
-        start_index: the first one.
-        num_samples: how many; to the end by default.
+        start_index (int, optional): the first one. Default: ``None``.
+        num_samples (int, optional): how many; to the end by default.
     """
 
     def __init__(self, start_index: int | None = None, num_samples: int | None = None) -> None:
@@ -97,8 +97,8 @@ class RandomSampler(Sampler):
     """The rows in another random order in every pass.
 
     Args:
-        replacement: whether a row may come again before all have come.
-        num_samples: how many; as many as there are by default.
+        replacement (bool, optional): whether a row may come again before all have come. Default: ``False``.
+        num_samples (int, optional): how many; as many as there are by default.
     """
 
     def __init__(self, replacement: bool = False, num_samples: int | None = None) -> None:
@@ -125,8 +125,8 @@ class SubsetSampler(Sampler):
     """The given rows in the given order.
 
     Args:
-        indices: their indices.
-        num_samples: how many of them; all by default.
+        indices (iterable of int or int): their indices.
+        num_samples (int, optional): how many of them; all by default.
     """
 
     def __init__(self, indices: Iterable[int] | int, num_samples: int | None = None) -> None:
@@ -160,9 +160,9 @@ class WeightedRandomSampler(Sampler):
     """Random rows, each with its own probability.
 
     Args:
-        weights: a weight for each row, none negative and not all zero.
-        num_samples: how many; as many as there are weights by default.
-        replacement: whether a row may come again.
+        weights (list or tuple of float): a weight for each row, none negative and not all zero.
+        num_samples (int, optional): how many; as many as there are weights by default.
+        replacement (bool, optional): whether a row may come again. Default: ``True``.
     """
 
     def __init__(
@@ -202,11 +202,12 @@ class DistributedSampler(Sampler):
     """Every ``num_shards``-th row from ``shard_id`` on; short shards begin again at the first rows.
 
     Args:
-        num_shards: the number of shards.
-        shard_id: which one, from 0.
-        shuffle: whether the rows are shuffled before; all shards shuffle alike if a seed is set.
-        num_samples: how many rows; the whole shard by default.
-        offset: which shard the first row goes to; −1 is 0.
+        num_shards (int): the number of shards.
+        shard_id (int): which one, from 0.
+        shuffle (bool, optional): whether the rows are shuffled before; all shards shuffle alike if a seed is
+            set. Default: ``True``.
+        num_samples (int, optional): how many rows; the whole shard by default.
+        offset (int, optional): which shard the first row goes to; −1 is 0. Default: ``-1``.
     """
 
     def __init__(
@@ -249,15 +250,16 @@ class PKSampler(Sampler):
     """The classes in order, and of each as many rows as are asked for, drawn with replacement.
 
     Args:
-        num_val: the number of rows of each class.
-        num_class: not supported; all classes are read.
-        shuffle: whether the classes come in another random order in every pass.
-        class_column: the column of the classes.
-        num_samples: how many rows; all by default.
+        num_val (int): the number of rows of each class.
+        num_class (int, optional): not supported; all classes are read. Default: ``None``.
+        shuffle (bool, optional): whether the classes come in another random order in every pass.
+            Default: ``False``.
+        class_column (str, optional): the column of the classes. Default: ``"label"``.
+        num_samples (int, optional): how many rows; all by default.
 
     Raises:
-        NotImplementedError: ``num_class`` is given.
-        TypeError: when a dataset is made: its source has no classes; those of image files have them.
+        NotImplementedError: If ``num_class`` is given.
+        TypeError: If when a dataset is made: its source has no classes; those of image files have them.
 
     >>> from mindgrad import dataset as ds
     >>> ds.PKSampler(2).with_classes([1, 0, 1, 0]).count(4)
@@ -319,8 +321,8 @@ class IterSampler(Sampler):
     """The indices of an iterable, read again in every pass.
 
     Args:
-        sampler: the iterable.
-        num_samples: how many; all by default.
+        sampler (iterable of int): the iterable.
+        num_samples (int, optional): how many; all by default.
     """
 
     def __init__(self, sampler: Iterable[int], num_samples: int | None = None) -> None:

@@ -19,11 +19,12 @@ class Schema:
     """Columns with their element types and shapes.
 
     Args:
-        schema_file: a file in JSON, ``{"columns": {name: {"type": ..., "shape": [...]}}}``, or with a list of
-            columns that have a ``"name"``.
+        schema_file (str or PathLike, optional): a file in JSON,
+            ``{"columns": {name: {"type": ..., "shape": [...]}}}``, or with a list of columns that have a
+            ``"name"``. Default: ``None``.
 
     Raises:
-        RuntimeError: the file has no columns.
+        RuntimeError: If the file has no columns.
 
     >>> from mindgrad import dataset as ds
     >>> schema = ds.Schema()
@@ -43,13 +44,13 @@ class Schema:
         """One more column.
 
         Args:
-            name: its name.
+            name (str): its name.
             de_type: its element type: MindSpore's, NumPy's or a name; ``"string"`` for text.
-            shape: its shape, −1 for any length; the one of the data by default.
+            shape (list of int, optional): its shape, −1 for any length; the one of the data by default.
 
         Raises:
-            ValueError: there is a column with this name.
-            TypeError: there is no such element type.
+            ValueError: If there is a column with this name.
+            TypeError: If there is no such element type.
         """
         if any(column["name"] == name for column in self.columns):
             raise ValueError(f"For 'add_column', there is a column '{name}' already.")

@@ -32,21 +32,21 @@ from mindgrad.ops.arguments import whole_number
 
 __all__ = ["GeneratorDataset", "NumpySlicesDataset"]
 
-#: what sources of rows have in common in their documentation
+#: the arguments that all sources share
 documented_source = SharedSections("""
     Args:
-        dataset_dir: the folder of the files.
-        dataset_files: one file or several.
-        usage: ``"train"``, ``"test"`` or ``"all"``, which is the default: those whose files are there.
-        num_samples: how many rows at most.
-        num_parallel_workers: accepted for compatibility.
-        shuffle: whether each pass has another random order; true by default.
-        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
-        decode: whether the images are decoded, for which Pillow is needed.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
-        cache: accepted for compatibility.
-        decrypt: a function from the name of a file to its bytes.
+        dataset_dir (str or PathLike): folder of the files.
+        dataset_files (str, PathLike, or list of these): one file or several.
+        usage (str): ``"train"``, ``"test"``, or ``"all"``. ``None``: the parts whose files exist.
+        num_samples (int): maximum number of samples. ``None``: all.
+        num_parallel_workers (int): accepted for compatibility.
+        shuffle (bool): whether each pass has a different random order. ``None``: ``True``.
+        sampler (Sampler or iterable): samples to read, in order: a :class:`Sampler` or a list of indices.
+        decode (bool): whether to decode the images, which requires Pillow.
+        num_shards (int): number of parts into which the samples are divided.
+        shard_id (int): part that this dataset reads.
+        cache (DatasetCache): accepted for compatibility.
+        decrypt (Callable): function from the name of a file to its bytes.
 """)
 
 
@@ -58,26 +58,30 @@ class GeneratorDataset(Dataset):
             object with ``__getitem__`` and ``__len__``, which can be read at any place. Each item is one row:
             a tuple, list or iterator of one value (array, number, text, Tensor) for each column; of one
             column also the value itself. An iterator that can be read once only is kept in memory.
-        column_names: the name of each column, or of the only one.
-        column_types: the element types, only to check those of the rows against.
-        schema: not supported; name the columns instead.
-        num_samples: how many rows at most.
-        num_parallel_workers: more than 1 has no effect, of which one warning tells: the calling thread makes
-            the rows.
-        shuffle: whether each pass has another random order. By default sources that can be read at any place
-            are shuffled, others not; those are read as a whole to be shuffled.
-        sampler: which rows, in which order: a :class:`Sampler` or a list of indices.
-        num_shards: into how many parts the rows are divided.
-        shard_id: which of them this dataset has.
-        python_multiprocessing: accepted for compatibility.
+        column_names (str or list or tuple of str, optional): the name of each column, or of the only one.
+            Default: ``None``.
+        column_types (list or tuple, optional): the element types, only to check those of the rows against.
+            Default: ``None``.
+        schema (Schema, optional): not supported; name the columns instead. Default: ``None``.
+        num_samples (int, optional): how many rows at most. Default: ``None``.
+        num_parallel_workers (int, optional): more than 1 has no effect, of which one warning tells: the
+            calling thread makes the rows. Default: ``1``.
+        shuffle (bool, optional): whether each pass has another random order. By default sources that can be
+            read at any place are shuffled, others not; those are read as a whole to be shuffled.
+        sampler (Sampler or iterable, optional): which rows, in which order: a :class:`Sampler` or a list of
+            indices. Default: ``None``.
+        num_shards (int, optional): into how many parts the rows are divided. Default: ``None``.
+        shard_id (int, optional): which of them this dataset has. Default: ``None``.
+        python_multiprocessing (bool, optional): accepted for compatibility. Default: ``True``.
         max_rowsize: accepted for compatibility.
         batch_sampler: not supported; use ``batch``.
         collate_fn: not supported; use ``batch(per_batch_map=...)``.
 
     Raises:
-        TypeError: ``source`` is none of these; when iterating: a value is no array.
-        ValueError: arguments contradict each other; when iterating: a row has not one value for each column.
-        RuntimeError: when iterating: the source raised, with its own error as the cause.
+        TypeError: If ``source`` is none of these; when iterating: a value is not an array.
+        ValueError: If arguments contradict each other; when iterating: a row has not one value for each
+            column.
+        RuntimeError: During iteration, if the source raised, with its own error as the cause.
 
     >>> from mindgrad import dataset as ds
     >>> def squares():
@@ -233,11 +237,12 @@ class NumpySlicesDataset(GeneratorDataset):
     Args:
         data: an array or list (one column), a tuple of them (one column each), or a dict from names to them.
             All have the same length.
-        column_names: the names; by default those of the dict, or ``column_0``, ``column_1``, …
+        column_names (str or list or tuple of str, optional): the names; by default those of the dict, or
+            ``column_0``, ``column_1``, …
 
     Raises:
-        TypeError: a column is no array of numbers, truth values or text.
-        ValueError: there are no rows, columns differ in length, or there are not as many names as columns.
+        TypeError: If a column is not an array of numbers, truth values or text.
+        ValueError: If there are no rows, columns differ in length, or there are not as many names as columns.
 
     >>> import numpy as np
     >>> from mindgrad import dataset as ds

@@ -55,7 +55,7 @@ class TextFileDataset(_LinesDataset):
     Column: ``text``.
 
     Args:
-        shuffle: a truth value or a :class:`Shuffle`.
+        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``Shuffle.GLOBAL``.
 
     >>> import pathlib, tempfile
     >>> from mindgrad import dataset as ds
@@ -86,14 +86,15 @@ class CSVDataset(_LinesDataset):
     r"""The rows of CSV files.
 
     Args:
-        field_delim: the character between two fields.
-        column_defaults: for each column a value of its type, int (Int32), float (Float32) or str, which empty
-            fields have; by default all columns are text.
-        column_names: the names; by default those in the first row of each file.
-        shuffle: a truth value or a :class:`Shuffle`.
+        field_delim (str, optional): the character between two fields. Default: ``","``.
+        column_defaults (list or tuple, optional): for each column a value of its type, int (Int32), float
+            (Float32) or str, which empty fields have; by default all columns are text.
+        column_names (list or tuple of str, optional): the names; by default those in the first row of each
+            file.
+        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``Shuffle.GLOBAL``.
 
     Raises:
-        RuntimeError: a row has another number of fields, or a field is no number.
+        RuntimeError: If a row has another number of fields, or a field is not a number.
 
     >>> import pathlib, tempfile
     >>> from mindgrad import dataset as ds
@@ -176,13 +177,14 @@ class CLUEDataset(_LinesDataset):
     Columns: the fields of the task; its words only are text.
 
     Args:
-        task: AFQMC, CMNLI, CSL, IFLYTEK or TNEWS.
-        usage: ``"train"``, ``"eval"``, or ``"test"``, which has no labels.
-        shuffle: a truth value or a :class:`Shuffle`.
+        task (str, optional): AFQMC, CMNLI, CSL, IFLYTEK or TNEWS. Default: ``"AFQMC"``.
+        usage (str, optional): ``"train"``, ``"eval"``, or ``"test"``, which has no labels.
+            Default: ``"train"``.
+        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``Shuffle.GLOBAL``.
 
     Raises:
-        ValueError: there is no such task or usage.
-        RuntimeError: a line lacks a field.
+        ValueError: If there is no such task or usage.
+        RuntimeError: If a line lacks a field.
     """
 
     def __init__(

@@ -178,15 +178,16 @@ class TFRecordDataset(GeneratorDataset):
     types and shapes, and ``uint8`` for the bytes themselves.
 
     Args:
-        schema: a :class:`Schema`, or a file with one.
-        columns_list: the features that are read.
-        shuffle: a truth value or a :class:`Shuffle`.
-        shard_equal_rows: accepted for compatibility: all parts have as many rows.
-        compression_type: ``""``, ``"GZIP"`` or ``"ZLIB"``.
+        schema (Schema or str, optional): a :class:`Schema`, or a file with one. Default: ``None``.
+        columns_list (list or tuple of str, optional): the features that are read. Default: ``None``.
+        shuffle (bool or Shuffle, optional): a truth value or a :class:`Shuffle`. Default: ``Shuffle.GLOBAL``.
+        shard_equal_rows (bool, optional): accepted for compatibility; all parts have as many rows.
+            Default: ``False``.
+        compression_type (str, optional): ``""``, ``"GZIP"`` or ``"ZLIB"``. Default: ``None``.
 
     Raises:
-        RuntimeError: a file is no TFRecord file; when iterating: a record lacks a feature.
-        ValueError: there is no such compression, or no record.
+        RuntimeError: If a file is no TFRecord file; when iterating: a record lacks a feature.
+        ValueError: If there is no such compression, or no record.
     """
 
     def __init__(

@@ -13,14 +13,14 @@ def field_of(array: np.ndarray, column: str) -> dict[str, Any]:
     """The field of a schema for a column.
 
     Args:
-        array: the column in the first row, of any shape.
-        column: its name.
+        array (numpy.ndarray): the column in the first row, of any shape.
+        column (str): its name.
 
     Returns:
         ``{"type": ...}``, and its shape if it has axes, of which the first may have any length.
 
     Raises:
-        TypeError: no type of MindRecord holds its values.
+        TypeError: If no type of MindRecord holds its values.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.writing import field_of

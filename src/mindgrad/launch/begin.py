@@ -18,7 +18,7 @@ def tie() -> None:
     """Let the kernel end this process when its launcher ends, however that ends; where there is one.
 
     Raises:
-        SystemExit: the launcher has ended already.
+        SystemExit: If the launcher has ended already.
     """
     launcher = os.environ.pop(LAUNCHER, "")  # a process that this one starts has no launcher
     if not launcher:

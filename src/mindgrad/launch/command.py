@@ -38,13 +38,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments: the command line after ``launch``.
+        arguments (list or tuple of str): the command line after ``launch``.
 
     Returns:
         The exit status: 0, or that of the first process that failed.
 
     Raises:
-        SystemExit: the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = _parser()
     own, program = divided(parser, arguments)

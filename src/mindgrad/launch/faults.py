@@ -29,10 +29,10 @@ def reason_of(code: int, last_line: str, memory: int, kills: int) -> str:
     """The end of a process, as a predicate.
 
     Args:
-        code: its return code, negative for a signal.
-        last_line: the last line that it wrote on standard error.
-        memory: the most bytes that it has had; 0 if that is not known.
-        kills: how many processes the kernel has ended for want of memory meanwhile.
+        code (int): its return code, negative for a signal.
+        last_line (str): the last line that it wrote on standard error.
+        memory (int): the most bytes that it has had; 0 if that is not known.
+        kills (int): how many processes the kernel has ended for want of memory meanwhile.
 
     >>> reason_of(1, "ValueError: no", 0, 0)
     'ended with status 1 (ValueError: no)'

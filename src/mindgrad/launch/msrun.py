@@ -29,13 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Args:
-        arguments: the command line after ``msrun``; default: that of this process.
+        arguments (list or tuple of str, optional): the command line after ``msrun``; default: that of this
+            process.
 
     Returns:
         The exit status: 0, or that of the first process that failed.
 
     Raises:
-        SystemExit: the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = _parser("msrun" if arguments is None else "mindgrad msrun")
     own, program = divided(parser, sys.argv[1:] if arguments is None else arguments)

@@ -72,9 +72,9 @@ class Plan(NamedTuple):
         """The environment of a worker.
 
         Args:
-            rank: its number.
-            attempt: how often the job was started again before.
-            coordinator, store: ports of the first machine.
+            rank (int): its number.
+            attempt (int): how often the job was started again before.
+            coordinator, store (int): ports of the first machine.
         """
         local = rank - self.ranks.start
         threads = max(1, len(_own_processors()) // self.workers)

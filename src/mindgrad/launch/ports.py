@@ -16,11 +16,11 @@ class Reserved:
     """A port that is kept free until :meth:`close`.
 
     Args:
-        host: the address of this machine on which a worker will listen.
-        port: the port; 0 for any.
+        host (str): the address of this machine on which a worker will listen.
+        port (int): the port; 0 for any.
 
     Raises:
-        OSError: the port is in use, or the address is not one of this machine.
+        OSError: If the port is in use, or the address is not one of this machine.
     """
 
     def __init__(self, host: str, port: int) -> None:

@@ -34,10 +34,10 @@ class Worker:
     """A running process of a job.
 
     Args:
-        plan: the job.
-        rank: the number of the process.
-        attempt: how often the job was started again before.
-        environment: its environment.
+        plan (Plan): the job.
+        rank (int): the number of the process.
+        attempt (int): how often the job was started again before.
+        environment (dict): its environment.
 
     Attributes:
         code: the return code, once it has ended; negative for a signal.

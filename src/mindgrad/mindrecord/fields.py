@@ -31,7 +31,8 @@ def check_schema(schema: Any) -> Schema:
     """The schema, checked.
 
     Raises:
-        MRMInvalidSchemaError: it is no dict from names to ``{"type": ..., "shape": ...}`` with known types.
+        MRMInvalidSchemaError: If it is not a dict from names to ``{"type": ..., "shape": ...}`` with known
+            types.
     """
     if not isinstance(schema, dict) or not schema:
         raise MRMInvalidSchemaError(
@@ -154,7 +155,7 @@ def row_of_parts(plain: bytes, blobs: bytes, schema: Schema) -> dict[str, Any]:
     """The row of a raw part and a blob part: numbers, texts, bytes and arrays by name.
 
     Raises:
-        MRMOpenError: the parts do not fit the schema.
+        MRMOpenError: If the parts do not match the schema.
     """
     names = blob_names(schema)
     try:

@@ -73,12 +73,12 @@ class Shards:
     """The rows of one or several files, which can be read at any place.
 
     Args:
-        files: a file, one of the files that were written together, which stands for all of them, or a list of
-            files.
+        files (str, PathLike, or list or tuple of str or PathLike): a file, one of the files that were written
+            together, which stands for all of them, or a list of files.
 
     Raises:
-        PathNotExistsError: a file is missing.
-        MRMOpenError: a file is no MindRecord file, or files differ in their schema.
+        PathNotExistsError: If a file is missing.
+        MRMOpenError: If a file is not a MindRecord file, or files differ in their schema.
     """
 
     def __init__(self, files: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> None:
@@ -111,14 +111,14 @@ class FileReader:
 
     Args:
         file_name: a file, which stands for all that were written with it, or a list of files.
-        num_consumer: accepted for compatibility.
-        columns: the fields that are given; all by default.
+        num_consumer (int, optional): accepted for compatibility. Default: ``4``.
+        columns (list or tuple of str, optional): the fields that are given; all by default.
         operator: accepted for compatibility.
 
     Raises:
-        PathNotExistsError: a file is missing.
-        MRMOpenError: a file is no MindRecord file.
-        ParamValueError: there is no such field.
+        PathNotExistsError: If a file is missing.
+        MRMOpenError: If a file is not a MindRecord file.
+        ParamValueError: If there is no such field.
     """
 
     def __init__(

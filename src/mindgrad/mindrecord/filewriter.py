@@ -120,14 +120,14 @@ class FileWriter:
     """Rows written to MindRecord files.
 
     Args:
-        file_name: the file; several are told apart by a number at the end.
-        shard_num: how many files the rows are divided into.
-        overwrite: whether files that exist are replaced.
+        file_name (str or PathLike): the file; several are told apart by a number at the end.
+        shard_num (int, optional): how many files the rows are divided into. Default: ``1``.
+        overwrite (bool, optional): whether files that exist are replaced. Default: ``False``.
 
     Raises:
-        MRMOpenError: a file exists already.
-        ParamTypeError: ``file_name`` is no path.
-        ValueError: ``shard_num`` is below 1.
+        MRMOpenError: If a file exists already.
+        ParamTypeError: If ``file_name`` is not a path.
+        ValueError: If ``shard_num`` is below 1.
 
     >>> import tempfile
     >>> from mindgrad.mindrecord import FileReader, FileWriter
@@ -173,15 +173,16 @@ class FileWriter:
         """The types of the fields.
 
         Args:
-            content: from names to ``{"type": t}`` with a type of int32, int64, float32, float64, string or
-                bytes, or to ``{"type": t, "shape": [...]}`` for arrays of numbers, −1 for any length.
-            desc: a description.
+            content (dict): from names to ``{"type": t}`` with a type of int32, int64, float32, float64,
+                string or bytes, or to ``{"type": t, "shape": [...]}`` for arrays of numbers, −1 for any
+                length.
+            desc (str, optional): a description. Default: ``None``.
 
         Returns:
             The number of the schema, 0.
 
         Raises:
-            MRMInvalidSchemaError: it is something else.
+            MRMInvalidSchemaError: If it is something else.
         """
         self._schema, self._description = check_schema(content), desc or ""
         return 0
@@ -190,7 +191,7 @@ class FileWriter:
         """The plain fields that the index has; by default all of them.
 
         Raises:
-            ParamValueError: a field is not there, or is of bytes or an array.
+            ParamValueError: If a field is not there, or is of bytes or an array.
         """
         for name in index_fields:
             if name not in self._schema or name in blob_names(self._schema):
@@ -202,13 +203,13 @@ class FileWriter:
         """Rows, divided among the files in order.
 
         Args:
-            raw_data: dicts from names of fields to numbers, texts, bytes and arrays.
-            parallel_writer: accepted for compatibility.
+            raw_data (list of dict): dicts from names of fields to numbers, texts, bytes and arrays.
+            parallel_writer (bool, optional): accepted for compatibility. Default: ``False``.
 
         Raises:
-            ParamTypeError: they are no list of dicts.
-            MRMInvalidSchemaError: there is no schema yet.
-            MRMValidateDataError: a row does not fit the schema.
+            ParamTypeError: If they are no list of dicts.
+            MRMInvalidSchemaError: If there is no schema yet.
+            MRMValidateDataError: If a row does not match the schema.
         """
         if not isinstance(raw_data, list) or not all(isinstance(row, dict) for row in raw_data):
             raise ParamTypeError("For 'write_raw_data', 'raw_data' must be a list of dicts.")
@@ -229,7 +230,7 @@ class FileWriter:
         """The end of writing: heads and indices.
 
         Raises:
-            MRMValidateDataError: no row was written.
+            MRMValidateDataError: If no row was written.
         """
         if not self._shards:
             raise MRMValidateDataError("For 'commit', no row was written; call write_raw_data before.")

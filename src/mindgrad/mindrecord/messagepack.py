@@ -60,7 +60,7 @@ def unpack(data: bytes) -> Any:
     """The value that the bytes hold.
 
     Raises:
-        ValueError: they are no MessagePack, or not one value.
+        ValueError: If they are no MessagePack, or not one value.
     """
     try:
         value, end = _value(data, 0)

@@ -25,7 +25,7 @@ def get_cost_model_context(attr_key: str) -> Any:
     """An option that was kept.
 
     Raises:
-        ValueError: it was not set.
+        ValueError: If it was not set.
     """
     if attr_key not in _options:
         raise ValueError(f"For 'get_cost_model_context', the option {attr_key!r} was not set.")

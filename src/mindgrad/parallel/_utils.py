@@ -57,7 +57,7 @@ def _device_number_check(parallel_mode: Any, device_number: int) -> None:
     """Accept the number of processes.
 
     Raises:
-        ValueError: it is another one.
+        ValueError: If it is another one.
     """
     if device_number != _get_device_num():
         count = _get_device_num()

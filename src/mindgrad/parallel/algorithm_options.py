@@ -17,12 +17,12 @@ def set_algo_parameters(**kwargs: Any) -> None:
     """Keep options of the division of operators among devices, of which there is one.
 
     Args:
-        **kwargs: ``fully_use_devices``, ``elementwise_op_strategy_follow``, ``enable_algo_approxi``,
+        **kwargs (Any): ``fully_use_devices``, ``elementwise_op_strategy_follow``, ``enable_algo_approxi``,
             ``algo_approxi_epsilon``, ``tensor_slice_align_enable``, ``tensor_slice_align_size``.
 
     Raises:
-        ValueError: there is no such option.
-        TypeError: a value is of another type.
+        ValueError: If there is no such option.
+        TypeError: If a value has an unsupported type.
 
     >>> from mindgrad.parallel import get_algo_parameters, reset_algo_parameters, set_algo_parameters
     >>> set_algo_parameters(fully_use_devices=False)
@@ -43,7 +43,7 @@ def get_algo_parameters(attr_key: str) -> Any:
     """The value of one option of :func:`set_algo_parameters`.
 
     Raises:
-        ValueError: there is no such option.
+        ValueError: If there is no such option.
 
     >>> from mindgrad.parallel import get_algo_parameters
     >>> get_algo_parameters("tensor_slice_align_size")

@@ -24,10 +24,11 @@ class AutoParallel(Cell):
     divides the others to fit, and inserts the communication. The call is compiled in both modes.
 
     Args:
-        network: a Cell; for training one that computes loss, gradient and update.
-        parallel_mode: one of ``"semi_auto"``, ``"sharding_propagation"``, ``"recursive_programming"``. XLA
-            propagates layouts in each of them; in the last two, arguments are divided along their first axis
-            where :meth:`dataset_strategy` does not say otherwise. There is no search for strategies.
+        network (Cell): a Cell; for training one that computes loss, gradient and update.
+        parallel_mode (str, optional): one of ``"semi_auto"``, ``"sharding_propagation"``,
+            ``"recursive_programming"``. XLA propagates layouts in each of them; in the last two, arguments
+            are divided along their first axis where :meth:`dataset_strategy` does not say otherwise. There is
+            no search for strategies. Default: ``"semi_auto"``.
 
     Inputs:
         Those of ``network``.
@@ -36,8 +37,8 @@ class AutoParallel(Cell):
         Those of ``network``.
 
     Raises:
-        TypeError: ``network`` is no Cell.
-        ValueError: ``parallel_mode`` is another.
+        TypeError: If ``network`` is not a Cell.
+        ValueError: If ``parallel_mode`` is another.
 
     >>> from mindgrad import Tensor, nn
     >>> from mindgrad.parallel.auto_parallel import AutoParallel
@@ -89,7 +90,7 @@ class AutoParallel(Cell):
                 or a tuple with a strategy, numbers of slices or a Layout, for each argument.
 
         Raises:
-            TypeError, ValueError: ``config`` is none of these.
+            TypeError, ValueError: If ``config`` is none of these.
         """
         data_rule(config)
         self._data = config
@@ -98,12 +99,12 @@ class AutoParallel(Cell):
         """Divide the state of optimisers among devices as well: each moment along its first divisible axis.
 
         Args:
-            shard_size: −1: among all devices.
-            threshold: changes nothing here: small states are divided too.
-            optimizer_level: ``"level1"``: Parameters stay as they are.
+            shard_size (int, optional): −1: among all devices. Default: ``-1``.
+            threshold (int, optional): changes nothing here: small states are divided too. Default: ``64``.
+            optimizer_level (str, optional): ``"level1"``: Parameters stay as they are. Default: ``"level1"``.
 
         Raises:
-            ValueError: another ``shard_size`` or ``optimizer_level``.
+            ValueError: If ``shard_size`` or ``optimizer_level`` is not supported.
         """
         if shard_size != -1:
             raise ValueError(f"For 'hsdp', the 'shard_size' must be -1, all devices, but got {shard_size!r}.")
@@ -119,7 +120,7 @@ class AutoParallel(Cell):
         """Accept one stage.
 
         Raises:
-            ValueError: there are more: the net is not divided into stages.
+            ValueError: If there are more: the net is not divided into stages.
         """
         if stages != 1:
             raise ValueError(
@@ -137,7 +138,7 @@ def _refusal(name: str, instead: str) -> Any:
         """Not supported.
 
         Raises:
-            NotImplementedError: always.
+            NotImplementedError: Always.
         """
         raise NotImplementedError(f"For 'AutoParallel', '{name}' is not supported. {instead}")
 

@@ -80,8 +80,8 @@ def cholesky(a: Any, lower: bool = False, overwrite_a: bool = False, check_finit
 
     Args:
         a: positive definite matrices, whose symmetric part counts.
-        lower: which triangle is given.
-        overwrite_a, check_finite: accepted for compatibility.
+        lower (bool, optional): which triangle is given. Default: ``False``.
+        overwrite_a, check_finite (bool, optional): accepted for compatibility.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -158,19 +158,19 @@ def eigh(
 
     Args:
         a: A, a tensor of shape (n, n), of 32 bits or more.
-        b: B, positive definite; ``None``: the identity.
-        lower: which triangle of ``a`` and ``b`` is read.
-        eigvals_only: whether the eigenvectors are left out.
+        b (Tensor, optional): B, positive definite; ``None``: the identity. Default: ``None``.
+        lower (bool, optional): which triangle of ``a`` and ``b`` is read. Default: ``True``.
+        eigvals_only (bool, optional): whether the eigenvectors are left out. Default: ``False``.
         eigvals: must be ``None``: all are computed.
-        type: must be 1, which is the problem above.
-        overwrite_a, overwrite_b, turbo, check_finite: accepted for compatibility.
+        type (int, optional): must be 1, which is the problem above. Default: ``1``.
+        overwrite_a, overwrite_b, turbo, check_finite (bool, optional): accepted for compatibility.
 
     Returns:
         The eigenvalues, and the matrix of eigenvectors as its columns, with Vᴴ B V = I.
 
     Raises:
-        TypeError: a flag is no bool, or ``a`` has less than 32 bits.
-        ValueError: ``eigvals`` or ``type`` is another, or ``a`` is no square matrix.
+        TypeError: If a flag is not a bool, or ``a`` has less than 32 bits.
+        ValueError: If ``eigvals`` or ``type`` is another, or ``a`` is no square matrix.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor
@@ -258,10 +258,11 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, driver: str | None = None)
     """The solution x of least ‖A x − B‖² and, of several, of least norm; with residuals and rank.
 
     Args:
-        A: a matrix of shape (m, n), of any rank.
+        A (Tensor): a matrix of shape (m, n), of any rank.
         B: a tensor of shape (m,) or (m, k).
-        rcond: singular values up to this part of the largest one count as 0; by default the machine epsilon.
-        driver: ``"gelsy"``, the default, ``"gelss"`` or ``"gelsd"``.
+        rcond (float, optional): singular values up to this part of the largest one count as 0; by default the
+            machine epsilon.
+        driver (str, optional): ``"gelsy"``, the default, ``"gelss"`` or ``"gelsd"``.
 
     Returns:
         ``(x, residuals, rank, s)``: the solution, of shape (n,) or (n, k), with the derivative at constant
@@ -270,8 +271,8 @@ def lstsq(A: Any, B: Any, rcond: float | None = None, driver: str | None = None)
         m ≤ n.
 
     Raises:
-        TypeError: a matrix is no tensor, or has half precision.
-        ValueError: the shapes do not fit, or ``driver`` is another.
+        TypeError: If a matrix is not a tensor, or has half precision.
+        ValueError: If the shapes do not match, or ``driver`` is another.
 
     >>> import mindgrad.scipy as scipy
     >>> from mindgrad import Tensor

@@ -26,7 +26,7 @@ def linear_sum_assignment(
 
     Args:
         cost_matrix: a real tensor of shape (m, n): the cost of each pair.
-        maximize: whether the total is to be as large as possible.
+        maximize (bool, optional): whether the total is to be as large as possible. Default: ``False``.
         dimension_limit: an integer tensor without axes: how many columns take part; by default all.
 
     Returns:
@@ -34,8 +34,8 @@ def linear_sum_assignment(
         behind where columns that do not take part leave fewer pairs.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: ``cost_matrix`` is no matrix.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If ``cost_matrix`` is no matrix.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.optimize import linear_sum_assignment
@@ -119,8 +119,8 @@ class EighNet(Cell):
     """Eigenvalues of symmetric or Hermitian matrices, and their vectors.
 
     Args:
-        bv: whether the vectors are given too.
-        lower: whether the lower triangle is read; else the upper one.
+        bv (bool, optional): whether the vectors are given too. Default: ``True``.
+        lower (bool, optional): whether the lower triangle is read; else the upper one. Default: ``True``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.ops import EighNet
@@ -141,7 +141,7 @@ class EigNet(Cell):
     """Eigenvalues of any square matrices, complex, and their vectors.
 
     Args:
-        bv: whether the vectors are given too.
+        bv (bool, optional): whether the vectors are given too. Default: ``True``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.scipy.ops import EigNet

@@ -98,24 +98,25 @@ def minimize(
     """A local minimum of a function of one vector.
 
     Args:
-        func: ``func(x, *args)`` with a 1-D Tensor ``x``; returns a Tensor of one element.
-        x0: where to start, a 1-D Tensor of floats.
-        args: further arguments of ``func``.
-        method: ``"BFGS"`` or ``"LBFGS"``, in any case.
+        func (Callable): ``func(x, *args)`` with a 1-D Tensor ``x``; returns a Tensor of one element.
+        x0 (Tensor): where to start, a 1-D Tensor of floats.
+        args (tuple, optional): further arguments of ``func``. Default: ``()``.
+        method (str, optional): ``"BFGS"`` or ``"LBFGS"``, in any case. Default: ``"BFGS"``.
         jac: computes the gradient, ``jac(x, *args)``; by default it is that of ``func``.
         hess, hessp, bounds, constraints: must be left out.
-        tol: the same as the option ``gtol``.
-        callback: called with ``x`` after each step.
-        options: ``maxiter`` (steps, 200 times the number of elements by default), ``gtol`` (1e-5: stop when
-            the gradient is smaller), ``norm`` (the order of the norm for that, ∞), ``line_search_maxiter``
-            (30: evaluations of one step of L-BFGS), ``history_size`` (10: steps that L-BFGS remembers).
+        tol (float, optional): the same as the option ``gtol``. Default: ``None``.
+        callback (Callable, optional): called with ``x`` after each step. Default: ``None``.
+        options (dict, optional): ``maxiter`` (steps, 200 times the number of elements by default), ``gtol``
+            (1e-5: stop when the gradient is smaller), ``norm`` (the order of the norm for that, ∞),
+            ``line_search_maxiter`` (30: evaluations of one step of L-BFGS), ``history_size`` (10: steps that
+            L-BFGS remembers).
 
     Returns:
         :class:`OptimizeResults`.
 
     Raises:
-        TypeError: ``x0`` is no Tensor of floats, or ``func`` cannot be called.
-        ValueError: ``x0`` is no vector, ``func`` or ``jac`` return another shape, or a method, option or
+        TypeError: If ``x0`` is not a Tensor of floats, or ``func`` cannot be called.
+        ValueError: If ``x0`` is no vector, ``func`` or ``jac`` return another shape, or a method, option or
             argument is not there.
 
     >>> from mindgrad import Tensor

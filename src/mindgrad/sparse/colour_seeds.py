@@ -35,7 +35,7 @@ def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
     as an array of its own. (XLA's ``optimization_barrier`` is removed before loops are fused.)
 
     Args:
-        graph: the program.
+        graph (Graph): the program.
         scattered: inputs that are gathered from elements that are not neighbours in memory.
     """
     used = Counter(x for equation in graph.equations for x in equation.inputs)

@@ -28,7 +28,7 @@ def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
 
     Args:
         pattern: a Boolean ``csr_array`` with sorted indices.
-        shape: of the tensor whose elements the columns are.
+        shape (tuple of int): of the tensor whose elements the columns are.
     """
     width = pattern.shape[1]
     least = int(np.diff(pattern.indptr).max(initial=0))

@@ -57,11 +57,11 @@ def compressed(
 
     Args:
         sparse: the module ``scipy.sparse``.
-        builder: the current builder, which holds the program.
-        xs, ys: its inputs that are differentiated and its outputs.
-        environment: the known values of other inputs.
-        second: whether it is the Hessian.
-        compiled: whether the program is made to be compiled.
+        builder (Builder): the current builder, which holds the program.
+        xs, ys (list or tuple): its inputs that are differentiated and its outputs.
+        environment (Known): the known values of other inputs.
+        second (bool): whether it is the Hessian.
+        compiled (bool): whether the program is made to be compiled.
 
     Returns:
         The atoms of the entries of each block, block by block, and the structure.

@@ -60,11 +60,11 @@ def cut(
     """``graph`` without the equations that only move elements of its inputs, or only those of its results.
 
     Args:
-        graph: the program.
-        active: indices of the inputs that are differentiated.
-        environment: the known values of other inputs.
-        at_inputs: whether z is to be x itself.
-        at_outputs: whether the results are to be the outputs themselves.
+        graph (Graph): the program.
+        active (list or tuple of int): indices of the inputs that are differentiated.
+        environment (Known): the known values of other inputs.
+        at_inputs (bool, optional): whether z is to be x itself. Default: ``False``.
+        at_outputs (bool, optional): whether the results are to be the outputs themselves. Default: ``False``.
     """
     run = Propagation(None, 0, graph, {}, environment)
     differentiated = [graph.inputs[k] for k in active]

@@ -35,7 +35,7 @@ class Patterns:
 
     Args:
         sparse: the module ``scipy.sparse``.
-        width: the number of columns.
+        width (int): the number of columns.
     """
 
     def __init__(self, sparse: Any, width: int) -> None:

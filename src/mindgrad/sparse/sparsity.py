@@ -96,9 +96,11 @@ def dependence(
 
     Args:
         sparse: the module ``scipy.sparse``.
-        graph: the program.
-        active: indices of inputs; their elements, one input after the other, are the columns.
-        environment: the values of other inputs, as far as they are known.
+        graph (Graph): the program.
+        active (list or tuple of int): indices of inputs; their elements, one input after the other, are the
+            columns.
+        environment (Known, optional): the values of other inputs, as far as they are known.
+            Default: ``None``.
     """
     sizes = [graph.inputs[k].type.size for k in active]
     width = sum(sizes)
@@ -136,10 +138,11 @@ class Propagation(Patterns):
 
     Args:
         sparse: the module ``scipy.sparse``.
-        width: the number of columns.
-        graph: the program.
-        patterns: those of inputs.
-        environment: the values of other inputs, as far as they are known.
+        width (int): the number of columns.
+        graph (Graph): the program.
+        patterns (dict): those of inputs.
+        environment (Known, optional): the values of other inputs, as far as they are known.
+            Default: ``None``.
     """
 
     def __init__(

@@ -47,11 +47,11 @@ def best_way(
 
     Args:
         sparse: the module ``scipy.sparse``.
-        graph: the program.
-        active: indices of the inputs that are differentiated.
-        environment: the known values of other inputs.
-        second: whether it is the Hessian of the one output.
-        compiled: whether the program is going to be compiled.
+        graph (Graph): the program.
+        active (list or tuple of int): indices of the inputs that are differentiated.
+        environment (Known): the known values of other inputs.
+        second (bool): whether it is the Hessian of the one output.
+        compiled (bool): whether the program is going to be compiled.
     """
     best = _best(sparse, graph, active, environment, second)
     if compiled:

@@ -26,13 +26,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments: the command line after ``cache``.
+        arguments (list or tuple of str): the command line after ``cache``.
 
     Returns:
         The exit status: 0, or 1 if the folder cannot be read or cleared.
 
     Raises:
-        SystemExit: the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = argparse.ArgumentParser(
         "mindgrad cache",
@@ -54,7 +54,7 @@ def cache_facts() -> dict[str, Any]:
     """The folder, content and limits of the cache; ``"off"`` is the reason why nothing is kept, or empty.
 
     Raises:
-        OSError: the folder cannot be read.
+        OSError: If the folder cannot be read.
     """
     folder, reason = directory(), reason_off()
     content = disk.Entries(0, 0, 0.0) if folder is None else disk.entries(folder)

@@ -26,13 +26,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments: the command line after ``check``.
+        arguments (list or tuple of str): the command line after ``check``.
 
     Returns:
         The exit status: 0 if the derivatives agree, 1 if not.
 
     Raises:
-        SystemExit: the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = target_parser(
         "check", "Compare the derivatives of a function with differences of its values.", _EXAMPLE

@@ -54,11 +54,12 @@ class CheckedFunction:
     """A user's function as one of tensors in a row, with a tuple of tensors as result.
 
     Args:
-        fn: a function or Cell.
-        args: its arguments.
-        weights: the Parameters that are checked; ``None`` for the trainable ones of a Cell.
-        order: 1 for ``fn``; 2 for the gradient of its outputs' weighted sum.
-        seed: of the weights of that sum.
+        fn (Callable): a function or Cell.
+        args (list or tuple): its arguments.
+        weights (list of Parameter): the Parameters that are checked; ``None`` for the trainable ones of a
+            Cell.
+        order (int): 1 for ``fn``; 2 for the gradient of its outputs' weighted sum.
+        seed (int): of the weights of that sum.
 
     Attributes:
         leaves: the arguments' leaves.

@@ -47,7 +47,7 @@ def collectives_of(text: str) -> list[Collective]:
     r"""The collectives of a program, in the order of its text.
 
     Args:
-        text: what jax's ``compiled.as_text()`` gives.
+        text (str): what jax's ``compiled.as_text()`` gives.
 
     >>> collectives_of("ENTRY %main () -> f32[8] {\n  %r = f32[8]{0} all-reduce(%x), to_apply=%add\n}")
     [Collective(kind='all-reduce', bytes=32, times=1)]

@@ -22,10 +22,10 @@ def shown_errors(command: str) -> Iterator[None]:
     """A region whose errors are shown as those of a command line tool: without frames of ours.
 
     Args:
-        command: the name of the command.
+        command (str): the name of the command.
 
     Raises:
-        SystemExit: an error was shown. The status is 1 if the script raised it, 2 if it is about what the
+        SystemExit: If an error was shown. The status is 1 if the script raised it, 2 if it is about what the
             command line says.
     """
     try:

@@ -56,7 +56,7 @@ def written(parser: argparse.ArgumentParser, path: str) -> Iterator[None]:
     """A region that writes the file of an option.
 
     Raises:
-        SystemExit: it cannot be written (status 2).
+        SystemExit: If it cannot be written (status 2).
     """
     try:
         yield
@@ -75,7 +75,7 @@ def target_of(
     """The function that a command line names, the values of its arguments, and the names of its script.
 
     Raises:
-        SystemExit: the command line is wrong (status 2).
+        SystemExit: If the command line is wrong (status 2).
     """
     path, _, name = options.function.rpartition(":")
     if not path or not name.isidentifier():

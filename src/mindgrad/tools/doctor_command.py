@@ -64,13 +64,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments: the command line after ``doctor``.
+        arguments (list or tuple of str): the command line after ``doctor``.
 
     Returns:
         The exit status: 0, or 1 if there is a problem.
 
     Raises:
-        SystemExit: the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = argparse.ArgumentParser(
         "mindgrad doctor",

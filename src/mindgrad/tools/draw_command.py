@@ -25,13 +25,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments: the command line after ``draw``.
+        arguments (list or tuple of str): the command line after ``draw``.
 
     Returns:
         The exit status: 0, or 1 if matplotlib is not installed.
 
     Raises:
-        SystemExit: the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = target_parser(
         "draw", "Draw a function and its derivative, side by side, a row for each line.", _EXAMPLE

@@ -26,13 +26,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments: the command line after ``explain``.
+        arguments (list or tuple of str): the command line after ``explain``.
 
     Returns:
         The exit status, 0.
 
     Raises:
-        SystemExit: the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = target_parser(
         "explain", "Tell which rewrites the compiler applies to a function, and what they save.", _EXAMPLE

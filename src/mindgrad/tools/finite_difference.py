@@ -67,10 +67,10 @@ def differences(
     """The slopes at 0 of ``f``, a function of a number with an array of one axis as result.
 
     Args:
-        f: the function.
-        base: ``f(0)``.
-        unit: the size of the argument, of which the steps are fractions.
-        epsilon: the relative rounding of the element type in which ``f`` computes.
+        f (Callable): the function.
+        base (numpy.ndarray): ``f(0)``.
+        unit (float): the size of the argument, of which the steps are fractions.
+        epsilon (float): the relative rounding of the element type in which ``f`` computes.
 
     >>> import numpy as np
     >>> f = lambda h: np.array([np.sin(1.0 + h), abs(h)])

@@ -144,8 +144,8 @@ class GradientCheck:
             path: the file; its ending says the format (``.png``, ``.svg``, ``.pdf``).
 
         Raises:
-            ImportError: matplotlib is not installed.
-            ValueError: the file ends in something else.
+            ImportError: If matplotlib is not installed.
+            ValueError: If the file ends in something else.
         """
         check_picture("plot", path)
         try:

@@ -59,13 +59,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments: the command line after ``ops``.
+        arguments (list or tuple of str): the command line after ``ops``.
 
     Returns:
         The exit status: 0, or 1 for an unknown name.
 
     Raises:
-        SystemExit: the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = argparse.ArgumentParser(
         "mindgrad ops",

@@ -62,8 +62,9 @@ def compilation(graph: Graph, placement: Placement | None = None) -> Compilation
     """The compilation of ``graph``, for types like those of its inputs; nothing is run.
 
     Args:
-        graph: the program.
-        placement: the devices that it is divided among; ``None``: one device, of each process.
+        graph (Graph): the program.
+        placement (Placement, optional): the devices that it is divided among; ``None``: one device, of each
+            process. Default: ``None``.
     """
     start = time.perf_counter()
     is_joint = placement is not None or communicates(graph)
@@ -87,13 +88,14 @@ def measure(function: Callable[..., Any], *args: Any, lower: bool = False, compi
     """Build the program of ``function`` at the types of ``args`` and say how large it is.
 
     Args:
-        function: a function, Cell, or gradient function of tensors.
-        *args: what it would be called with.
-        lower: whether to hand the program to XLA too, to measure it.
-        compile: whether XLA is to compile it, likewise. Nothing is kept or run.
+        function (Callable): a function, Cell, or gradient function of tensors.
+        *args (Any): what it would be called with.
+        lower (bool, optional): whether to hand the program to XLA too, to measure it. Default: ``False``.
+        compile (bool, optional): whether XLA is to compile it, likewise. Nothing is kept or run.
+            Default: ``False``.
 
     Raises:
-        TypeError: ``function`` is no function or Cell.
+        TypeError: If ``function`` is not a function or Cell.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops

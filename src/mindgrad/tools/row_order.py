@@ -20,9 +20,10 @@ def sorted_rows(places: Sequence[Any], groups: Sequence[str], before: Sequence[s
     """The numbers of rows in an order in which each stands behind those ``before`` it, where there is one.
 
     Args:
-        places: for each row what compares with those of its group, ``None`` for one that belongs to no group.
-        groups: for each row the function or Cell that it stands in.
-        before: for each row the numbers of those that it uses.
+        places (list or tuple): for each row what compares with those of its group, ``None`` for one that
+            belongs to no group.
+        groups (list or tuple of str): for each row the function or Cell that it stands in.
+        before (list or tuple): for each row the numbers of those that it uses.
 
     >>> sorted_rows([7, 8, 1, 3], ["net", "net", "loss", "loss"], [{2}, {0}, set(), {1}])
     [2, 0, 1, 3]

@@ -25,9 +25,9 @@ def save(name: str, graph: Graph, parameters: Sequence[Any]) -> None:
     The files are called ``000_name.txt`` and, where matplotlib is installed, ``000_name.svg``.
 
     Args:
-        name: the name of the compiled function.
-        graph: its program.
-        parameters: its Parameters, the last inputs.
+        name (str): the name of the compiled function.
+        graph (Graph): its program.
+        parameters (list or tuple): its Parameters, the last inputs.
     """
     folder = Path(options.get("save_graphs_path") or os.curdir)
     folder.mkdir(parents=True, exist_ok=True)

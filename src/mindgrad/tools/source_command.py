@@ -26,13 +26,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command.
 
     Args:
-        arguments: the command line after ``source``.
+        arguments (list or tuple of str): the command line after ``source``.
 
     Returns:
         The exit status: 0, or 1 if the program cannot be written.
 
     Raises:
-        SystemExit: the command line is wrong (status 2), or asks for help (0).
+        SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = target_parser(
         "source", "Write a function, or its derivative, as a program to read and run.", _EXAMPLE

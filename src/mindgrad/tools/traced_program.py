@@ -33,9 +33,10 @@ class TracedProgram:
     """The graph of a function for arguments, as it is compiled before XLA gets it.
 
     Args:
-        fn: a function, Cell, gradient function or compiled function.
+        fn (Callable): a function, Cell, gradient function or compiled function.
         args, kwargs: what it is called with.
-        with_floats: whether floats are inputs too, where their values decide nothing.
+        with_floats (bool, optional): whether floats are inputs too, where their values decide nothing.
+            Default: ``False``.
 
     Attributes:
         graph: inputs are arguments, then Parameters; outputs new values of Parameters, results, then what the
@@ -94,13 +95,13 @@ def traced_derivative(
     """The program of a derivative of ``fn`` with respect to its first argument, of ``fn`` itself for order 0.
 
     Args:
-        owner: the API that errors name.
+        owner (str): the API that errors name.
         fn, args, kwargs, with_floats: as :class:`TracedProgram` takes them.
-        order: the order of the derivative.
-        rewrites: whether it is rewritten as the compiler does.
+        order (int): the order of the derivative.
+        rewrites (bool): whether it is rewritten as the compiler does.
 
     Raises:
-        ValueError: ``order`` is no int, or negative.
+        ValueError: If ``order`` is not an int, or negative.
     """
     if not isinstance(order, int) or isinstance(order, bool) or order < 0:
         raise ValueError(f"For '{owner}', 'order' should be an int of at least 0, but got {order!r}.")

@@ -38,11 +38,11 @@ class Verdicts:
     """Verdicts on a matrix of derivatives.
 
     Args:
-        derivative: the derivatives.
-        slopes: what they are compared with.
-        tolerance: the relative error that is allowed.
-        epsilon: the rounding of the derivatives' element type.
-        magnitude: the size of the results, for a step of the variables' size.
+        derivative (numpy.ndarray): the derivatives.
+        slopes (Slopes): what they are compared with.
+        tolerance (float): the relative error that is allowed.
+        epsilon (float): the rounding of the derivatives' element type.
+        magnitude (numpy.ndarray): the size of the results, for a step of the variables' size.
 
     Attributes:
         error: the distance of derivative and difference.

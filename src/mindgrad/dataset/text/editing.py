@@ -25,7 +25,7 @@ def text_of(data: Any, name: str) -> np.ndarray:
     """The data as an array of text.
 
     Raises:
-        TypeError: it is none.
+        TypeError: If it is none.
     """
     array = array_of(data, f"For '{name}', the data")
     if array.dtype.kind == "S":
@@ -77,7 +77,7 @@ class NormalizeUTF8:
     """Text in a normal form of Unicode.
 
     Args:
-        normalize_form: a :class:`NormalizeForm`.
+        normalize_form (NormalizeForm, optional): a :class:`NormalizeForm`. Default: ``NormalizeForm.NFKC``.
 
     >>> from mindgrad.dataset import text
     >>> str(text.NormalizeUTF8()("ﬁ"))
@@ -116,9 +116,9 @@ class RegexReplace:
     """Matches of a regular expression (of Python's ``re``) replaced.
 
     Args:
-        pattern: the expression.
-        replace: the replacement.
-        replace_all: whether all matches are replaced, or the first one.
+        pattern (str): the expression.
+        replace (str): the replacement.
+        replace_all (bool, optional): whether all matches are replaced, or the first one. Default: ``True``.
 
     >>> from mindgrad.dataset import text
     >>> str(text.RegexReplace("a+", "X")("aaba"))
@@ -140,10 +140,10 @@ class ToNumber:
     """Texts as numbers.
 
     Args:
-        data_type: their element type.
+        data_type (DType or numpy.dtype): their element type.
 
     Raises:
-        RuntimeError: when it is called: a text is no number, or is out of the range of the type.
+        RuntimeError: In a call, if a text is not a number, or is out of the range of the type.
 
     >>> import mindgrad as ms
     >>> from mindgrad.dataset import text
@@ -170,7 +170,7 @@ class Truncate:
     """The first tokens only.
 
     Args:
-        max_seq_len: how many at most.
+        max_seq_len (int): how many at most.
 
     >>> from mindgrad.dataset import text
     >>> text.Truncate(2)(["a", "b", "c"]).tolist()
@@ -189,7 +189,7 @@ class TruncateSequencePair:
     """Two sequences with together a number of elements, the last ones of the longer left out one by one.
 
     Args:
-        max_length: how many they have at most.
+        max_length (int): how many they have at most.
 
     >>> from mindgrad.dataset import text
     >>> text.TruncateSequencePair(4)([1, 2, 3], [4])
@@ -212,8 +212,8 @@ class AddToken:
     """A token before or behind others.
 
     Args:
-        token: the token.
-        begin: whether before.
+        token (str): the token.
+        begin (bool, optional): whether before. Default: ``True``.
 
     >>> from mindgrad.dataset import text
     >>> text.AddToken("[CLS]")(["a"]).tolist()
@@ -234,8 +234,8 @@ class SlidingWindow:
     """The windows of neighbours along an axis.
 
     Args:
-        width: how many are in a window.
-        axis: the axis; the windows get one more behind it.
+        width (int): how many are in a window.
+        axis (int, optional): the axis; the windows get one more behind it. Default: ``0``.
 
     >>> from mindgrad.dataset import text
     >>> text.SlidingWindow(2)(["a", "b", "c"]).tolist()
@@ -258,10 +258,11 @@ class Ngram:
     """The n-grams of tokens.
 
     Args:
-        n: their length, or several.
-        left_pad: a token and how often it is added before the others, at most n − 1 times.
-        right_pad: likewise behind them.
-        separator: what stands between the tokens.
+        n (int or list or tuple of int): their length, or several.
+        left_pad (tuple of str, optional): a token and how often it is added before the others, at most n − 1
+            times. Default: ``('', 0)``.
+        right_pad (tuple of str, optional): likewise behind them. Default: ``('', 0)``.
+        separator (str, optional): what stands between the tokens. Default: ``" "``.
 
     >>> from mindgrad.dataset import text
     >>> text.Ngram(2)(["a", "b", "c"]).tolist()

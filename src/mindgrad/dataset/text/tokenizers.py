@@ -44,7 +44,7 @@ class PythonTokenizer(_Tokenizer):
     """The tokens that a function of a text gives.
 
     Args:
-        tokenizer: the function.
+        tokenizer (Callable): the function.
 
     >>> from mindgrad.dataset import text
     >>> text.PythonTokenizer(str.split)("a b").tolist()
@@ -91,8 +91,9 @@ class RegexTokenizer(_Tokenizer):
     """The parts between matches of a regular expression (of Python's ``re``).
 
     Args:
-        delim_pattern: the expression.
-        keep_delim_pattern: matches that match this one too are tokens themselves.
+        delim_pattern (str): the expression.
+        keep_delim_pattern (str, optional): matches that match this one too are tokens themselves.
+            Default: ``""``.
 
     >>> from mindgrad.dataset import text
     >>> text.RegexTokenizer(", ")("a, b").tolist()
@@ -134,11 +135,12 @@ class BasicTokenizer(_Tokenizer):
     """Words, punctuation marks and Chinese characters, as BERT has them before word pieces.
 
     Args:
-        lower_case: whether letters become small, without accents.
-        keep_whitespace: whether spaces are tokens.
-        normalization_form: a :class:`NormalizeForm`, used if ``lower_case`` is false.
-        preserve_unused_token: whether ``[CLS]``, ``[SEP]``, ``[UNK]``, ``[PAD]``, ``[MASK]`` and
-            ``[unused1]`` and so on stay whole.
+        lower_case (bool, optional): whether letters become small, without accents. Default: ``False``.
+        keep_whitespace (bool, optional): whether spaces are tokens. Default: ``False``.
+        normalization_form (NormalizeForm, optional): a :class:`NormalizeForm`, used if ``lower_case`` is
+            false. Default: ``NormalizeForm.NONE``.
+        preserve_unused_token (bool, optional): whether ``[CLS]``, ``[SEP]``, ``[UNK]``, ``[PAD]``, ``[MASK]``
+            and ``[unused1]`` and so on stay whole. Default: ``True``.
 
     >>> from mindgrad.dataset import text
     >>> text.BasicTokenizer(lower_case=True)("Hi, Zoë!").tolist()
@@ -193,10 +195,12 @@ class WordpieceTokenizer:
     """Words cut into the longest pieces that a vocabulary has, from the left.
 
     Args:
-        vocab: a :class:`Vocab`.
-        suffix_indicator: what pieces begin with that are not the first of a word.
-        max_bytes_per_token: longer words are unknown.
-        unknown_token: the token of unknown words; if empty, the word itself.
+        vocab (Vocab): a :class:`Vocab`.
+        suffix_indicator (str, optional): what pieces begin with that are not the first of a word.
+            Default: ``"##"``.
+        max_bytes_per_token (int, optional): longer words are unknown. Default: ``100``.
+        unknown_token (str, optional): the token of unknown words; if empty, the word itself.
+            Default: ``"[UNK]"``.
 
     >>> from mindgrad.dataset import text
     >>> vocab = text.Vocab.from_list(["un", "##able", "[UNK]"])
@@ -243,14 +247,17 @@ class BertTokenizer:
     """:class:`BasicTokenizer`, then :class:`WordpieceTokenizer`.
 
     Args:
-        vocab: a :class:`Vocab`.
-        suffix_indicator: what pieces begin with that are not the first of a word.
-        max_bytes_per_token: longer words are unknown.
-        unknown_token: the token of unknown words; if empty, the word itself.
-        lower_case: whether letters become small, without accents.
-        keep_whitespace: whether spaces are tokens.
-        normalization_form: a :class:`NormalizeForm`, used if ``lower_case`` is false.
-        preserve_unused_token: whether ``[CLS]`` and the like stay whole.
+        vocab (Vocab): a :class:`Vocab`.
+        suffix_indicator (str, optional): what pieces begin with that are not the first of a word.
+            Default: ``"##"``.
+        max_bytes_per_token (int, optional): longer words are unknown. Default: ``100``.
+        unknown_token (str, optional): the token of unknown words; if empty, the word itself.
+            Default: ``"[UNK]"``.
+        lower_case (bool, optional): whether letters become small, without accents. Default: ``False``.
+        keep_whitespace (bool, optional): whether spaces are tokens. Default: ``False``.
+        normalization_form (NormalizeForm, optional): a :class:`NormalizeForm`, used if ``lower_case`` is
+            false. Default: ``NormalizeForm.NONE``.
+        preserve_unused_token (bool, optional): whether ``[CLS]`` and the like stay whole. Default: ``True``.
 
     >>> from mindgrad.dataset import text
     >>> vocab = text.Vocab.from_list(["un", "##able", "[UNK]"])

@@ -46,7 +46,7 @@ class Vocab:
         """A vocabulary with these numbers.
 
         Raises:
-            ValueError: a number is negative.
+            ValueError: If a number is negative.
         """
         for token, number in word_dict.items():
             if not isinstance(token, str) or number < 0:
@@ -64,12 +64,13 @@ class Vocab:
         """The tokens of a list, numbered in its order.
 
         Args:
-            word_list: the tokens.
-            special_tokens: tokens before all others, or behind them.
-            special_first: which of both.
+            word_list (list or tuple of str): the tokens.
+            special_tokens (list or tuple of str, optional): tokens before all others, or behind them.
+                Default: ``None``.
+            special_first (bool, optional): which of both. Default: ``True``.
 
         Raises:
-            ValueError: a token is there twice.
+            ValueError: If a token is there twice.
         """
         return cls._numbered(word_list, special_tokens, special_first)
 
@@ -85,11 +86,12 @@ class Vocab:
         """The first word of each line of a file.
 
         Args:
-            file_path: the file, in UTF-8.
-            delimiter: what ends the word; by default it is the whole line.
-            vocab_size: how many words are read at most.
-            special_tokens: tokens before all others, or behind them.
-            special_first: which of both.
+            file_path (str or PathLike): the file, in UTF-8.
+            delimiter (str, optional): what ends the word; by default it is the whole line.
+            vocab_size (int, optional): how many words are read at most. Default: ``None``.
+            special_tokens (list or tuple of str, optional): tokens before all others, or behind them.
+                Default: ``None``.
+            special_first (bool, optional): which of both. Default: ``True``.
         """
         lines = Path(file_path).read_text(encoding="utf-8").splitlines()[:vocab_size]
         words = [line.split(delimiter)[0] if delimiter else line for line in lines]
@@ -108,12 +110,14 @@ class Vocab:
         """The words of a dataset, the most frequent ones first.
 
         Args:
-            dataset: a dataset with text.
-            columns: which columns; all by default.
-            freq_range: how often a word comes at least and at most; None for no limit.
-            top_k: how many words at most.
-            special_tokens: tokens before all others, or behind them.
-            special_first: which of both.
+            dataset (Dataset): a dataset with text.
+            columns (str or list or tuple of str, optional): which columns; all by default.
+            freq_range (tuple of int, optional): how often a word comes at least and at most; None for no
+                limit. Default: ``None``.
+            top_k (int, optional): how many words at most. Default: ``None``.
+            special_tokens (list or tuple of str, optional): tokens before all others, or behind them.
+                Default: ``None``.
+            special_first (bool, optional): which of both. Default: ``True``.
         """
         low, high = freq_range or (None, None)
         names = [columns] if isinstance(columns, str) else columns or dataset.get_col_names()
@@ -149,13 +153,14 @@ class Lookup:
     """The numbers of tokens in a vocabulary.
 
     Args:
-        vocab: a :class:`Vocab`.
-        unknown_token: the token whose number others have; without one they raise an error.
-        data_type: the element type of the numbers.
+        vocab (Vocab): a :class:`Vocab`.
+        unknown_token (str, optional): the token whose number others have; without one they raise an error.
+            Default: ``None``.
+        data_type (DType or numpy.dtype, optional): the element type of the numbers.
 
     Raises:
-        ValueError: ``unknown_token`` is not there.
-        RuntimeError: when it is called: a token is not there.
+        ValueError: If ``unknown_token`` is not there.
+        RuntimeError: In a call, if a token is not there.
 
     >>> from mindgrad.dataset import text
     >>> text.Lookup(text.Vocab.from_list(["a", "b"]))(["b", "a"])

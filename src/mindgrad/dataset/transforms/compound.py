@@ -27,7 +27,7 @@ class Compose:
     """Several functions one after the other.
 
     Args:
-        transforms: the functions; each takes what the one before gave.
+        transforms (list or tuple of Callable): the functions; each takes what the one before gave.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Compose([abs, lambda x: x + 1])(-3)
@@ -46,11 +46,11 @@ class RandomApply:
     """Several functions one after the other, with some probability; otherwise the data as they are.
 
     Args:
-        transforms: the functions.
-        prob: the probability that all of them are applied.
+        transforms (list or tuple of Callable): the functions.
+        prob (float, optional): the probability that all of them are applied. Default: ``0.5``.
 
     Raises:
-        ValueError: ``prob`` is not from 0 to 1.
+        ValueError: If ``prob`` is not from 0 to 1.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.RandomApply([abs], prob=1.0)(-3)
@@ -72,7 +72,7 @@ class RandomChoice:
     """One of several functions, chosen at random for each row.
 
     Args:
-        transforms: the functions.
+        transforms (list or tuple of Callable): the functions.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.RandomChoice([abs])(-3)
@@ -91,7 +91,7 @@ class RandomOrder:
     """Several functions one after the other, in a random order for each row.
 
     Args:
-        transforms: the functions.
+        transforms (list or tuple of Callable): the functions.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.RandomOrder([abs, abs])(-3)

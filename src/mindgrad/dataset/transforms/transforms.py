@@ -34,8 +34,9 @@ class TypeCast:
     """Converts to an element type.
 
     Args:
-        data_type: the element type: ``mindgrad.float32``, or a NumPy type.
-        output_type: its name in MindSpore 1.x.
+        data_type (DType or numpy.dtype, optional): the element type: ``mindgrad.float32``, or a NumPy type.
+            Default: ``None``.
+        output_type (DType or numpy.dtype, optional): its name in MindSpore 1.x. Default: ``None``.
 
     >>> import mindgrad as ms
     >>> from mindgrad.dataset import transforms
@@ -57,11 +58,13 @@ class OneHot:
     """Classes as vectors with a one at the class, zeros elsewhere.
 
     Args:
-        num_classes: the length of the vectors.
-        smoothing_rate: how much of the one is spread evenly over all classes.
+        num_classes (int): the length of the vectors.
+        smoothing_rate (float, optional): how much of the one is spread evenly over all classes.
+            Default: ``0.0``.
 
     Raises:
-        ValueError: a class is negative or not below ``num_classes``, or ``smoothing_rate`` not from 0 to 1.
+        ValueError: If a class is negative or not below ``num_classes``, or ``smoothing_rate`` not from 0 to
+            1.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.OneHot(3)(1)
@@ -94,7 +97,7 @@ class Concatenate:
     """Several columns joined to one.
 
     Args:
-        axis: along which axis.
+        axis (int, optional): along which axis. Default: ``0``.
         prepend: an array to begin with.
         append: an array to end with.
 
@@ -142,7 +145,7 @@ class Fill:
     """Every element replaced by one value, in the element type of the data.
 
     Args:
-        fill_value: the value.
+        fill_value (number): the value.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Fill(7)([1, 2])
@@ -172,9 +175,9 @@ class Mask:
     """Whether each element compares to a constant, as truth values or in another element type.
 
     Args:
-        operator: a :class:`Relational`.
+        operator (Relational): a :class:`Relational`.
         constant: the right side of the comparison.
-        dtype: the element type of the result.
+        dtype (DType, optional): the element type of the result. Default: ``np.bool_``.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Mask(transforms.Relational.GE, 2)([1, 2, 3])
@@ -236,8 +239,8 @@ class Slice:
     """A part of the data.
 
     Args:
-        *slices: for each axis an index, a list of indices, a ``slice``, or ``...`` or None for the whole
-            axis.
+        *slices (Any): for each axis an index, a list of indices, a ``slice``, or ``...`` or None for the
+            whole axis.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Slice(slice(1, 3))([1, 2, 3, 4])

@@ -25,8 +25,8 @@ def number(
     """A real number in a closed interval.
 
     Raises:
-        TypeError: it is no number.
-        ValueError: it lies outside.
+        TypeError: If it is not a number.
+        ValueError: If it lies outside.
     """
     if isinstance(value, bool) or not isinstance(value, (numbers.Real, np.number)):
         raise TypeError(f"For '{name}', '{argument}' must be a number, but got {value!r}.")
@@ -51,8 +51,8 @@ def pair(value: Any, name: str, argument: str) -> tuple[float, float]:
     """Two numbers, the first not above the second.
 
     Raises:
-        TypeError: it is no list or tuple of numbers.
-        ValueError: they are not two, or not in order.
+        TypeError: If it is not a list or tuple of numbers.
+        ValueError: If they are not two, or not in order.
     """
     if not isinstance(value, (list, tuple)):
         raise TypeError(f"For '{name}', '{argument}' must be a tuple of two numbers, but got {value!r}.")
@@ -82,8 +82,8 @@ def size_of(value: Any, name: str, argument: str = "size") -> tuple[int, int]:
     """Height and width: a pair, or one number for both.
 
     Raises:
-        TypeError: it is neither an int nor two of them.
-        ValueError: one is below 1.
+        TypeError: If it is neither an int nor two of them.
+        ValueError: If one is below 1.
     """
     both = value if isinstance(value, (list, tuple)) else (value, value)
     if len(both) != 2 or any(
@@ -126,7 +126,7 @@ def choice(value: Any, kind: type[_Choice], name: str, argument: str) -> _Choice
     """A member of an enumeration.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: If it is something else.
     """
     if not isinstance(value, kind):
         raise TypeError(f"For '{name}', '{argument}' must be a {kind.__name__}, but got {value!r}.")
@@ -137,8 +137,8 @@ def transform_list(value: Any, name: str, argument: str = "transforms") -> list[
     """Functions, at least one.
 
     Raises:
-        TypeError: it is no list of functions.
-        ValueError: it is empty.
+        TypeError: If it is not a list of functions.
+        ValueError: If it is empty.
     """
     if not isinstance(value, (list, tuple)) or not all(map(callable, value)):
         raise TypeError(f"For '{name}', '{argument}' must be a list of functions, but got {value!r}.")

@@ -14,7 +14,7 @@ class Decode(conversion.Decode):
     """The bytes of an image file as an array of shape (H, W, 3). Needs Pillow.
 
     Args:
-        rgb: must be true: the colours are red, green and blue.
+        rgb (bool, optional): must be true: the colours are red, green and blue. Default: ``True``.
 
     >>> from mindgrad.dataset.vision import c_transforms, encode_png
     >>> import numpy as np

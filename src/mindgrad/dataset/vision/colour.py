@@ -72,7 +72,7 @@ class AdjustBrightness(_Enhance):
     """The levels times a factor.
 
     Args:
-        brightness_factor: 0 gives a black image, 1 the image itself.
+        brightness_factor (float): 0 gives a black image, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -90,7 +90,7 @@ class AdjustContrast(_Enhance):
     """The distances of the levels from the mean luminance times a factor.
 
     Args:
-        contrast_factor: 0 gives a uniform grey, 1 the image itself.
+        contrast_factor (float): 0 gives a uniform grey, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -108,7 +108,7 @@ class AdjustSaturation(_Enhance):
     """The distances of red, green and blue from the luminance times a factor.
 
     Args:
-        saturation_factor: 0 gives an image in grey, 1 the image itself.
+        saturation_factor (float): 0 gives an image in grey, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -126,7 +126,7 @@ class AdjustSharpness(_Enhance):
     """The distances of the inner pixels from their smoothed image times a factor.
 
     Args:
-        sharpness_factor: 0 gives the smoothed image, 1 the image itself.
+        sharpness_factor (float): 0 gives the smoothed image, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -146,7 +146,7 @@ class AdjustHue(ImageTransform):
     """The hue turned by a part of the circle.
 
     Args:
-        hue_factor: the part, from −0.5 to 0.5.
+        hue_factor (float): the part, from −0.5 to 0.5.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -168,8 +168,8 @@ class AdjustGamma(ImageTransform):
     """gain · x^gamma for levels x from 0 to 1.
 
     Args:
-        gamma: the exponent, not negative.
-        gain: the factor.
+        gamma (float): the exponent, not negative.
+        gain (float, optional): the factor. Default: ``1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -196,8 +196,10 @@ class AutoContrast(ImageTransform):
     """The levels of each channel stretched over 0 to 255.
 
     Args:
-        cutoff: the percentage of pixels at each end of the histogram that are left out, from 0 to below 50.
-        ignore: levels that are left out: an int or a list.
+        cutoff (float, optional): the percentage of pixels at each end of the histogram that are left out,
+            from 0 to below 50. Default: ``0.0``.
+        ignore (int or list or tuple of int, optional): levels that are left out: an int or a list.
+            Default: ``None``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -261,7 +263,7 @@ class Posterize(ImageTransform):
     """The highest bits of the levels only.
 
     Args:
-        bits: how many, from 0 to 8.
+        bits (int): how many, from 0 to 8.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -285,7 +287,8 @@ class Solarize(ImageTransform):
     """The negative of the levels in an interval.
 
     Args:
-        threshold: (min, max); one number, or two equal ones, is the interval from it to 255.
+        threshold (float or list or tuple of float): (min, max); one number, or two equal ones, is the
+            interval from it to 255.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -310,9 +313,9 @@ class GaussianBlur(ImageTransform):
     """The mean of each pixel's surroundings with weights of a normal distribution; borders are reflected.
 
     Args:
-        kernel_size: the odd width of the surroundings, or (width, height).
-        sigma: the standard deviation, or (along the width, along the height); by default
-            0.3·((n − 1)/2 − 1) + 0.8 for the width n.
+        kernel_size (int or list or tuple of int): the odd width of the surroundings, or (width, height).
+        sigma (float or list or tuple of float, optional): the standard deviation, or (along the width, along
+            the height); by default 0.3·((n − 1)/2 − 1) + 0.8 for the width n.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

@@ -18,7 +18,7 @@ class Grayscale(ImageTransform):
     """The luminance, in one channel or in three equal ones.
 
     Args:
-        num_output_channels: 1 or 3.
+        num_output_channels (int, optional): 1 or 3. Default: ``1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -50,7 +50,8 @@ class RgbToHsv(ImageTransform):
     """Hue and saturation (from 0 to 1) and value instead of red, green and blue, in Float64.
 
     Args:
-        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+        is_hwc (bool, optional): whether the channels are the last axis; otherwise the one before height and
+            width. Default: ``False``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -100,7 +101,7 @@ class ConvertColor(ImageTransform):
     """The image in another order of colours, with or without opacity, or in grey.
 
     Args:
-        convert_mode: a :class:`ConvertMode`.
+        convert_mode (ConvertMode): a :class:`ConvertMode`.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

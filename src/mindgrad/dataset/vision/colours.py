@@ -54,7 +54,7 @@ def hsv_of_rgb(image: np.ndarray) -> np.ndarray:
     """Hue, saturation (both from 0 to 1) and value of red, green and blue, in Float64.
 
     Args:
-        image: of shape (..., 3).
+        image (numpy.ndarray): of shape (..., 3).
     """
     colours = image.astype(np.float64)
     value, low = colours.max(-1), colours.min(-1)
@@ -75,7 +75,7 @@ def rgb_of_hsv(image: np.ndarray) -> np.ndarray:
     """Red, green and blue of hue, saturation and value, in Float64: the inverse of :func:`hsv_of_rgb`.
 
     Args:
-        image: of shape (..., 3).
+        image (numpy.ndarray): of shape (..., 3).
     """
     hue, saturation, value = np.moveaxis(image.astype(np.float64), -1, 0)
     sector = np.floor(hue * 6)
@@ -109,9 +109,9 @@ def stretched(image: np.ndarray, cutoff: float, ignored: Sequence[int]) -> np.nd
     """Each channel of bytes with its levels stretched over 0 to 255.
 
     Args:
-        image: of uint8.
-        cutoff: the percentage of pixels at each end that are left out.
-        ignored: levels that are left out.
+        image (numpy.ndarray): of uint8.
+        cutoff (float): the percentage of pixels at each end that are left out.
+        ignored (list or tuple of int): levels that are left out.
     """
     result = image.copy()
     for channel in _channels(result):

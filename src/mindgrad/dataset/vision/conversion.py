@@ -23,11 +23,12 @@ class Decode:
     """The bytes of an image file (JPEG, PNG, BMP, ...) as an image in red, green and blue. Needs Pillow.
 
     Args:
-        to_pil: whether the result is an image of Pillow instead of an array of shape (H, W, 3) of uint8.
+        to_pil (bool, optional): whether the result is an image of Pillow instead of an array of shape (H, W,
+            3) of uint8. Default: ``False``.
 
     Raises:
-        TypeError: when it is called: the data are no array of one axis.
-        RuntimeError: when it is called: they are no image.
+        TypeError: In a call, if the data are no array of one axis.
+        RuntimeError: In a call, if they are no image.
 
     >>> import io
     >>> import numpy as np
@@ -115,7 +116,8 @@ class ToTensor(ImageTransform):
     """The channels as the first axis, and levels from 0 to 255 as numbers from 0 to 1: values times 1/255.
 
     Args:
-        output_type: the element type, MindSpore's or NumPy's.
+        output_type (DType or numpy.dtype, optional): the element type, MindSpore's or NumPy's.
+            Default: ``np.float32``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -145,7 +147,7 @@ class ToType:
     """The array in another element type.
 
     Args:
-        data_type: the element type, MindSpore's or NumPy's.
+        data_type (DType or numpy.dtype): the element type, MindSpore's or NumPy's.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -169,8 +171,8 @@ class Rescale(ImageTransform):
     """Values times ``rescale`` plus ``shift``, in Float32.
 
     Args:
-        rescale: the factor.
-        shift: what is added.
+        rescale (float): the factor.
+        shift (float): what is added.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -195,13 +197,14 @@ class Normalize(ImageTransform):
     """(x − mean) / std for each channel, in Float32.
 
     Args:
-        mean: a number for each channel, or one for all of them, from 0 to 255.
-        std: as many standard deviations, above 0 up to 255.
-        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+        mean (list or tuple of float): a number for each channel, or one for all of them, from 0 to 255.
+        std (list or tuple of float): as many standard deviations, above 0 up to 255.
+        is_hwc (bool, optional): whether the channels are the last axis; otherwise the one before height and
+            width. Default: ``True``.
 
     Raises:
-        ValueError: numbers are outside of these intervals, or not as many.
-        RuntimeError: when it is called: the image has another number of channels.
+        ValueError: If numbers are outside of these intervals, or not as many.
+        RuntimeError: In a call, if the image has another number of channels.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -249,10 +252,11 @@ class NormalizePad(Normalize):
     """:class:`Normalize`, with one more channel of zeros behind the others.
 
     Args:
-        mean: a number for each channel, from 0 to 255.
-        std: as many standard deviations, above 0 up to 255.
-        dtype: ``"float32"`` or ``"float16"``.
-        is_hwc: whether the channels are the last axis; otherwise the one before height and width.
+        mean (list or tuple of float): a number for each channel, from 0 to 255.
+        std (list or tuple of float): as many standard deviations, above 0 up to 255.
+        dtype (str, optional): ``"float32"`` or ``"float16"``. Default: ``"float32"``.
+        is_hwc (bool, optional): whether the channels are the last axis; otherwise the one before height and
+            width. Default: ``True``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -280,8 +284,8 @@ class LinearTransformation(ImageTransform):
     """The flattened image x as (x − mean)·M, in its own shape.
 
     Args:
-        transformation_matrix: M, of shape (n, n) for n values of the image.
-        mean_vector: of shape (n,).
+        transformation_matrix (numpy.ndarray): M, of shape (n, n) for n values of the image.
+        mean_vector (numpy.ndarray): of shape (n,).
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

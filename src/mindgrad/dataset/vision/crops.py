@@ -20,7 +20,7 @@ class CenterCrop(ImageTransform):
     """The middle of the image; where it is smaller than the crop, zeros surround it.
 
     Args:
-        size: (height, width), or one number for both.
+        size (int or list or tuple of int): (height, width), or one number for both.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -56,11 +56,11 @@ class Crop(ImageTransform):
     """A part of the image at a fixed place.
 
     Args:
-        coordinates: (top, left).
-        size: (height, width), or one number for both.
+        coordinates (list or tuple of int): (top, left).
+        size (int or list or tuple of int): (height, width), or one number for both.
 
     Raises:
-        RuntimeError: when it is called: the part reaches beyond the image.
+        RuntimeError: In a call, if the part reaches beyond the image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -93,12 +93,12 @@ class ResizedCrop(ImageTransform):
     """A part of the image at a fixed place, in another size.
 
     Args:
-        top: the first row.
-        left: the first column.
-        height: the rows of the part.
-        width: the columns of the part.
-        size: (height, width) of the result, or the length of its shorter side.
-        interpolation: an :class:`Inter`.
+        top (int): the first row.
+        left (int): the first column.
+        height (int): the rows of the part.
+        width (int): the columns of the part.
+        size (int or list or tuple of int): (height, width) of the result, or the length of its shorter side.
+        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.BILINEAR``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -130,7 +130,7 @@ class FiveCrop(ImageTransform):
     """The four corners and the middle of an image: top left, top right, bottom left, bottom right, middle.
 
     Args:
-        size: (height, width) of the parts, or one number for both.
+        size (int or list or tuple of int): (height, width) of the parts, or one number for both.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -161,8 +161,9 @@ class TenCrop(FiveCrop):
     """The parts of :class:`FiveCrop`, and those of the mirror image.
 
     Args:
-        size: (height, width) of the parts, or one number for both.
-        use_vertical_flip: whether the mirror image exchanges top and bottom instead of left and right.
+        size (int or list or tuple of int): (height, width) of the parts, or one number for both.
+        use_vertical_flip (bool, optional): whether the mirror image exchanges top and bottom instead of left
+            and right. Default: ``False``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -185,10 +186,11 @@ class SlicePatches(ImageTransform):
     """The image cut into a grid of patches, row by row.
 
     Args:
-        num_height: the rows of the grid.
-        num_width: its columns.
-        slice_mode: whether an image that they do not divide is padded at the bottom and the right, or cut.
-        fill_value: the level that it is padded with.
+        num_height (int, optional): the rows of the grid. Default: ``1``.
+        num_width (int, optional): its columns. Default: ``1``.
+        slice_mode (SliceMode, optional): whether an image that they do not divide is padded at the bottom and
+            the right, or cut. Default: ``SliceMode.PAD``.
+        fill_value (int, optional): the level that it is padded with. Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

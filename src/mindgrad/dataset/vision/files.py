@@ -38,8 +38,9 @@ def encode_jpeg(image: Any, quality: int = 75) -> np.ndarray:
     """An image as the bytes of a JPEG file.
 
     Args:
-        image: an array or Tensor of shape (H, W), (H, W, 1) or (H, W, 3), of uint8.
-        quality: from 1 to 100.
+        image (numpy.ndarray or Tensor): an array or Tensor of shape (H, W), (H, W, 1) or (H, W,
+            3), of uint8.
+        quality (int, optional): from 1 to 100. Default: ``75``.
 
     Returns:
         The bytes, an array of uint8.
@@ -56,8 +57,9 @@ def encode_png(image: Any, compression_level: int = 6) -> np.ndarray:
     """An image as the bytes of a PNG file.
 
     Args:
-        image: an array or Tensor of shape (H, W), (H, W, 1) or (H, W, 3), of uint8.
-        compression_level: from 0 to 9.
+        image (numpy.ndarray or Tensor): an array or Tensor of shape (H, W), (H, W, 1) or (H, W,
+            3), of uint8.
+        compression_level (int, optional): from 0 to 9. Default: ``6``.
 
     Returns:
         The bytes, an array of uint8.
@@ -85,8 +87,8 @@ def read_image(filename: str | os.PathLike[str], mode: ImageReadMode = ImageRead
     """The image in a file.
 
     Args:
-        filename: the file.
-        mode: an :class:`ImageReadMode`.
+        filename (str or PathLike): the file.
+        mode (ImageReadMode, optional): an :class:`ImageReadMode`. Default: ``ImageReadMode.UNCHANGED``.
 
     Returns:
         An array of shape (H, W, C).

@@ -21,12 +21,14 @@ class Resize(ImageTransform):
     """The image in another size.
 
     Args:
-        size: (height, width), or the length of the shorter side; the other keeps the proportion.
-        interpolation: an :class:`Inter`; arrays take all but ``ANTIALIAS``, which is for images of Pillow.
+        size (int or list or tuple of int): (height, width), or the length of the shorter side; the other
+            keeps the proportion.
+        interpolation (Inter, optional): an :class:`Inter`; arrays take all but ``ANTIALIAS``, which is for
+            images of Pillow. Default: ``Inter.BILINEAR``.
 
     Raises:
-        TypeError: ``size`` is neither an int nor two of them.
-        ValueError: it is below 1.
+        TypeError: If ``size`` is neither an int nor two of them.
+        ValueError: If it is below 1.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -60,10 +62,11 @@ class Pad(ImageTransform):
     """The image with margins.
 
     Args:
-        padding: the width of the margins: one number, (left and right, top and bottom), or
-            (left, top, right, bottom).
-        fill_value: the level of a constant margin, or its red, green and blue.
-        padding_mode: a :class:`Border`.
+        padding (int or list or tuple of int): the width of the margins: one number, (left and right, top and
+            bottom), or (left, top, right, bottom).
+        fill_value (int or list or tuple of int, optional): the level of a constant margin, or its red, green
+            and blue. Default: ``0``.
+        padding_mode (Border, optional): a :class:`Border`. Default: ``Border.CONSTANT``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -92,10 +95,12 @@ class PadToSize(ImageTransform):
     """The image with margins that give it a size.
 
     Args:
-        size: (height, width), or one number for both.
-        offset: (top, left) of the image in the result, or one number for both; in the middle by default.
-        fill_value: the level of a constant margin, or its red, green and blue.
-        padding_mode: a :class:`Border`.
+        size (int or list or tuple of int): (height, width), or one number for both.
+        offset (int or list or tuple of int, optional): (top, left) of the image in the result, or one number
+            for both; in the middle by default.
+        fill_value (int or list or tuple of int, optional): the level of a constant margin, or its red, green
+            and blue. Default: ``0``.
+        padding_mode (Border, optional): a :class:`Border`. Default: ``Border.CONSTANT``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -170,11 +175,13 @@ class Rotate(ImageTransform):
     """The image turned counter-clockwise.
 
     Args:
-        degrees: the angle.
-        resample: an :class:`Inter`.
-        expand: whether the result grows until the whole turned image fits.
-        center: the point (x, y) that stays; the middle by default.
-        fill_value: the level of what no pixel covers, or its red, green and blue.
+        degrees (float): the angle.
+        resample (Inter, optional): an :class:`Inter`. Default: ``Inter.NEAREST``.
+        expand (bool, optional): whether the result grows until the whole turned image fits.
+            Default: ``False``.
+        center (list or tuple of float, optional): the point (x, y) that stays; the middle by default.
+        fill_value (int or list or tuple of int, optional): the level of what no pixel covers, or its red,
+            green and blue. Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -209,12 +216,14 @@ class Affine(ImageTransform):
     """The image rotated, sheared, scaled and moved; its size stays.
 
     Args:
-        degrees: the angle of the rotation, clockwise.
-        translate: by which parts of width and height it moves to the right and down.
-        scale: the factor.
-        shear: the angle of a shear along x, or the angles along x and y, in degrees.
-        resample: an :class:`Inter`.
-        fill_value: the level of what no pixel covers, or its red, green and blue.
+        degrees (float): the angle of the rotation, clockwise.
+        translate (list or tuple of float): by which parts of width and height it moves to the right and down.
+        scale (float): the factor.
+        shear (float or list or tuple of float): the angle of a shear along x, or the angles along x and y, in
+            degrees.
+        resample (Inter, optional): an :class:`Inter`. Default: ``Inter.NEAREST``.
+        fill_value (int or list or tuple of int, optional): the level of what no pixel covers, or its red,
+            green and blue. Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -259,9 +268,9 @@ class Perspective(ImageTransform):
     """The image under the projective map that takes four points to four others.
 
     Args:
-        start_points: the four points (x, y) in the image.
-        end_points: where they come to lie.
-        interpolation: an :class:`Inter`.
+        start_points (list or tuple of list or tuple of int): the four points (x, y) in the image.
+        end_points (list or tuple of list or tuple of int): where they come to lie.
+        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.BILINEAR``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

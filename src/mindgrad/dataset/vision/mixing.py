@@ -21,9 +21,10 @@ class CutOut(ImageTransform):
     """Squares at random places set to zero.
 
     Args:
-        length: the side of a square; beyond the border it is cut.
-        num_patches: how many squares.
-        is_hwc: whether the channels are the last axis; otherwise the first one.
+        length (int): the side of a square; beyond the border it is cut.
+        num_patches (int, optional): how many squares. Default: ``1``.
+        is_hwc (bool, optional): whether the channels are the last axis; otherwise the first one.
+            Default: ``True``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -61,12 +62,13 @@ class Erase(ImageTransform):
     """A rectangle at a fixed place set to a value.
 
     Args:
-        top: the first row.
-        left: the first column.
-        height: the rows.
-        width: the columns.
-        value: a number, or one for each channel.
-        inplace: accepted for compatibility: a new array is made.
+        top (int): the first row.
+        left (int): the first column.
+        height (int): the rows.
+        width (int): the columns.
+        value (float or list or tuple of float, optional): a number, or one for each channel.
+            Default: ``0.0``.
+        inplace (bool, optional): accepted for compatibility; a new array is made. Default: ``False``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -104,12 +106,16 @@ class RandomErasing(ImageTransform):
     """A random rectangle of an image (C, H, W) set to a value, with some probability.
 
     Args:
-        prob: the probability.
-        scale: the smallest and the largest area, of that of the image.
-        ratio: the smallest and the largest quotient of its height and width.
-        value: a number, one for each channel, or ``"random"`` for normally distributed numbers.
-        inplace: accepted for compatibility: a new array is made.
-        max_attempts: how often a rectangle is drawn that does not fit, before the image stays as it is.
+        prob (float, optional): the probability. Default: ``0.5``.
+        scale (list or tuple of float, optional): the smallest and the largest area, of that of the image.
+            Default: ``(0.02, 0.33)``.
+        ratio (list or tuple of float, optional): the smallest and the largest quotient of its height and
+            width. Default: ``(0.3, 3.3)``.
+        value (float, str, or list or tuple of float, optional): a number, one for each channel, or
+            ``"random"`` for normally distributed numbers. Default: ``0``.
+        inplace (bool, optional): accepted for compatibility; a new array is made. Default: ``False``.
+        max_attempts (int, optional): how often a rectangle is drawn that does not fit, before the image stays
+            as it is. Default: ``10``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -197,7 +203,8 @@ class MixUpBatch:
     """The weighted means of each image of a batch and another one, and of their labels.
 
     Args:
-        alpha: the parameter of the distribution Beta(alpha, alpha) of the weight.
+        alpha (float, optional): the parameter of the distribution Beta(alpha, alpha) of the weight.
+            Default: ``1.0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -222,9 +229,10 @@ class CutMixBatch:
     """A rectangle of another image of the batch in each image, and the labels mixed by area.
 
     Args:
-        image_batch_format: an :class:`ImageBatchFormat`.
-        alpha: the parameter of the distribution Beta(alpha, alpha) of the area.
-        prob: the probability that an image is mixed.
+        image_batch_format (ImageBatchFormat): an :class:`ImageBatchFormat`.
+        alpha (float, optional): the parameter of the distribution Beta(alpha, alpha) of the area.
+            Default: ``1.0``.
+        prob (float, optional): the probability that an image is mixed. Default: ``1.0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -266,9 +274,10 @@ class MixUp:
     """The weighted means of each image of a batch and another one, with labels that are classes.
 
     Args:
-        batch_size: the images of a batch.
-        alpha: the parameter of the distribution Beta(alpha, alpha) of the weight.
-        is_single: whether the other images are of the same batch; otherwise of the batch before.
+        batch_size (int): the images of a batch.
+        alpha (float): the parameter of the distribution Beta(alpha, alpha) of the weight.
+        is_single (bool, optional): whether the other images are of the same batch; otherwise of the batch
+            before. Default: ``True``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

@@ -21,11 +21,11 @@ class UniformAugment:
     """Some of the transforms, chosen at random without repetition, each applied with probability ½.
 
     Args:
-        transforms: the transforms.
-        num_ops: how many of them are chosen.
+        transforms (list or tuple of Callable): the transforms.
+        num_ops (int, optional): how many of them are chosen. Default: ``2``.
 
     Raises:
-        ValueError: there are fewer than ``num_ops``.
+        ValueError: If there are fewer than ``num_ops``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -55,7 +55,7 @@ class RandomSelectSubpolicy:
     """One of several lists of (transform, probability), each transform of it applied with its probability.
 
     Args:
-        policy: the lists.
+        policy (list or tuple of list or tuple of tuple of Callable): the lists.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -120,11 +120,12 @@ class RandAugment(ImageTransform):
     """Transforms drawn from a fixed list, all with one magnitude (Cubuk et al., 2020).
 
     Args:
-        num_ops: how many are applied, one after the other.
-        magnitude: the magnitude, from 0 to below ``num_magnitude_bins``.
-        num_magnitude_bins: the number of magnitudes.
-        interpolation: an :class:`Inter`.
-        fill_value: the level of what no pixel covers, or its red, green and blue.
+        num_ops (int, optional): how many are applied, one after the other. Default: ``2``.
+        magnitude (int, optional): the magnitude, from 0 to below ``num_magnitude_bins``. Default: ``9``.
+        num_magnitude_bins (int, optional): the number of magnitudes. Default: ``31``.
+        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.NEAREST``.
+        fill_value (int or list or tuple of int, optional): the level of what no pixel covers, or its red,
+            green and blue. Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -179,9 +180,10 @@ class TrivialAugmentWide(RandAugment):
     """One transform drawn from a fixed list, with a random magnitude (Müller and Hutter, 2021).
 
     Args:
-        num_magnitude_bins: the number of magnitudes.
-        interpolation: an :class:`Inter`.
-        fill_value: the level of what no pixel covers, or its red, green and blue.
+        num_magnitude_bins (int, optional): the number of magnitudes. Default: ``31``.
+        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.NEAREST``.
+        fill_value (int or list or tuple of int, optional): the level of what no pixel covers, or its red,
+            green and blue. Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

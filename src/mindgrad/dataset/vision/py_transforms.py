@@ -33,8 +33,8 @@ class Normalize(conversion.Normalize):
     """(x − mean) / std for each channel of an array (C, H, W), in Float32.
 
     Args:
-        mean: a number for each channel, or one for all of them.
-        std: as many standard deviations, above 0.
+        mean (list or tuple of float): a number for each channel, or one for all of them.
+        std (list or tuple of float): as many standard deviations, above 0.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms
@@ -50,9 +50,9 @@ class NormalizePad(conversion.NormalizePad):
     """:class:`Normalize`, with one more channel of zeros behind the others.
 
     Args:
-        mean: a number for each channel.
-        std: as many standard deviations, above 0.
-        dtype: ``"float32"`` or ``"float16"``.
+        mean (list or tuple of float): a number for each channel.
+        std (list or tuple of float): as many standard deviations, above 0.
+        dtype (str, optional): ``"float32"`` or ``"float16"``. Default: ``"float32"``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms
@@ -68,8 +68,8 @@ class Cutout(mixing.CutOut):
     """Squares at random places of an array (C, H, W) set to zero.
 
     Args:
-        length: the side of a square.
-        num_patches: how many squares.
+        length (int): the side of a square.
+        num_patches (int, optional): how many squares. Default: ``1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision import py_transforms

@@ -41,10 +41,12 @@ class RandomColorAdjust(ImageTransform):
     """Brightness, contrast, saturation and hue changed at random, in random order.
 
     Args:
-        brightness: the interval of the factor, or r for 1 − r (at least 0) to 1 + r.
-        contrast: likewise.
-        saturation: likewise.
-        hue: the interval of the part of the circle, within −0.5 to 0.5, or r for −r to r.
+        brightness (float or list or tuple of float, optional): the interval of the factor, or r for 1 − r (at
+            least 0) to 1 + r. Default: ``(1, 1)``.
+        contrast (float or list or tuple of float, optional): likewise. Default: ``(1, 1)``.
+        saturation (float or list or tuple of float, optional): likewise. Default: ``(1, 1)``.
+        hue (float or list or tuple of float, optional): the interval of the part of the circle, within −0.5
+            to 0.5, or r for −r to r. Default: ``(0, 0)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -166,8 +168,8 @@ class RandomAdjustSharpness(_Sometimes):
     """:class:`AdjustSharpness`, with some probability.
 
     Args:
-        degree: the factor.
-        prob: the probability.
+        degree (float): the factor.
+        prob (float, optional): the probability. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -183,9 +185,10 @@ class RandomAutoContrast(_Sometimes):
     """:class:`AutoContrast`, with some probability.
 
     Args:
-        cutoff: the percentage of pixels at each end of the histogram that are left out.
-        ignore: levels that are left out.
-        prob: the probability.
+        cutoff (float, optional): the percentage of pixels at each end of the histogram that are left out.
+            Default: ``0.0``.
+        ignore (int or list or tuple of int, optional): levels that are left out. Default: ``None``.
+        prob (float, optional): the probability. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -203,7 +206,7 @@ class RandomEqualize(_Sometimes):
     """:class:`Equalize`, with some probability.
 
     Args:
-        prob: the probability.
+        prob (float, optional): the probability. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -219,7 +222,7 @@ class RandomInvert(_Sometimes):
     """:class:`Invert`, with some probability.
 
     Args:
-        prob: the probability.
+        prob (float, optional): the probability. Default: ``0.5``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -235,7 +238,7 @@ class RandomGrayscale(_Sometimes):
     """The luminance in as many channels as the image has, with some probability.
 
     Args:
-        prob: the probability.
+        prob (float, optional): the probability. Default: ``0.1``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -260,7 +263,8 @@ class RandomPosterize(ImageTransform):
     """:class:`Posterize` with a random number of bits.
 
     Args:
-        bits: the interval of the number, or the number.
+        bits (int or list or tuple of int, optional): the interval of the number, or the number.
+            Default: ``(8, 8)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -288,7 +292,8 @@ class RandomSolarize(ImageTransform):
     """:class:`Solarize` with a random interval.
 
     Args:
-        threshold: the interval that both ends are drawn from.
+        threshold (list or tuple of int, optional): the interval that both ends are drawn from.
+            Default: ``(0, 255)``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -314,7 +319,7 @@ class RandomLighting(ImageTransform):
     """A random multiple of the principal components of ImageNet's colours added to each pixel.
 
     Args:
-        alpha: the standard deviation of the multiples.
+        alpha (float, optional): the standard deviation of the multiples. Default: ``0.05``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

@@ -37,15 +37,16 @@ class RandomCrop(ImageTransform):
     """A part of the image at a random place.
 
     Args:
-        size: (height, width) of the part, or one number for both.
-        padding: margins that the image gets before: one number, (left and right, top and bottom), or
-            (left, top, right, bottom); none by default.
-        pad_if_needed: whether an image that is too small gets margins.
-        fill_value: the level of a constant margin, or its red, green and blue.
-        padding_mode: a :class:`Border`.
+        size (int or list or tuple of int): (height, width) of the part, or one number for both.
+        padding (int or list or tuple of int, optional): margins that the image gets before: one number, (left
+            and right, top and bottom), or (left, top, right, bottom); none by default.
+        pad_if_needed (bool, optional): whether an image that is too small gets margins. Default: ``False``.
+        fill_value (int or list or tuple of int, optional): the level of a constant margin, or its red, green
+            and blue. Default: ``0``.
+        padding_mode (Border, optional): a :class:`Border`. Default: ``Border.CONSTANT``.
 
     Raises:
-        RuntimeError: when it is called: the image is too small.
+        RuntimeError: In a call, if the image is too small.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -100,11 +101,14 @@ class RandomResizedCrop(ImageTransform):
     """A random part of the image, of random size and proportion, in one size.
 
     Args:
-        size: (height, width) of the result, or one number for both.
-        scale: the smallest and the largest area of the part, of that of the image.
-        ratio: the smallest and the largest quotient of its width and height.
-        interpolation: an :class:`Inter`.
-        max_attempts: how often a part is drawn that does not fit, before the middle is taken.
+        size (int or list or tuple of int): (height, width) of the result, or one number for both.
+        scale (list or tuple of float, optional): the smallest and the largest area of the part, of that of
+            the image. Default: ``(0.08, 1.0)``.
+        ratio (list or tuple of float, optional): the smallest and the largest quotient of its width and
+            height. Default: ``(3 / 4, 4 / 3)``.
+        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.BILINEAR``.
+        max_attempts (int, optional): how often a part is drawn that does not fit, before the middle is taken.
+            Default: ``10``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -225,7 +229,8 @@ class RandomResize(Resize):
     """:class:`Resize` with a random interpolation.
 
     Args:
-        size: (height, width), or the length of the shorter side; the other keeps the proportion.
+        size (int or list or tuple of int): (height, width), or the length of the shorter side; the other
+            keeps the proportion.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -245,11 +250,13 @@ class RandomRotation(ImageTransform):
     """The image turned counter-clockwise by a random angle.
 
     Args:
-        degrees: the interval of the angle, or r for −r to r.
-        resample: an :class:`Inter`.
-        expand: whether the result grows until the whole turned image fits.
-        center: the point (x, y) that stays; the middle by default.
-        fill_value: the level of what no pixel covers, or its red, green and blue.
+        degrees (float or list or tuple of float): the interval of the angle, or r for −r to r.
+        resample (Inter, optional): an :class:`Inter`. Default: ``Inter.NEAREST``.
+        expand (bool, optional): whether the result grows until the whole turned image fits.
+            Default: ``False``.
+        center (list or tuple of float, optional): the point (x, y) that stays; the middle by default.
+        fill_value (int or list or tuple of int, optional): the level of what no pixel covers, or its red,
+            green and blue. Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -287,13 +294,16 @@ class RandomAffine(ImageTransform):
     """The image rotated, sheared, scaled and moved at random; its size stays.
 
     Args:
-        degrees: the interval of the angle, or r for −r to r.
-        translate: the largest parts of width and height that it moves by; or an interval for the width and
-            one for the height, (min, max, min, max). None for no move.
-        scale: the interval of the factor; None for 1.
-        shear: the interval of the angle of a shear along x, r for −r to r, or two intervals, for x and y.
-        resample: an :class:`Inter`.
-        fill_value: the level of what no pixel covers, or its red, green and blue.
+        degrees (float or list or tuple of float): the interval of the angle, or r for −r to r.
+        translate (list or tuple of float, optional): the largest parts of width and height that it moves by;
+            or an interval for the width and one for the height, (min, max, min, max). None for no move.
+            Default: ``None``.
+        scale (list or tuple of float, optional): the interval of the factor; None for 1. Default: ``None``.
+        shear (float or list or tuple of float, optional): the interval of the angle of a shear along x, r for
+            −r to r, or two intervals, for x and y. Default: ``None``.
+        resample (Inter, optional): an :class:`Inter`. Default: ``Inter.NEAREST``.
+        fill_value (int or list or tuple of int, optional): the level of what no pixel covers, or its red,
+            green and blue. Default: ``0``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -345,9 +355,10 @@ class RandomPerspective(ImageTransform):
     """The image under a random projective map, with some probability.
 
     Args:
-        distortion_scale: how far the corners move at most: by this part of half of the image.
-        prob: the probability.
-        interpolation: an :class:`Inter`.
+        distortion_scale (float, optional): how far the corners move at most: by this part of half of the
+            image. Default: ``0.5``.
+        prob (float, optional): the probability. Default: ``0.5``.
+        interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.BICUBIC``.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

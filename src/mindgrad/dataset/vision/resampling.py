@@ -28,17 +28,18 @@ def resized(
     """The image with this height and width.
 
     Args:
-        image: of shape (H, W) or (..., H, W, C), of uint8 or floats; any numbers for ``Inter.NEAREST``.
-        height: the new height.
-        width: the new width.
-        interpolation: nearest pixel, (bi)linear, (bi)cubic, mean over the area, or Pillow's cubic.
-        name: what errors name.
+        image (numpy.ndarray): of shape (H, W) or (..., H, W, C), of uint8 or floats; any numbers for
+            ``Inter.NEAREST``.
+        height (int): the new height.
+        width (int): the new width.
+        interpolation (Inter): nearest pixel, (bi)linear, (bi)cubic, mean over the area, or Pillow's cubic.
+        name (str, optional): what errors name. Default: ``"Resize"``.
 
     Returns:
         An array of the same element type.
 
     Raises:
-        RuntimeError: the element type cannot be interpolated.
+        RuntimeError: If the element type cannot be interpolated.
     """
     rows, columns = image_axes(image)
     if image.shape[rows] == height and image.shape[columns] == width:
@@ -196,13 +197,13 @@ def warped(
     """The image under a map of the plane.
 
     Args:
-        image: of shape (H, W) or (H, W, C).
-        matrix: of shape (3, 3), in homogeneous coordinates (x, y, 1): from a pixel of the output to its place
-            in the input.
-        size: height and width of the output.
-        interpolation: ``Inter.NEAREST``, or anything else for bilinear, ``Inter.BICUBIC`` and
+        image (numpy.ndarray): of shape (H, W) or (H, W, C).
+        matrix (numpy.ndarray): of shape (3, 3), in homogeneous coordinates (x, y, 1): from a pixel of the
+            output to its place in the input.
+        size (tuple of int): height and width of the output.
+        interpolation (Inter): ``Inter.NEAREST``, or anything else for bilinear, ``Inter.BICUBIC`` and
             ``Inter.PILCUBIC`` for bicubic.
-        fill: the colour of what lies outside of the input.
+        fill (tuple of int, optional): the colour of what lies outside of the input. Default: ``(0,)``.
 
     Returns:
         An array of the same element type.

@@ -27,13 +27,14 @@ class Adam(Optimizer):
     ``nn.Adam`` adds ε to √v and not to √v̂.
 
     Args:
-        params: Parameters, or groups of them, see :class:`Optimizer`.
-        lr: η.
-        betas: (β₁, β₂), from 0 to below 1; of all groups.
-        eps: ε.
-        weight_decay: λ.
-        amsgrad: whether the largest v̂ so far is taken; of all groups.
-        maximize: whether to go uphill.
+        params (list of Parameter or list of dict): Parameters, or groups of them, see :class:`Optimizer`.
+        lr (float, optional): η. Default: ``0.001``.
+        betas (tuple of float, optional): (β₁, β₂), from 0 to below 1; of all groups.
+            Default: ``(0.9, 0.999)``.
+        eps (float, optional): ε. Default: ``1e-08``.
+        weight_decay (float, optional): λ. Default: ``0.0``.
+        amsgrad (bool, optional): whether the largest v̂ so far is taken; of all groups. Default: ``False``.
+        maximize (bool, optional): whether to go uphill. Default: ``False``.
 
     Inputs:
         ``gradients``: a tuple of Tensors, one for each Parameter.
@@ -42,7 +43,7 @@ class Adam(Optimizer):
         ``True``.
 
     Raises:
-        TypeError, ValueError: see :class:`Optimizer`, or an option is out of range.
+        TypeError, ValueError: See :class:`Optimizer`, or an option is out of range.
 
     >>> import mindgrad as ms
     >>> from mindgrad.experimental import optim

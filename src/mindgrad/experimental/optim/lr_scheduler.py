@@ -25,11 +25,11 @@ class LRScheduler:
     """The base class: a derived one computes the rate after ``epoch`` steps in ``rate(base, epoch)``.
 
     Args:
-        optimizer: whose learning rates are changed.
-        last_epoch: how many steps have been made, less one; −1 for none.
+        optimizer (Optimizer): whose learning rates are changed.
+        last_epoch (int, optional): how many steps have been made, less one; −1 for none. Default: ``-1``.
 
     Raises:
-        TypeError: ``optimizer`` is none of ``experimental.optim``, or ``last_epoch`` no int.
+        TypeError: If ``optimizer`` is none of ``experimental.optim``, or ``last_epoch`` no int.
 
     >>> import mindgrad as ms
     >>> from mindgrad.experimental import optim
@@ -63,7 +63,7 @@ class LRScheduler:
         """The rate after ``epoch`` steps.
 
         Raises:
-            NotImplementedError: a derived class has to say.
+            NotImplementedError: If a derived class has to say.
         """
         raise NotImplementedError(f"'{type(self).__name__}' has to define 'rate(self, base, epoch)'.")
 
@@ -165,13 +165,13 @@ class SequentialLR(LRScheduler):
     """Schedules one after the other: the next one from each epoch in ``milestones`` on.
 
     Args:
-        optimizer: whose learning rates are changed.
-        schedulers: schedules of that optimiser.
-        milestones: one number less than there are schedules, ascending.
-        last_epoch: how many steps have been made, less one.
+        optimizer (Optimizer): whose learning rates are changed.
+        schedulers (list of LRScheduler): schedules of that optimiser.
+        milestones (list of int): one number less than there are schedules, ascending.
+        last_epoch (int, optional): how many steps have been made, less one. Default: ``-1``.
 
     Raises:
-        ValueError: a schedule belongs to another optimiser, or the numbers do not fit.
+        ValueError: If a schedule belongs to another optimiser, or the numbers do not match.
     """
 
     def __init__(self, optimizer: Any, schedulers: Any, milestones: Any, last_epoch: int = -1) -> None:
@@ -203,18 +203,19 @@ class CyclicLR(LRScheduler):
     """The rate goes up from ``base_lr`` to ``max_lr`` and back, again and again (L. N. Smith, 2017).
 
     Args:
-        optimizer: whose learning rates are changed.
-        base_lr, max_lr: the bounds, numbers or one for each group.
-        step_size_up, step_size_down: the steps of both halves of a cycle; by default as many down as up.
-        mode: ``"triangular"``; ``"triangular2"``: half as high each cycle; ``"exp_range"``: times gamma
-            each step.
-        gamma: for ``"exp_range"``.
+        optimizer (Optimizer): whose learning rates are changed.
+        base_lr, max_lr (float or list of float): the bounds, numbers or one for each group.
+        step_size_up, step_size_down (float, optional): the steps of both halves of a cycle; by default as
+            many down as up.
+        mode (str, optional): ``"triangular"``; ``"triangular2"``: half as high each cycle; ``"exp_range"``:
+            times gamma each step. Default: ``"triangular"``.
+        gamma (float, optional): for ``"exp_range"``. Default: ``1.0``.
         scale_fn, scale_mode: a factor of the height instead, of the number of the ``"cycle"`` or of
             ``"iterations"``.
-        last_epoch: how many steps have been made, less one.
+        last_epoch (int, optional): how many steps have been made, less one. Default: ``-1``.
 
     Raises:
-        ValueError: ``mode`` is another word, or the bounds are not one for each group.
+        ValueError: If ``mode`` is another word, or the bounds are not one for each group.
     """
 
     def __init__(
@@ -266,14 +267,14 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     """Half a period of a cosine down to ``eta_min``, again and again, each ``T_mult`` times as long.
 
     Args:
-        optimizer: whose learning rates are changed.
-        T_0: the epochs of the first period.
-        T_mult: an int of at least 1.
-        eta_min: the least rate.
-        last_epoch: how many steps have been made, less one.
+        optimizer (Optimizer): whose learning rates are changed.
+        T_0 (int): the epochs of the first period.
+        T_mult (int, optional): an int of at least 1. Default: ``1``.
+        eta_min (float, optional): the least rate. Default: ``0``.
+        last_epoch (int, optional): how many steps have been made, less one. Default: ``-1``.
 
     Raises:
-        ValueError: ``T_0`` or ``T_mult`` is no int, or below 1.
+        ValueError: If ``T_0`` or ``T_mult`` is not an int, or below 1.
     """
 
     def __init__(
@@ -361,17 +362,18 @@ class ReduceLROnPlateau(LRScheduler):
     """The rate times ``factor`` when a figure has not become better for ``patience`` epochs.
 
     Args:
-        optimizer: whose learning rates are changed.
-        mode: ``"min"`` or ``"max"``: which figures are better.
+        optimizer (Optimizer): whose learning rates are changed.
+        mode (str, optional): ``"min"`` or ``"max"``: which figures are better. Default: ``"min"``.
         factor, patience: see above.
-        threshold: by how much a figure must be better; of the best one (``"rel"``) or as it is (``"abs"``).
-        threshold_mode: ``"rel"`` or ``"abs"``.
-        cooldown: how many epochs are not counted behind a change.
-        min_lr: the least rate.
-        eps: a change that is not larger is left out.
+        threshold (float, optional): by how much a figure must be better; of the best one (``"rel"``) or as it
+            is (``"abs"``). Default: ``0.0001``.
+        threshold_mode (str, optional): ``"rel"`` or ``"abs"``. Default: ``"rel"``.
+        cooldown (int, optional): how many epochs are not counted behind a change. Default: ``0``.
+        min_lr (float, optional): the least rate. Default: ``0.0``.
+        eps (float, optional): a change that is not larger is left out. Default: ``1e-08``.
 
     Raises:
-        ValueError: ``mode`` or ``threshold_mode`` is another word, or ``factor`` not below 1.
+        ValueError: If ``mode`` or ``threshold_mode`` is another word, or ``factor`` not below 1.
 
     >>> import mindgrad as ms
     >>> from mindgrad.experimental import optim

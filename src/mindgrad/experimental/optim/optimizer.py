@@ -33,12 +33,13 @@ class Optimizer(Cell):
         defaults: dict of the options of groups that do not say otherwise.
 
     Args:
-        params: a list of Parameters, or of dicts with ``params`` and options that differ from ``defaults``.
-        defaults: the options of groups that do not say otherwise; ``lr`` must be among them.
+        params (list of Parameter or list of dict): a list of Parameters, or of dicts with ``params`` and
+            options that differ from ``defaults``.
+        defaults (dict): the options of groups that do not say otherwise; ``lr`` must be among them.
 
     Raises:
-        TypeError: ``params`` is no list or tuple, or holds something else.
-        ValueError: there are no Parameters, one stands in two groups, or there is no such option.
+        TypeError: If ``params`` is not a list or tuple, or holds something else.
+        ValueError: If there are no Parameters, one stands in two groups, or there is no such option.
 
     >>> import mindgrad as ms
     >>> from mindgrad.experimental import optim
@@ -127,6 +128,6 @@ class Optimizer(Cell):
         """One step.
 
         Raises:
-            NotImplementedError: a derived class has to say what it does.
+            NotImplementedError: If a derived class has to say what it does.
         """
         raise NotImplementedError(f"'{type(self).__name__}' has to define 'construct(self, gradients)'.")

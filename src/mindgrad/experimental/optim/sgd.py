@@ -21,13 +21,13 @@ class SGD(Optimizer):
         w ← w − η v               (w ← w − η (g + μ v) with nesterov; w ← w − η g for μ = 0)
 
     Args:
-        params: Parameters, or groups of them, see :class:`Optimizer`.
-        lr: η.
-        momentum: μ.
-        dampening: τ.
-        weight_decay: λ.
-        nesterov: whether to look ahead; needs μ > 0 and τ = 0.
-        maximize: whether to go uphill.
+        params (list of Parameter or list of dict): Parameters, or groups of them, see :class:`Optimizer`.
+        lr (float): η.
+        momentum (float, optional): μ. Default: ``0``.
+        dampening (float, optional): τ. Default: ``0``.
+        weight_decay (float, optional): λ. Default: ``0.0``.
+        nesterov (bool, optional): whether to look ahead; needs μ > 0 and τ = 0. Default: ``False``.
+        maximize (bool, optional): whether to go uphill. Default: ``False``.
 
     Inputs:
         ``gradients``: a tuple of Tensors, one for each Parameter.
@@ -36,7 +36,7 @@ class SGD(Optimizer):
         ``True``.
 
     Raises:
-        TypeError, ValueError: see :class:`Optimizer`, or an option is out of range.
+        TypeError, ValueError: See :class:`Optimizer`, or an option is out of range.
 
     >>> import mindgrad as ms
     >>> from mindgrad.experimental import optim

@@ -53,21 +53,22 @@ def cg(
     """The solution of ``A x = b`` for a symmetric positive definite ``A``, by conjugate gradients.
 
     Args:
-        A: a Tensor of shape (n, n), or a function that gives ``A x`` for ``x``.
-        b: a Tensor of shape (n,) or (n, 1) of a real type; integers count as Float32.
-        x0: where the iteration begins, of the shape of ``b``; by default zeros.
-        tol, atol: it ends where ``‖b − A x‖ ≤ max(tol ‖b‖, atol)``.
-        maxiter: the largest number of products with ``A``; by default 10 n.
-        M: an approximation of the inverse of ``A``, a Tensor or a function, symmetric positive definite.
+        A (Tensor or Callable): a Tensor of shape (n, n), or a function that gives ``A x`` for ``x``.
+        b (Tensor): a Tensor of shape (n,) or (n, 1) of a real type; integers count as Float32.
+        x0 (Tensor, optional): where the iteration begins, of the shape of ``b``; by default zeros.
+        tol, atol (float, optional): it ends where ``‖b − A x‖ ≤ max(tol ‖b‖, atol)``.
+        maxiter (int, optional): the largest number of products with ``A``; by default 10 n.
+        M (Tensor or Callable, optional): an approximation of the inverse of ``A``, a Tensor or a function,
+            symmetric positive definite. Default: ``None``.
         callback: not supported, as in MindSpore.
 
     Returns:
         ``(x, None)``; without convergence the last ``x``.
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: a shape is another.
-        NotImplementedError: ``callback`` is given.
+        TypeError: If an argument has another type.
+        ValueError: If a shape is another.
+        NotImplementedError: If ``callback`` is given.
 
     >>> import mindgrad as ms
     >>> from mindgrad.scipy.sparse.linalg import cg
@@ -120,19 +121,22 @@ def gmres(
     """The solution of ``A x = b`` for any regular ``A``, by generalised minimal residuals.
 
     Args:
-        restart: products with ``A`` after which it begins anew, from the ``x`` that it has.
-        maxiter: how often it begins at most; by default 10 n.
-        M: an approximation of the inverse of ``A``, a Tensor or a function.
+        restart (int, optional): products with ``A`` after which it begins anew, from the ``x`` that it has.
+            Default: ``20``.
+        maxiter (int, optional): how often it begins at most; by default 10 n.
+        M (Tensor or Callable, optional): an approximation of the inverse of ``A``, a Tensor or a function.
+            Default: ``None``.
         callback, callback_type: not supported, as in MindSpore.
-        restrt: the old name of ``restart``.
-        solve_method: ``"batched"`` or ``"incremental"``; both are solved in one way here.
+        restrt (int, optional): the old name of ``restart``. Default: ``None``.
+        solve_method (str, optional): ``"batched"`` or ``"incremental"``; both are solved in one way here.
+            Default: ``"batched"``.
 
     {as cg}
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: a shape is another; ``solve_method`` has no such name.
-        NotImplementedError: ``callback`` is given.
+        TypeError: If an argument has another type.
+        ValueError: If a shape is another; ``solve_method`` has no such name.
+        NotImplementedError: If ``callback`` is given.
 
     >>> import mindgrad as ms
     >>> from mindgrad.scipy.sparse.linalg import gmres

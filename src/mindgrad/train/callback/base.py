@@ -20,7 +20,8 @@ class CallbackParameters(dict):
     ``loss_fn``, ``epoch_num``, ``batch_num`` (steps of an epoch, 0 if the dataset does not know it),
     ``cur_epoch_num`` and ``cur_step_num`` (both from 1), ``net_outputs``, ``train_dataset``,
     ``valid_dataset``, ``train_dataset_element``, ``metrics``, ``eval_results``, ``list_callback``, and
-    ``mode`` (``"train"`` or ``"eval"``). """
+    ``mode`` (``"train"`` or ``"eval"``).
+    """
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
