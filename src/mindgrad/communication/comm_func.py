@@ -60,18 +60,21 @@ def _handle(result: Tensor, async_op: bool) -> tuple[Tensor, CommHandle | None]:
 def all_reduce(
     tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """The tensors of all processes summed, or whatever ``op`` says, on each of them.
+    """Reduce the tensors of all processes, and return the result on each of them.
 
     Args:
-        tensor (Tensor): a tensor of any shape, of the same type on all processes.
-        op (str, optional): one of ``"sum"``, ``"max"``, ``"min"``, ``"prod"``, ``"avg"``.
-            Default: ``ReduceOp.SUM``.
-        group (str, optional): the group of processes.
-        async_op (bool, optional): whether to give a handle to wait for. Default: ``False``.
+        tensor (Tensor): tensor of any shape, with the same shape and dtype on all processes.
+        op (str, optional): ``"sum"``, ``"max"``, ``"min"``, ``"prod"``, or ``"avg"``. Default: ``"sum"``.
+        group (str, optional): group of processes. By default all processes.
+        async_op (bool, optional): whether to return a handle to wait for. Default: ``False``.
+
+    Returns:
+        tuple: ``(result, handle)``. ``result`` is a Tensor with the shape of ``tensor``; ``handle`` is
+        ``None`` unless ``async_op`` is set.
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
-        ValueError: If there is no such ``op`` or ``group``.
+        ValueError: If ``op`` or ``group`` does not exist.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_reduce
@@ -84,7 +87,9 @@ def all_reduce(
 def all_gather_into_tensor(
     tensor: Any, group: str = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """The tensors of all processes, one behind the other along the first axis; as :func:`all_reduce`.
+    """Concatenate the tensors of all processes along the first axis, on each of them.
+
+    Arguments and errors are as for :func:`all_reduce`.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_gather_into_tensor
@@ -97,7 +102,11 @@ def all_gather_into_tensor(
 def reduce_scatter_tensor(
     tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
-    """This process's part, along the first axis, of the sum; as :func:`all_reduce`.
+    """Reduce the tensors of all processes, and return this process's part.
+
+    The result is divided along its first axis.
+
+    Arguments and errors are as for :func:`all_reduce`.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import reduce_scatter_tensor
@@ -253,7 +262,7 @@ def all_to_all_v_c(
 
 
 def reduce(tensor: Any, dst: int, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
-    """The sum, in process ``dst``; zeros in the others.
+    """Reduce the tensors of all processes to process ``dst``; others return zeros.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import reduce
@@ -264,7 +273,7 @@ def reduce(tensor: Any, dst: int, op: str = ReduceOp.SUM, group: str = _WORLD) -
 
 
 def broadcast(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
-    """The tensor of process ``src``, on all of them.
+    """Return the tensor of process ``src`` on all processes.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import broadcast
@@ -275,7 +284,7 @@ def broadcast(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
 
 
 def scatter_tensor(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
-    """This process's part, along the first axis, of the tensor of process ``src``.
+    """Return this process's part of the first axis of the tensor of process ``src``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import scatter_tensor
@@ -286,7 +295,9 @@ def scatter_tensor(tensor: Any, src: int = 0, group: str = _WORLD) -> Tensor:
 
 
 def gather_into_tensor(tensor: Any, dst: int = 0, group: str = _WORLD) -> Tensor:
-    """The tensors of all processes, one behind the other, in process ``dst``; zeros in the others.
+    """Concatenate the tensors of all processes on process ``dst``.
+
+    Other processes return zeros.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import gather_into_tensor
@@ -299,17 +310,29 @@ def gather_into_tensor(tensor: Any, dst: int = 0, group: str = _WORLD) -> Tensor
 def send(tensor: Any, dst: int = 0, group: str = _WORLD, tag: int = 0) -> None:
     """Send a tensor to process ``dst``, which calls :func:`recv`.
 
+    Args:
+        tensor (Tensor): tensor to send.
+        dst (int, optional): receiving process. Default: ``0``.
+        group (str, optional): group of processes. By default all processes.
+        tag (int, optional): accepted for compatibility. Default: ``0``.
+
     Raises:
-        ValueError: If ``dst`` is no other process.
+        ValueError: If ``dst`` is this process or does not exist.
     """
     collectives.sent(tensor, dst, group)
 
 
 def recv(tensor: Any, src: int = 0, group: str = _WORLD, tag: int = 0) -> Tensor:
-    """The tensor that process ``src`` sends, of the shape and element type of ``tensor``.
+    """Receive a tensor from process ``src``, with the shape and dtype of ``tensor``.
+
+    Args:
+        tensor (Tensor): tensor with the shape and dtype to receive.
+        src (int, optional): sending process. Default: ``0``.
+        group (str, optional): group of processes. By default all processes.
+        tag (int, optional): accepted for compatibility. Default: ``0``.
 
     Raises:
-        ValueError: If ``src`` is no other process.
+        ValueError: If ``src`` is this process or does not exist.
     """
     return collectives.received(tensor.shape, tensor.dtype, src, group, tensor)
 

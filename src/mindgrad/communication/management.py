@@ -43,20 +43,20 @@ class GlobalComm:
 
 
 def init(backend_name: str | None = None) -> None:
-    """Start communication with the other processes of the job; with one process there is none to start.
+    """Start communication with the other processes of the job.
 
-    The processes are those that ``mindgrad launch``, ``msrun``, SLURM or Open MPI has started, or that
-    variables of the environment describe (docs/scale.md). Called before the first computation; a second call
-    changes nothing.
+    The processes are started by ``mindgrad launch``, ``msrun``, SLURM, or Open MPI, or described by
+    environment variables (``docs/scale.md``). Call it before the first computation. With one process, or in a
+    second call, it does nothing.
 
     Args:
-        backend_name (str, optional): ``"nccl"``, ``"hccl"``, ``"mccl"`` or ``None``; the device decides what
-            it is. Default: ``None``.
+        backend_name (str, optional): ``"nccl"``, ``"hccl"``, ``"mccl"``, or ``None``. The device decides
+            which backend is used. Default: ``None``.
 
     Raises:
         TypeError: If ``backend_name`` is not a string.
-        RuntimeError: If there is no such backend, something has been computed already, the other processes
-            did not come in time, or the environment says that there are some but not where.
+        RuntimeError: If the backend does not exist, a computation has already run, other processes did not
+            start in time, or the environment describes other processes without an address.
 
     >>> from mindgrad import communication
     >>> communication.init()
@@ -81,7 +81,7 @@ def init(backend_name: str | None = None) -> None:
 
 
 def release() -> None:
-    """End communication: wait for the other processes, which call this too, or end.
+    """Wait for the other processes to call this function or end, and end communication.
 
     Raises:
         RuntimeError: If another process has failed.
@@ -94,12 +94,19 @@ def release() -> None:
 
 
 def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """The number of this process in a group: 0 with one process.
+    """Return the rank of this process in a group; 0 with one process.
+
+    Args:
+        group (str, optional): name of the group. By default all processes.
+
+    Returns:
+        int: the rank.
 
     Raises:
         TypeError: If ``group`` is not a string.
-        ValueError: If there is no such group.
-        RuntimeError: If this process is not in the group, or ``init`` was not called with several processes.
+        ValueError: If the group does not exist.
+        RuntimeError: If this process is not in the group, or ``init`` was not called in a job of several
+            processes.
 
     >>> from mindgrad import communication
     >>> communication.get_rank()
@@ -110,7 +117,9 @@ def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 
 
 def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """The number of this process among those of a group on its machine; errors as :func:`get_rank`.
+    """Return the rank of this process among the processes of a group on its machine.
+
+    Errors are as for :func:`get_rank`.
 
     >>> from mindgrad import communication
     >>> communication.get_local_rank()
@@ -122,7 +131,9 @@ def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 
 
 def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """The number of processes of a group; errors as :func:`get_rank`, for members and others.
+    """Return the number of processes in a group.
+
+    Errors are as for :func:`get_rank`, but this process need not be in the group.
 
     >>> from mindgrad import communication
     >>> communication.get_group_size()
@@ -133,7 +144,9 @@ def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 
 
 def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
-    """The number of processes of a group on this machine; errors as :func:`get_rank`.
+    """Return the number of processes of a group on this machine.
+
+    Errors are as for :func:`get_rank`.
 
     >>> from mindgrad import communication
     >>> communication.get_local_rank_size()
@@ -145,7 +158,9 @@ def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
 
 
 def get_process_group_ranks(group: str = GlobalComm.WORLD_COMM_GROUP) -> list[int]:
-    """The numbers, among all processes, of those of a group; errors as :func:`get_group_size`.
+    """Return the global ranks of the processes of a group.
+
+    Errors are as for :func:`get_group_size`.
 
     >>> from mindgrad import communication
     >>> communication.get_process_group_ranks()
@@ -156,12 +171,16 @@ def get_process_group_ranks(group: str = GlobalComm.WORLD_COMM_GROUP) -> list[in
 
 
 def create_group(group: str, rank_ids: Any) -> None:
-    """Make a group of processes: with one process only ``[0]``. All its members call this.
+    """Create a group of processes. All its members must call this function.
+
+    Args:
+        group (str): name of the group.
+        rank_ids (list of int): global ranks of its members; ``[0]`` with one process.
 
     Raises:
-        TypeError: If ``group`` is not a string, or ``rank_ids`` no list of integers.
-        ValueError: If there are no such processes, or the group exists with others.
-        RuntimeError: If ``init`` was not called with several processes.
+        TypeError: If ``group`` is not a string, or ``rank_ids`` is not a list of ints.
+        ValueError: If a rank does not exist, or the group exists with other members.
+        RuntimeError: If ``init`` was not called in a job of several processes.
 
     >>> from mindgrad import communication
     >>> communication.create_group("mine", [0])
@@ -171,11 +190,14 @@ def create_group(group: str, rank_ids: Any) -> None:
 
 
 def destroy_group(group: str) -> None:
-    """Forget a group.
+    """Delete a group.
+
+    Args:
+        group (str): name of the group.
 
     Raises:
         TypeError: If ``group`` is not a string.
-        ValueError: If there is no such group, or it is that of all processes.
+        ValueError: If the group does not exist, or contains all processes by definition.
 
     >>> from mindgrad import communication
     >>> communication.destroy_group("mine")
@@ -185,11 +207,15 @@ def destroy_group(group: str) -> None:
 
 
 def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
-    """The number among all processes of one of a group.
+    """Return the global rank of a process of a group.
+
+    Args:
+        group (str): name of the group.
+        group_rank_id (int): rank in the group.
 
     Raises:
-        TypeError: If ``group_rank_id`` is not an integer; otherwise as :func:`get_group_size`.
-        ValueError: If the group has no such number.
+        TypeError: If ``group_rank_id`` is not an int. Otherwise as for :func:`get_group_size`.
+        ValueError: If the group does not have this rank.
 
     >>> from mindgrad import communication
     >>> communication.get_world_rank_from_group_rank("mine", 0)
@@ -209,10 +235,14 @@ def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
 
 
 def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
-    """The number in a group of one of all processes.
+    """Return the rank in a group of a process.
+
+    Args:
+        world_rank_id (int): global rank.
+        group (str): name of the group.
 
     Raises:
-        TypeError: If ``world_rank_id`` is not an integer; otherwise as :func:`get_group_size`.
+        TypeError: If ``world_rank_id`` is not an int. Otherwise as for :func:`get_group_size`.
         ValueError: If this process is not in the group.
 
     >>> from mindgrad import communication

@@ -39,15 +39,19 @@ _ACCEPTED = ("python_multiprocessing", "max_rowsize", "cache", "callbacks", "off
 
 
 class Dataset(Readable):
-    """Rows with named columns, from a source through steps; every method gives a new Dataset.
+    """Samples with named columns, from a source through steps.
 
-    Iterating over it gives each row as a list of Tensors::
+    Iteration returns each sample as a list of Tensors::
 
         for x, y in GeneratorDataset(source, ["x", "y"]).batch(32): ...
 
-    Rows come in the order of the source (sources that can be read at any place are shuffled by default, see
-    :class:`GeneratorDataset`); the seed is that of ``mindgrad.set_seed`` or ``dataset.config.set_seed``.
-    Element types are those of the source: Float64 for Python's floats and NumPy's default.
+    Each method returns a new Dataset. Samples are in the order of the source; sources with random access are
+    shuffled by default, see :class:`GeneratorDataset`. The seed is the seed of ``mindgrad.set_seed`` or
+    ``dataset.config.set_seed``. Dtypes are the dtypes of the source: float64 for Python floats and NumPy's
+    default.
+
+    See Also:
+        :class:`mindgrad.dataset.GeneratorDataset`, :class:`mindgrad.dataset.NumpySlicesDataset`
     """
 
     #: the classes of steps, by the names of the methods that make them
@@ -83,28 +87,32 @@ class Dataset(Readable):
         pad_info: Any = None,
         **others: Any,
     ) -> Dataset:
-        """Every ``batch_size`` rows as one, stacked along a new first axis.
+        """Combine samples into batches, stacked along a new first axis.
 
         Args:
-            batch_size (int or Callable): how many rows, or a function that takes a BatchInfo and says it for
+            batch_size (int or Callable): number of samples, or a function of a BatchInfo that returns it for
                 each batch.
-            drop_remainder (bool, optional): whether the last rows are left out if they are fewer.
-                Default: ``False``.
-            num_parallel_workers (int, optional): more than 1 has no effect, of which one warning tells.
+            drop_remainder (bool, optional): whether to omit an incomplete last batch. Default: ``False``.
+            num_parallel_workers (int, optional): values above 1 have no effect, with a warning.
                 Default: ``None``.
-            per_batch_map (Callable, optional): takes a list of arrays for each of ``input_columns``, and a
-                BatchInfo; gives a tuple with a list of arrays, or an array, for each of ``output_columns``.
+            per_batch_map (Callable, optional): function of a list of arrays for each of ``input_columns``,
+                and of a BatchInfo. It returns a tuple with a list of arrays, or an array, for each of
+                ``output_columns``. Default: ``None``.
+            input_columns (str or list of str, optional): inputs of ``per_batch_map``. ``None``: all columns.
                 Default: ``None``.
-            input_columns (str or list of str, optional): what it takes; all columns by default.
-            output_columns (str or list of str, optional): names of what it gives; ``input_columns`` by
-                default.
-            column_order (list of str, optional): the columns that are left, in their order.
+            output_columns (str or list of str, optional): names of its outputs. ``None``: ``input_columns``.
                 Default: ``None``.
-            pad_info: not supported; pad in ``per_batch_map``.
+            column_order (list of str, optional): columns to keep, in order. ``None``: all. Default: ``None``.
+            pad_info (None, optional): not supported; pad in ``per_batch_map``. Default: ``None``.
+            **others (Any): MindSpore's other options, accepted for compatibility.
+
+        Returns:
+            Dataset: the batches.
 
         Raises:
             TypeError: If ``batch_size`` is neither an int nor callable.
-            ValueError: If it is below 1; when iterating: rows differ in shape or element type.
+            ValueError: If ``batch_size`` is less than 1. During iteration, if samples differ in shape or
+                dtype.
 
         >>> from mindgrad import dataset as ds
         >>> print([x.shape for x, in ds.NumpySlicesDataset([1, 2, 3]).batch(2)])
@@ -160,24 +168,29 @@ class Dataset(Readable):
         num_parallel_workers: int | None = None,
         **others: Any,
     ) -> Dataset:
-        """Columns replaced by what functions make of them.
+        """Replace columns by the results of functions.
 
         Args:
-            operations: a function, or a list of functions, each of which takes what the one before gave. It
-                takes one array for each column and gives an array, number or Tensor, or a tuple of them.
-            input_columns (str or list of str, optional): what the first one takes; the first column by
-                default.
-            output_columns (str or list of str, optional): names of what the last one gives; those of
-                ``input_columns`` by default. As many as ``input_columns`` take their places; otherwise they
-                stand before the other columns.
-            column_order (list of str, optional): the columns that are left, in their order.
+            operations (Callable or list of Callable): a function, or a list of functions, each applied to the
+                results of the previous one. A function receives one array for each column, and returns an
+                array, number, or Tensor, or a tuple of them.
+            input_columns (str or list of str, optional): inputs of the first function. ``None``: the first
+                column. Default: ``None``.
+            output_columns (str or list of str, optional): names of the results of the last function.
+                ``None``: ``input_columns``. If there are as many as ``input_columns``, they replace them;
+                otherwise they precede the other columns. Default: ``None``.
+            column_order (list of str, optional): columns to keep, in order. ``None``: all. Default: ``None``.
+            num_parallel_workers (int, optional): values above 1 have no effect, with a warning.
                 Default: ``None``.
-            num_parallel_workers (int, optional): more than 1 has no effect, of which one warning tells.
-                Default: ``None``.
+            **others (Any): MindSpore's other options, accepted for compatibility.
+
+        Returns:
+            Dataset: the changed samples.
 
         Raises:
-            RuntimeError: During iteration, if a function raised, with its own error as the cause.
-            ValueError: If a column is not there; when iterating: the numbers of values and columns differ.
+            RuntimeError: During iteration, if a function raises an error, which is the cause.
+            ValueError: If a column does not exist. During iteration, if the numbers of values and columns
+                differ.
 
         >>> from mindgrad import dataset as ds
         >>> data = ds.NumpySlicesDataset({"x": [1.0, 2.0]}, shuffle=False).map(lambda x: 10 * x, "x")
@@ -214,13 +227,17 @@ class Dataset(Readable):
         input_columns: Any = None,
         num_parallel_workers: int | None = None,
     ) -> Dataset:
-        """The rows for which ``predicate`` is true.
+        """Keep the samples for which ``predicate`` is true.
 
         Args:
-            predicate (Callable): takes one array for each of ``input_columns`` and gives a truth value.
-            input_columns (str or list of str, optional): what it takes; all columns by default.
-            num_parallel_workers (int, optional): more than 1 has no effect, of which one warning tells.
+            predicate (Callable): function of one array for each of ``input_columns`` that returns a Boolean.
+            input_columns (str or list of str, optional): inputs of ``predicate``. ``None``: all columns.
                 Default: ``None``.
+            num_parallel_workers (int, optional): values above 1 have no effect, with a warning.
+                Default: ``None``.
+
+        Returns:
+            Dataset: the remaining samples.
         """
         note_workers(num_parallel_workers)
         if not callable(predicate):
@@ -232,11 +249,14 @@ class Dataset(Readable):
         return self._then("filter", begin, count=lambda: None)
 
     def shuffle(self, buffer_size: int) -> Dataset:
-        """The rows in a random order, another one in every pass.
+        """Shuffle the samples, differently in each pass.
 
         Args:
-            buffer_size (int): from how many of the next rows each one is chosen; at least 2. The number of
-                rows makes every order equally likely.
+            buffer_size (int): number of next samples from which each sample is drawn, at least 2. With the
+                number of all samples, all orders have the same probability.
+
+        Returns:
+            Dataset: the shuffled samples.
         """
         number = whole_number(buffer_size, "shuffle", "buffer_size", 2)
         random, before = RandomStep(self._step.depth + 1), self._step.begin
@@ -244,7 +264,14 @@ class Dataset(Readable):
         return self._then("shuffle", begin)
 
     def repeat(self, count: int | None = None) -> Dataset:
-        """The rows ``count`` times, each time shuffled anew; without end for None or −1."""
+        """Repeat the samples, shuffled again in each repetition.
+
+        Args:
+            count (int, optional): number of repetitions. ``None`` or −1: unlimited. Default: ``None``.
+
+        Returns:
+            Dataset: the repeated samples.
+        """
         number = -1 if count is None else whole_number(count, "repeat", "count", -1)
         if number == 0:
             raise ValueError("For 'repeat', the 'count' must be -1 or at least 1, but got 0.")
@@ -271,7 +298,14 @@ class Dataset(Readable):
         return self._then("repeat", begin, count=size, repeat_count=number)
 
     def take(self, count: int = -1) -> Dataset:
-        """The first ``count`` rows; all for −1."""
+        """Keep the first samples.
+
+        Args:
+            count (int, optional): number of samples. −1: all. Default: ``-1``.
+
+        Returns:
+            Dataset: the first ``count`` samples.
+        """
         number = whole_number(count, "take", "count", -1)
         if number == 0:
             raise ValueError("For 'take', the 'count' must be -1 or at least 1, but got 0.")
@@ -287,14 +321,28 @@ class Dataset(Readable):
         return min(number, self.get_dataset_size())
 
     def skip(self, count: int) -> Dataset:
-        """The rows behind the first ``count``."""
+        """Omit the first samples.
+
+        Args:
+            count (int): number of samples to omit.
+
+        Returns:
+            Dataset: the remaining samples.
+        """
         number = whole_number(count, "skip", "count", 0)
         before = self._step.begin
         begin = lambda draw: itertools.islice(before(draw), number, None)
         return self._then("skip", begin, count=lambda: max(self.get_dataset_size() - number, 0))
 
     def project(self, columns: Any) -> Dataset:
-        """The named columns only, in this order."""
+        """Keep the given columns, in the given order.
+
+        Args:
+            columns (str or list of str): names of the columns.
+
+        Returns:
+            Dataset: samples with these columns.
+        """
         places = self._places(columns, "project", "columns")
         before = self._step.begin
         begin = lambda draw: (tuple(row[i] for i in places) for row in before(draw))
@@ -303,24 +351,31 @@ class Dataset(Readable):
     def sync_wait(
         self, condition_name: str, num_batch: int = 1, callback: Callable[[Any], Any] | None = None
     ) -> Dataset:
-        """The same rows; ``sync_update`` of this dataset, or of one behind it, calls ``callback``.
+        """Register a callback for ``sync_update``; the samples do not change.
 
-        A row is read when it is asked for, so that it sees what the callback did before.
+        ``sync_update`` of this dataset, or of a later step, calls ``callback``. A sample is created when it
+        is requested, so it sees the effects of previous callbacks.
 
         Args:
-            condition_name (str): a name for ``sync_update``.
+            condition_name (str): name for ``sync_update``.
             num_batch (int, optional): accepted for compatibility. Default: ``1``.
-            callback (Callable, optional): takes the ``data`` of ``sync_update``. Default: ``None``.
+            callback (Callable, optional): function of the ``data`` of ``sync_update``. Default: ``None``.
+
+        Returns:
+            Dataset: the same samples.
         """
         conditions = {**self._step.conditions, condition_name: callback}
         return self._then("sync_wait", self._step.begin, conditions=conditions)
 
     def rename(self, input_columns: Any, output_columns: Any) -> Dataset:
-        """Columns under other names.
+        """Rename columns.
 
         Args:
-            input_columns (str or list of str): one name or several.
+            input_columns (str or list of str): old names.
             output_columns (str or list of str): as many new names.
+
+        Returns:
+            Dataset: samples with the new names.
         """
         places = self._places(input_columns, "rename", "input_columns")
         names = names_of(output_columns, "rename", "output_columns")
@@ -335,18 +390,24 @@ class Dataset(Readable):
         return self._then("rename", self._step.begin, columns=tuple(columns), arrays=self._step.arrays)
 
     def zip(self, datasets: Any) -> Dataset:
-        """The columns of this and other datasets side by side, to the end of the shortest.
+        """Combine the columns of this and other datasets, up to the end of the shortest.
 
         Args:
-            datasets (Dataset, tuple, or list of Dataset): one Dataset, or a tuple or list of them.
+            datasets (Dataset, tuple, or list of Dataset): one or several datasets.
+
+        Returns:
+            Dataset: the combined samples.
         """
         return zip((self, *_several(datasets, "zip")))
 
     def concat(self, datasets: Any) -> Dataset:
-        """The rows of this dataset, then those of others with the same columns.
+        """Append the samples of other datasets with the same columns.
 
         Args:
-            datasets (Dataset, tuple, or list of Dataset): one Dataset, or a list or tuple of them.
+            datasets (Dataset, tuple, or list of Dataset): one or several datasets.
+
+        Returns:
+            Dataset: all samples.
         """
         all_ = (self, *_several(datasets, "concat"))
         for dataset in all_:
@@ -364,22 +425,32 @@ class Dataset(Readable):
         return self.concat(other)
 
     def apply(self, apply_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """The result of ``apply_func`` for this dataset."""
+        """Return the result of a function of this dataset.
+
+        Args:
+            apply_func (Callable): function of a Dataset that returns a Dataset.
+
+        Returns:
+            Dataset: the result.
+        """
         found = apply_func(self)
         _check_dataset(found, "apply")
         return found
 
     def split(self, sizes: Sequence[int] | Sequence[float], randomize: bool = True) -> list[Dataset]:
-        """Parts without common rows, the same ones in every pass.
+        """Split the samples into disjoint parts, which are the same in each pass.
 
         Args:
-            sizes (list or tuple of int or list or tuple of float): how many rows each part has, or which
-                fractions; together they are all rows.
-            randomize (bool, optional): whether rows are assigned to the parts at random instead of in order.
+            sizes (list of int or list of float): number of samples, or fraction, of each part. They add up to
+                all samples.
+            randomize (bool, optional): whether to assign samples to the parts at random instead of in order.
                 Default: ``True``.
 
+        Returns:
+            list of Dataset: the parts.
+
         Raises:
-            ValueError: If together they are not all rows, or a part would be empty.
+            ValueError: If the sizes do not add up to all samples, or a part would be empty.
 
         >>> from mindgrad import dataset as ds
         >>> train, test = ds.NumpySlicesDataset(list(range(10))).split([0.8, 0.2])
@@ -406,10 +477,13 @@ class Dataset(Readable):
 
 
 def zip(datasets: Sequence[Dataset]) -> Dataset:
-    """The columns of several datasets side by side, to the end of the shortest.
+    """Combine the columns of several datasets, up to the end of the shortest.
 
     Args:
-        datasets (list or tuple of Dataset): a tuple or list of Datasets, all columns with different names.
+        datasets (tuple or list of Dataset): datasets whose columns have different names.
+
+    Returns:
+        Dataset: the combined samples.
 
     >>> from mindgrad import dataset as ds
     >>> x = ds.NumpySlicesDataset({"x": [1, 2, 3]}, shuffle=False)

@@ -79,14 +79,16 @@ class Readable:
     def create_dict_iterator(
         self, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False
     ) -> DictIterator:
-        """An iterator that gives rows as dicts from names of columns.
+        """Return an iterator of samples as dicts from names of columns.
 
         Args:
-            num_epochs (int, optional): how many passes it can be iterated; −1 for any number.
-                Default: ``-1``.
+            num_epochs (int, optional): maximum number of passes. −1: unlimited. Default: ``-1``.
             output_numpy (bool, optional): whether columns are NumPy arrays instead of Tensors.
                 Default: ``False``.
-            do_copy (bool, optional): accepted for compatibility; every row is a copy. Default: ``False``.
+            do_copy (bool, optional): accepted for compatibility; each sample is a copy. Default: ``False``.
+
+        Returns:
+            DictIterator: the iterator.
 
         >>> from mindgrad import dataset as ds
         >>> for row in ds.NumpySlicesDataset({"x": [1.0, 2.0]}, shuffle=False).create_dict_iterator():
@@ -103,15 +105,17 @@ class Readable:
         output_numpy: bool = False,
         do_copy: bool = False,
     ) -> TupleIterator:
-        """An iterator that gives rows as lists of columns.
+        """Return an iterator of samples as lists of columns.
 
         Args:
-            columns (list or tuple of str, optional): which columns, in this order; all by default.
-            num_epochs (int, optional): how many passes it can be iterated; −1 for any number.
-                Default: ``-1``.
+            columns (list of str, optional): columns, in order. ``None``: all. Default: ``None``.
+            num_epochs (int, optional): maximum number of passes. −1: unlimited. Default: ``-1``.
             output_numpy (bool, optional): whether columns are NumPy arrays instead of Tensors.
                 Default: ``False``.
-            do_copy (bool, optional): accepted for compatibility; every row is a copy. Default: ``False``.
+            do_copy (bool, optional): accepted for compatibility; each sample is a copy. Default: ``False``.
+
+        Returns:
+            TupleIterator: the iterator.
         """
         begin = self._begin_pass
         if columns is not None:
@@ -125,9 +129,9 @@ class Readable:
     # -- what it is ------------------------------------------------------------------------------
 
     def get_dataset_size(self) -> int:
-        """The number of rows of a pass: of batches, behind ``batch``.
+        """Return the number of samples in a pass; after ``batch``, the number of batches.
 
-        A source that does not say how long it is (a generator, a filter) is read once to count.
+        A source of unknown length (a generator, a filter) is read once to count its samples.
         """
         if self._size is None:
             size = self._step.count()
@@ -150,38 +154,41 @@ class Readable:
         )
 
     def get_batch_size(self) -> int:
-        """The rows of a batch; 1 without batches."""
+        """Return the number of samples in a batch; 1 without ``batch``."""
         return self._step.batch_size
 
     def get_repeat_count(self) -> int:
-        """The number of repetitions by ``repeat``; −1 for without end."""
+        """Return the number of repetitions by ``repeat``; −1 if it is unlimited."""
         return self._step.repeat_count
 
     def get_col_names(self) -> list[str]:
-        """The names of the columns."""
+        """Return the names of the columns."""
         return list(self._step.columns)
 
     def output_shapes(self, estimate: bool = False) -> list[list[int]]:
-        """The shapes of the columns in the first row, which is made to see them."""
+        """Return the shapes of the columns of the first sample.
+
+        Args:
+            estimate (bool, optional): accepted for compatibility. Default: ``False``.
+        """
         return [list(each.shape) for each in self._first_row()]
 
     def output_types(self) -> list[np.dtype]:
-        """The NumPy element types of the columns in the first row, which is made to see them."""
+        """Return the NumPy dtypes of the columns of the first sample."""
         return [each.dtype for each in self._first_row()]
 
     # -- what is told and written ------------------------------------------------------------------
 
     def sync_update(self, condition_name: str, num_batch: int | None = None, data: Any = None) -> None:
-        """Calls the ``callback`` of ``sync_wait``.
+        """Call the ``callback`` of ``sync_wait``.
 
         Args:
-            condition_name (str): the name given there.
-            num_batch (int, optional): accepted for compatibility; rows are read when they are asked for.
-                Default: ``None``.
-            data: the argument of the callback.
+            condition_name (str): name from ``sync_wait``.
+            num_batch (int, optional): accepted for compatibility. Default: ``None``.
+            data (Any, optional): argument of the callback. Default: ``None``.
 
         Raises:
-            ValueError: If there is no such name.
+            ValueError: If the name does not exist.
         """
         if condition_name not in self._step.conditions:
             raise ValueError(
@@ -193,19 +200,19 @@ class Readable:
             callback(data)
 
     def save(self, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
-        """Writes the rows of one pass to MindRecord files, which :class:`MindDataset` reads.
+        """Write the samples of one pass to MindRecord files, for :class:`MindDataset`.
 
-        Integers of up to 32 bits and truth values are written as int32, longer ones as int64, Float16 as
-        Float32.
+        Integers of up to 32 bits and Booleans are written as int32, longer integers as int64, and float16 as
+        float32.
 
         Args:
-            file_name (str): the file; several are told apart by a number at the end.
-            num_files (int, optional): the number of files. Default: ``1``.
-            file_type (str, optional): ``"mindrecord"``. Default: ``"mindrecord"``.
+            file_name (str): name of the file; several files have a number at the end.
+            num_files (int, optional): number of files. Default: ``1``.
+            file_type (str, optional): must be ``"mindrecord"``. Default: ``"mindrecord"``.
 
         Raises:
-            ValueError: If ``file_type`` is something else, or there are no rows.
-            TypeError: If a column has a different element type.
+            ValueError: If ``file_type`` is not ``"mindrecord"``, or there are no samples.
+            TypeError: If a column has an unsupported dtype.
         """
         if file_type != "mindrecord":
             raise ValueError(f"For 'save', 'file_type' must be 'mindrecord', but got {file_type!r}.")

@@ -16,10 +16,10 @@ __all__ = [
 
 
 class Sampler:
-    """The base of samplers of your own: ``__iter__`` gives the indices of one pass.
+    """Base class of samplers: ``__iter__`` returns the indices of one pass.
 
     Args:
-        num_samples (int, optional): how many of them are taken; all by default.
+        num_samples (int, optional): number of indices to use. ``None``: all. Default: ``None``.
 
     >>> from mindgrad import dataset as ds
     >>> class Backwards(ds.Sampler):
@@ -27,6 +27,10 @@ class Sampler:
     ...         yield from range(self.num_rows - 1, -1, -1)
     >>> print([int(x) for x, in ds.NumpySlicesDataset([1, 2, 3], sampler=Backwards())])
     [3, 2, 1]
+
+    See Also:
+        :class:`mindgrad.dataset.SequentialSampler`, :class:`mindgrad.dataset.RandomSampler`,
+        :class:`mindgrad.dataset.DistributedSampler`
     """
 
     #: of the source that the sampler is used on
@@ -68,11 +72,11 @@ def _count(value: Any, name: str, sampler: str, least: int = 1) -> int | None:
 
 
 class SequentialSampler(Sampler):
-    """The rows in order.
+    """A sampler that reads samples in order.
 
     Args:
-        start_index (int, optional): the first one. Default: ``None``.
-        num_samples (int, optional): how many; to the end by default.
+        start_index (int, optional): first index. ``None``: 0. Default: ``None``.
+        num_samples (int, optional): number of samples. ``None``: all up to the end. Default: ``None``.
     """
 
     def __init__(self, start_index: int | None = None, num_samples: int | None = None) -> None:
@@ -94,11 +98,11 @@ class SequentialSampler(Sampler):
 
 
 class RandomSampler(Sampler):
-    """The rows in another random order in every pass.
+    """A sampler with a different random order in each pass.
 
     Args:
-        replacement (bool, optional): whether a row may come again before all have come. Default: ``False``.
-        num_samples (int, optional): how many; as many as there are by default.
+        replacement (bool, optional): whether to draw with replacement. Default: ``False``.
+        num_samples (int, optional): number of samples. ``None``: all. Default: ``None``.
     """
 
     def __init__(self, replacement: bool = False, num_samples: int | None = None) -> None:
@@ -122,11 +126,11 @@ class RandomSampler(Sampler):
 
 
 class SubsetSampler(Sampler):
-    """The given rows in the given order.
+    """A sampler that reads given indices in order.
 
     Args:
-        indices (iterable of int or int): their indices.
-        num_samples (int, optional): how many of them; all by default.
+        indices (iterable of int or int): the indices.
+        num_samples (int, optional): number of indices to use. ``None``: all. Default: ``None``.
     """
 
     def __init__(self, indices: Iterable[int] | int, num_samples: int | None = None) -> None:
@@ -144,11 +148,11 @@ class SubsetSampler(Sampler):
 
 
 class SubsetRandomSampler(SubsetSampler):
-    """The given rows, in another random order in every pass.
+    """A sampler that reads given indices in a different random order in each pass.
 
     Args:
-        indices: their indices.
-        num_samples: how many of them; all by default.
+        indices (iterable of int or int): the indices.
+        num_samples (int, optional): number of indices to use. ``None``: all. Default: ``None``.
     """
 
     def indices(self, size: int, generator: np.random.Generator) -> Iterable[int]:
@@ -157,12 +161,12 @@ class SubsetRandomSampler(SubsetSampler):
 
 
 class WeightedRandomSampler(Sampler):
-    """Random rows, each with its own probability.
+    """A sampler that draws each index with a given probability.
 
     Args:
-        weights (list or tuple of float): a weight for each row, none negative and not all zero.
-        num_samples (int, optional): how many; as many as there are weights by default.
-        replacement (bool, optional): whether a row may come again. Default: ``True``.
+        weights (list of float): weight of each sample, nonnegative and not all zero.
+        num_samples (int, optional): number of samples. ``None``: the number of weights. Default: ``None``.
+        replacement (bool, optional): whether to draw with replacement. Default: ``True``.
     """
 
     def __init__(
@@ -199,15 +203,17 @@ class WeightedRandomSampler(Sampler):
 
 
 class DistributedSampler(Sampler):
-    """Every ``num_shards``-th row from ``shard_id`` on; short shards begin again at the first rows.
+    """A sampler that reads every ``num_shards``-th sample, starting with ``shard_id``.
+
+    If a shard is too short, it continues with the first samples.
 
     Args:
-        num_shards (int): the number of shards.
-        shard_id (int): which one, from 0.
-        shuffle (bool, optional): whether the rows are shuffled before; all shards shuffle alike if a seed is
-            set. Default: ``True``.
-        num_samples (int, optional): how many rows; the whole shard by default.
-        offset (int, optional): which shard the first row goes to; −1 is 0. Default: ``-1``.
+        num_shards (int): number of shards.
+        shard_id (int): shard to read, from 0.
+        shuffle (bool, optional): whether to shuffle first; with a seed, all shards have the same order.
+            Default: ``True``.
+        num_samples (int, optional): number of samples. ``None``: the whole shard. Default: ``None``.
+        offset (int, optional): shard of the first sample. −1: 0. Default: ``-1``.
     """
 
     def __init__(
@@ -247,19 +253,22 @@ class DistributedSampler(Sampler):
 
 
 class PKSampler(Sampler):
-    """The classes in order, and of each as many rows as are asked for, drawn with replacement.
+    """A sampler that draws the same number of samples from each class.
+
+    The samples of a class are drawn with replacement.
 
     Args:
-        num_val (int): the number of rows of each class.
-        num_class (int, optional): not supported; all classes are read. Default: ``None``.
-        shuffle (bool, optional): whether the classes come in another random order in every pass.
+        num_val (int): number of samples of each class.
+        num_class (None, optional): not supported; all classes are read. Default: ``None``.
+        shuffle (bool, optional): whether the classes have a different random order in each pass.
             Default: ``False``.
-        class_column (str, optional): the column of the classes. Default: ``"label"``.
-        num_samples (int, optional): how many rows; all by default.
+        class_column (str, optional): column of the classes. Default: ``"label"``.
+        num_samples (int, optional): number of samples. ``None``: all. Default: ``None``.
 
     Raises:
         NotImplementedError: If ``num_class`` is given.
-        TypeError: If when a dataset is made: its source has no classes; those of image files have them.
+        TypeError: When a dataset is created, if its source does not have classes. Sources of image files have
+            them.
 
     >>> from mindgrad import dataset as ds
     >>> ds.PKSampler(2).with_classes([1, 0, 1, 0]).count(4)
@@ -318,11 +327,11 @@ class PKSampler(Sampler):
 
 
 class IterSampler(Sampler):
-    """The indices of an iterable, read again in every pass.
+    """A sampler that reads the indices of an iterable, again in each pass.
 
     Args:
-        sampler (iterable of int): the iterable.
-        num_samples (int, optional): how many; all by default.
+        sampler (iterable of int): the indices.
+        num_samples (int, optional): number of indices to use. ``None``: all. Default: ``None``.
     """
 
     def __init__(self, sampler: Iterable[int], num_samples: int | None = None) -> None:

@@ -51,37 +51,37 @@ documented_source = SharedSections("""
 
 
 class GeneratorDataset(Dataset):
-    """The rows that a Python object gives.
+    """A dataset of the samples that a Python object returns.
 
     Args:
-        source: a function without arguments that gives an iterator (a generator function), an iterable, or an
-            object with ``__getitem__`` and ``__len__``, which can be read at any place. Each item is one row:
-            a tuple, list or iterator of one value (array, number, text, Tensor) for each column; of one
-            column also the value itself. An iterator that can be read once only is kept in memory.
-        column_names (str or list or tuple of str, optional): the name of each column, or of the only one.
-            Default: ``None``.
-        column_types (list or tuple, optional): the element types, only to check those of the rows against.
-            Default: ``None``.
-        schema (Schema, optional): not supported; name the columns instead. Default: ``None``.
-        num_samples (int, optional): how many rows at most. Default: ``None``.
-        num_parallel_workers (int, optional): more than 1 has no effect, of which one warning tells: the
-            calling thread makes the rows. Default: ``1``.
-        shuffle (bool, optional): whether each pass has another random order. By default sources that can be
-            read at any place are shuffled, others not; those are read as a whole to be shuffled.
-        sampler (Sampler or iterable, optional): which rows, in which order: a :class:`Sampler` or a list of
+        source (Callable, iterable, or object): a function without arguments that returns an iterator (a
+            generator function), an iterable, or an object with ``__getitem__`` and ``__len__`` (random
+            access). Each item is one sample: a tuple, list, or iterator with one value (array, number,
+            string, Tensor) for each column, or the value itself for one column. An iterator that can be read
+            only once is stored in memory.
+        column_names (str or list of str, optional): name of each column. Default: ``None``.
+        column_types (list of dtypes, optional): dtypes with which the samples are checked. Default: ``None``.
+        schema (None, optional): not supported; use ``column_names``. Default: ``None``.
+        num_samples (int, optional): maximum number of samples. ``None``: all. Default: ``None``.
+        num_parallel_workers (int, optional): values above 1 have no effect, with a warning: the calling
+            thread creates the samples. Default: ``1``.
+        shuffle (bool, optional): whether each pass has a different random order. ``None``: sources with
+            random access are shuffled, others are not. A source without random access is read completely
+            before it is shuffled. Default: ``None``.
+        sampler (Sampler or iterable, optional): samples to read, in order: a :class:`Sampler` or a list of
             indices. Default: ``None``.
-        num_shards (int, optional): into how many parts the rows are divided. Default: ``None``.
-        shard_id (int, optional): which of them this dataset has. Default: ``None``.
+        num_shards (int, optional): number of parts into which the samples are divided. Default: ``None``.
+        shard_id (int, optional): part that this dataset reads. Default: ``None``.
         python_multiprocessing (bool, optional): accepted for compatibility. Default: ``True``.
-        max_rowsize: accepted for compatibility.
-        batch_sampler: not supported; use ``batch``.
-        collate_fn: not supported; use ``batch(per_batch_map=...)``.
+        max_rowsize (Any, optional): accepted for compatibility.
+        batch_sampler (None, optional): not supported; use ``batch``. Default: ``None``.
+        collate_fn (None, optional): not supported; use ``batch(per_batch_map=...)``. Default: ``None``.
 
     Raises:
-        TypeError: If ``source`` is none of these; when iterating: a value is not an array.
-        ValueError: If arguments contradict each other; when iterating: a row has not one value for each
-            column.
-        RuntimeError: During iteration, if the source raised, with its own error as the cause.
+        TypeError: If ``source`` has an unsupported type. During iteration, if a value is not an array.
+        ValueError: If arguments contradict each other. During iteration, if a sample does not have one value
+            for each column.
+        RuntimeError: During iteration, if the source raises an error, which is the cause.
 
     >>> from mindgrad import dataset as ds
     >>> def squares():
@@ -90,6 +90,9 @@ class GeneratorDataset(Dataset):
     >>> for row in ds.GeneratorDataset(squares, ["x", "y"]).batch(3).create_dict_iterator(num_epochs=1):
     ...     print(row["x"], row["y"])
     [0 1 2] [0. 1. 4.]
+
+    See Also:
+        :class:`mindgrad.dataset.NumpySlicesDataset`, :class:`mindgrad.dataset.Dataset`
     """
 
     def __init__(
@@ -232,17 +235,18 @@ class GeneratorDataset(Dataset):
 
 @documented_source
 class NumpySlicesDataset(GeneratorDataset):
-    """The slices of arrays along their first axis.
+    """A dataset of the slices of arrays along their first axis.
 
     Args:
-        data: an array or list (one column), a tuple of them (one column each), or a dict from names to them.
-            All have the same length.
-        column_names (str or list or tuple of str, optional): the names; by default those of the dict, or
-            ``column_0``, ``column_1``, …
+        data (numpy.ndarray, list, tuple, or dict): an array or list (one column), a tuple of them (one column
+            each), or a dict from names to them. All have the same length.
+        column_names (str or list of str): names of the columns. ``None``: the keys of the dict, or
+            ``column_0``, ``column_1``, ...
 
     Raises:
-        TypeError: If a column is not an array of numbers, truth values or text.
-        ValueError: If there are no rows, columns differ in length, or there are not as many names as columns.
+        TypeError: If a column is not an array of numbers, Booleans, or strings.
+        ValueError: If there are no samples, columns differ in length, or the number of names differs from the
+            number of columns.
 
     >>> import numpy as np
     >>> from mindgrad import dataset as ds
@@ -250,6 +254,9 @@ class NumpySlicesDataset(GeneratorDataset):
     >>> for row in ds.NumpySlicesDataset(points, shuffle=False).batch(3).create_dict_iterator(num_epochs=1):
     ...     print(row["x"], row["u"].dtype)
     [0.  0.5 1. ] Float32
+
+    See Also:
+        :class:`mindgrad.dataset.GeneratorDataset`, :class:`mindgrad.dataset.Dataset`
     """
 
     def __init__(

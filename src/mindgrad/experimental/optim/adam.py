@@ -16,7 +16,7 @@ __all__ = ["Adam", "AdamW"]
 
 
 class Adam(Optimizer):
-    """Adam (Kingma and Ba, 2015).
+    """The Adam optimizer (Kingma and Ba, 2015), with parameter groups as in PyTorch.
 
     For a Parameter w with the gradient g in step t::
 
@@ -24,26 +24,26 @@ class Adam(Optimizer):
         m ← β₁ m + (1 − β₁) g,    v ← β₂ v + (1 − β₂) g²
         w ← w − η m̂ / (√v̂ + ε),   m̂ = m / (1 − β₁ᵗ),  v̂ = v / (1 − β₂ᵗ)
 
-    ``nn.Adam`` adds ε to √v and not to √v̂.
+    :class:`mindgrad.nn.Adam` adds ε to √v instead of √v̂.
 
     Args:
         params (list of Parameter or list of dict): Parameters, or groups of them, see :class:`Optimizer`.
         lr (float, optional): η. Default: ``0.001``.
-        betas (tuple of float, optional): (β₁, β₂), from 0 to below 1; of all groups.
-            Default: ``(0.9, 0.999)``.
+        betas (tuple of float, optional): (β₁, β₂), in [0, 1), for all groups. Default: ``(0.9, 0.999)``.
         eps (float, optional): ε. Default: ``1e-08``.
         weight_decay (float, optional): λ. Default: ``0.0``.
-        amsgrad (bool, optional): whether the largest v̂ so far is taken; of all groups. Default: ``False``.
-        maximize (bool, optional): whether to go uphill. Default: ``False``.
+        amsgrad (bool, optional): whether to use the maximum of v̂ so far, for all groups. Default: ``False``.
+        maximize (bool, optional): whether to maximize instead of minimize. Default: ``False``.
 
     Inputs:
-        ``gradients``: a tuple of Tensors, one for each Parameter.
+        gradients (tuple of Tensor): one gradient for each Parameter.
 
     Outputs:
         ``True``.
 
     Raises:
-        TypeError, ValueError: See :class:`Optimizer`, or an option is out of range.
+        TypeError: As for :class:`Optimizer`.
+        ValueError: As for :class:`Optimizer`, or if an option is out of range.
 
     >>> import mindgrad as ms
     >>> from mindgrad.experimental import optim
@@ -52,6 +52,9 @@ class Adam(Optimizer):
     True
     >>> print(w.asnumpy().round(4))
     [0.5 2.5]
+
+    See Also:
+        :class:`mindgrad.experimental.optim.AdamW`, :class:`mindgrad.nn.Adam`
     """
 
     _decoupled = False
@@ -112,9 +115,19 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with weight decay apart from the gradient (Loshchilov and Hutter, 2019): w ← w − η λ w first.
+    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019): w ← w − η λ w first.
 
-    Arguments and inputs are those of :class:`Adam`; ``weight_decay`` is 0.01 unless it is given.
+    Args:
+        params (list of Parameter or list of dict): Parameters, or groups of them, see :class:`Optimizer`.
+        lr (float, optional): η. Default: ``0.001``.
+        betas (tuple of float, optional): (β₁, β₂), in [0, 1), for all groups. Default: ``(0.9, 0.999)``.
+        eps (float, optional): ε. Default: ``1e-08``.
+        weight_decay (float, optional): λ. Default: ``0.01``.
+        amsgrad (bool, optional): whether to use the maximum of v̂ so far, for all groups. Default: ``False``.
+        maximize (bool, optional): whether to maximize instead of minimize. Default: ``False``.
+
+    Inputs:
+        gradients (tuple of Tensor): one gradient for each Parameter.
 
     >>> import mindgrad as ms
     >>> from mindgrad.experimental import optim
@@ -123,6 +136,9 @@ class AdamW(Adam):
     True
     >>> print(w.asnumpy().round(4))
     [0.25 2.  ]
+
+    See Also:
+        :class:`mindgrad.experimental.optim.Adam`, :class:`mindgrad.nn.AdamWeightDecay`
     """
 
     _decoupled = True

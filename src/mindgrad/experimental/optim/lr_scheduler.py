@@ -22,14 +22,15 @@ __all__ = [
 
 
 class LRScheduler:
-    """The base class: a derived one computes the rate after ``epoch`` steps in ``rate(base, epoch)``.
+    """Base class of schedules, which define ``rate(base, epoch)``.
 
     Args:
-        optimizer (Optimizer): whose learning rates are changed.
-        last_epoch (int, optional): how many steps have been made, less one; −1 for none. Default: ``-1``.
+        optimizer (Optimizer): optimizer whose learning rates change.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
 
     Raises:
-        TypeError: If ``optimizer`` is none of ``experimental.optim``, or ``last_epoch`` no int.
+        TypeError: If ``optimizer`` is not an optimizer of ``experimental.optim``, or ``last_epoch`` is not an
+            int.
 
     >>> import mindgrad as ms
     >>> from mindgrad.experimental import optim
@@ -41,6 +42,9 @@ class LRScheduler:
     0.5
     0.25
     0.25
+
+    See Also:
+        :class:`mindgrad.nn.LearningRateSchedule`
     """
 
     def __init__(self, optimizer: Any, last_epoch: int = -1) -> None:
@@ -60,15 +64,19 @@ class LRScheduler:
         self.step()
 
     def rate(self, base: float, epoch: int) -> float:
-        """The rate after ``epoch`` steps.
+        """Return the rate after ``epoch`` steps. Each schedule defines this method.
+
+        Args:
+            base (float): initial rate of the group.
+            epoch (int): number of steps.
 
         Raises:
-            NotImplementedError: If a derived class has to say.
+            NotImplementedError: If the class does not define it.
         """
         raise NotImplementedError(f"'{type(self).__name__}' has to define 'rate(self, base, epoch)'.")
 
     def step(self) -> None:
-        """An epoch has ended."""
+        """Update the learning rates after an epoch."""
         self.last_epoch += 1
         self._write([self.rate(base, self.last_epoch) for base in self.base_lrs])
 
@@ -83,12 +91,19 @@ class LRScheduler:
             group["lr"].set_data(Tensor(np.float32(rate)))
 
     def get_last_lr(self) -> list[Tensor]:
-        """The rates of the groups now, as Float32 tensors."""
+        """Return the current rates of the groups, as float32 tensors."""
         return [group["lr"].value() for group in self.optimizer.param_groups]
 
 
 class StepLR(LRScheduler):
-    """The rate times ``gamma`` after each ``step_size`` epochs: see :class:`LRScheduler`."""
+    """Schedule that multiplies the rate by ``gamma`` every ``step_size`` epochs.
+
+    Args:
+        optimizer (Optimizer): optimizer whose learning rates change.
+        step_size (int): number of epochs between changes.
+        gamma (float, optional): factor of the rate. Default: ``0.1``.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+    """
 
     def __init__(self, optimizer: Any, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.step_size, self.gamma = _positive("StepLR", "step_size", step_size), gamma
@@ -100,7 +115,14 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """The rate times ``gamma`` after each epoch in ``milestones``: see :class:`LRScheduler`."""
+    """Schedule that multiplies the rate by ``gamma`` after each epoch in ``milestones``.
+
+    Args:
+        optimizer (Optimizer): optimizer whose learning rates change.
+        milestones (list of int): epochs of the changes.
+        gamma (float, optional): factor of the rate. Default: ``0.1``.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+    """
 
     def __init__(self, optimizer: Any, milestones: Any, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self.milestones, self.gamma = sorted(milestones), gamma
@@ -112,7 +134,13 @@ class MultiStepLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """The rate times ``gamma`` after each epoch: see :class:`LRScheduler`."""
+    """Schedule that multiplies the rate by ``gamma`` after each epoch.
+
+    Args:
+        optimizer (Optimizer): optimizer whose learning rates change.
+        gamma (float): factor of the rate.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+    """
 
     def __init__(self, optimizer: Any, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -124,7 +152,14 @@ class ExponentialLR(LRScheduler):
 
 
 class LambdaLR(LRScheduler):
-    """The rate times what ``lr_lambda(epoch)`` gives; a list of functions, one for each group."""
+    """Schedule that multiplies the initial rate by ``lr_lambda(epoch)``.
+
+    Args:
+        optimizer (Optimizer): optimizer whose learning rates change.
+        lr_lambda (Callable or list or tuple of Callable): a function of the epoch, or a list with one for
+            each group.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+    """
 
     def __init__(
         self, optimizer: Any, lr_lambda: Callable[[int], float] | Sequence[Callable[[int], float]],
@@ -134,7 +169,7 @@ class LambdaLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def step(self) -> None:
-        """An epoch has ended."""
+        """Update the learning rates after an epoch."""
         self.last_epoch += 1
         factors = self.lr_lambdas
         listed = factors if isinstance(factors, list) else [factors] * len(self.base_lrs)
@@ -147,14 +182,20 @@ class LambdaLR(LRScheduler):
 
 
 class MultiplicativeLR(LRScheduler):
-    """The rate times ``lr_lambda(epoch)`` after each epoch, a function or one for each group."""
+    """Schedule that multiplies the rate by ``lr_lambda(epoch)`` after each epoch.
+
+    Args:
+        optimizer (Optimizer): optimizer whose learning rates change.
+        lr_lambda (Callable or list of Callable): a function of the epoch, or a list with one for each group.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+    """
 
     def __init__(self, optimizer: Any, lr_lambda: Any, last_epoch: int = -1) -> None:
         self.lr_lambdas = _for_each_group("MultiplicativeLR", "lr_lambda", lr_lambda, optimizer)
         super().__init__(optimizer, last_epoch)
 
     def step(self) -> None:
-        """An epoch has ended."""
+        """Update the learning rates after an epoch."""
         self.last_epoch += 1
         if self.last_epoch > 0:
             rates = [float(group["lr"].asnumpy()) for group in self.optimizer.param_groups]
@@ -162,16 +203,16 @@ class MultiplicativeLR(LRScheduler):
 
 
 class SequentialLR(LRScheduler):
-    """Schedules one after the other: the next one from each epoch in ``milestones`` on.
+    """Sequence of schedules, each used from its milestone on.
 
     Args:
-        optimizer (Optimizer): whose learning rates are changed.
-        schedulers (list of LRScheduler): schedules of that optimiser.
-        milestones (list of int): one number less than there are schedules, ascending.
-        last_epoch (int, optional): how many steps have been made, less one. Default: ``-1``.
+        optimizer (Optimizer): optimizer whose learning rates change.
+        schedulers (list of LRScheduler): schedules of this optimizer.
+        milestones (list of int): increasing epochs, one fewer than schedules.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
 
     Raises:
-        ValueError: If a schedule belongs to another optimiser, or the numbers do not match.
+        ValueError: If a schedule belongs to another optimizer, or the number of milestones does not match.
     """
 
     def __init__(self, optimizer: Any, schedulers: Any, milestones: Any, last_epoch: int = -1) -> None:
@@ -191,7 +232,7 @@ class SequentialLR(LRScheduler):
         first.step()
 
     def step(self) -> None:
-        """An epoch has ended."""
+        """Update the learning rates after an epoch."""
         self.last_epoch += 1
         scheduler = self._schedulers[bisect.bisect_right(self.milestones, self.last_epoch)]
         if self.last_epoch in self.milestones:
@@ -200,22 +241,27 @@ class SequentialLR(LRScheduler):
 
 
 class CyclicLR(LRScheduler):
-    """The rate goes up from ``base_lr`` to ``max_lr`` and back, again and again (L. N. Smith, 2017).
+    """Schedule that cycles between ``base_lr`` and ``max_lr`` (L. N. Smith, 2017).
 
     Args:
-        optimizer (Optimizer): whose learning rates are changed.
-        base_lr, max_lr (float or list of float): the bounds, numbers or one for each group.
-        step_size_up, step_size_down (float, optional): the steps of both halves of a cycle; by default as
-            many down as up.
-        mode (str, optional): ``"triangular"``; ``"triangular2"``: half as high each cycle; ``"exp_range"``:
-            times gamma each step. Default: ``"triangular"``.
-        gamma (float, optional): for ``"exp_range"``. Default: ``1.0``.
-        scale_fn, scale_mode: a factor of the height instead, of the number of the ``"cycle"`` or of
-            ``"iterations"``.
-        last_epoch (int, optional): how many steps have been made, less one. Default: ``-1``.
+        optimizer (Optimizer): optimizer whose learning rates change.
+        base_lr (float or list of float): lower bound, a number or one for each group.
+        max_lr (float or list of float): upper bound, a number or one for each group.
+        step_size_up (float, optional): number of steps of the increasing half of a cycle. Default: ``2000``.
+        step_size_down (float, optional): number of steps of the decreasing half. ``None``: ``step_size_up``.
+            Default: ``None``.
+        mode (str, optional): ``"triangular"``; ``"triangular2"``: half the height in each cycle;
+            ``"exp_range"``: factor gamma in each step. Default: ``"triangular"``.
+        gamma (float, optional): factor for ``"exp_range"``. Default: ``1.0``.
+        scale_fn (Callable, optional): function that returns a factor of the height, instead of ``mode``.
+            Default: ``None``.
+        scale_mode (str, optional): argument of ``scale_fn``: the number of the ``"cycle"`` or of
+            ``"iterations"``. Default: ``"cycle"``.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
 
     Raises:
-        ValueError: If ``mode`` is another word, or the bounds are not one for each group.
+        ValueError: If ``mode`` is not one of these names, or the number of bounds differs from the number of
+            groups.
     """
 
     def __init__(
@@ -264,17 +310,17 @@ class CyclicLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half a period of a cosine down to ``eta_min``, again and again, each ``T_mult`` times as long.
+    """Cosine schedule down to ``eta_min``, with restarts and longer and longer periods.
 
     Args:
-        optimizer (Optimizer): whose learning rates are changed.
-        T_0 (int): the epochs of the first period.
-        T_mult (int, optional): an int of at least 1. Default: ``1``.
-        eta_min (float, optional): the least rate. Default: ``0``.
-        last_epoch (int, optional): how many steps have been made, less one. Default: ``-1``.
+        optimizer (Optimizer): optimizer whose learning rates change.
+        T_0 (int): number of epochs of the first period.
+        T_mult (int, optional): factor of the length of a period, at least 1. Default: ``1``.
+        eta_min (float, optional): minimum rate. Default: ``0``.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
 
     Raises:
-        ValueError: If ``T_0`` or ``T_mult`` is not an int, or below 1.
+        ValueError: If ``T_0`` or ``T_mult`` is not an int, or is less than 1.
     """
 
     def __init__(
@@ -286,7 +332,12 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def step(self, epoch: float | None = None) -> None:
-        """An epoch has ended, or ``epoch`` of them have, which may be a fraction."""
+        """Update the learning rates after an epoch.
+
+        Args:
+            epoch (float, optional): number of epochs that have ended, which may be a fraction. ``None``: one
+                more. Default: ``None``.
+        """
         if epoch is not None and epoch < 0:
             raise ValueError(f"For 'CosineAnnealingWarmRestarts', the 'epoch' must not be negative: {epoch}.")
         time = self.last_epoch + 1 if epoch is None else epoch
@@ -302,7 +353,15 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """The rate times a factor that goes from ``start_factor`` to ``end_factor`` in ``total_iters`` epochs."""
+    """Schedule that multiplies the rate by a factor that changes linearly.
+
+    Args:
+        optimizer (Optimizer): optimizer whose learning rates change.
+        start_factor (float, optional): factor of the first epoch. Default: ``1 / 3``.
+        end_factor (float, optional): factor from epoch ``total_iters`` on. Default: ``1.0``.
+        total_iters (int, optional): number of epochs of the change. Default: ``5``.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+    """
 
     def __init__(
         self, optimizer: Any, start_factor: float = 1 / 3, end_factor: float = 1.0, total_iters: int = 5,
@@ -319,7 +378,14 @@ class LinearLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """The rate times ``factor`` for ``total_iters`` epochs, and then as it is."""
+    """Schedule that multiplies the rate by ``factor`` for ``total_iters`` epochs.
+
+    Args:
+        optimizer (Optimizer): optimizer whose learning rates change.
+        factor (float, optional): factor of the rate. Default: ``1 / 3``.
+        total_iters (int, optional): number of epochs. Default: ``5``.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+    """
 
     def __init__(
         self, optimizer: Any, factor: float = 1 / 3, total_iters: int = 5, last_epoch: int = -1
@@ -333,7 +399,14 @@ class ConstantLR(LRScheduler):
 
 
 class PolynomialLR(LRScheduler):
-    """The rate times (1 − epoch / total_iters)ᵖ, p being ``power``, and 0 behind ``total_iters`` epochs."""
+    """Schedule that multiplies the initial rate by (1 − epoch / total_iters)^power.
+
+    Args:
+        optimizer (Optimizer): optimizer whose learning rates change.
+        total_iters (int, optional): number of epochs, after which the rate is 0. Default: ``5``.
+        power (float, optional): exponent. Default: ``1.0``.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+    """
 
     def __init__(
         self, optimizer: Any, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
@@ -347,7 +420,16 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """From the rate to ``eta_min`` along half a cosine in ``T_max`` epochs (Loshchilov and Hutter, 2017)."""
+    """Schedule that decays the rate to ``eta_min`` along half a cosine.
+
+    From Loshchilov and Hutter (2017).
+
+    Args:
+        optimizer (Optimizer): optimizer whose learning rates change.
+        T_max (int): number of epochs of the decay.
+        eta_min (float, optional): minimum rate. Default: ``0.0``.
+        last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
+    """
 
     def __init__(self, optimizer: Any, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self.T_max, self.eta_min = _positive("CosineAnnealingLR", "T_max", T_max), eta_min
@@ -359,21 +441,22 @@ class CosineAnnealingLR(LRScheduler):
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """The rate times ``factor`` when a figure has not become better for ``patience`` epochs.
+    """Schedule that reduces the rate if a value has not improved for some epochs.
 
     Args:
-        optimizer (Optimizer): whose learning rates are changed.
-        mode (str, optional): ``"min"`` or ``"max"``: which figures are better. Default: ``"min"``.
-        factor, patience: see above.
-        threshold (float, optional): by how much a figure must be better; of the best one (``"rel"``) or as it
-            is (``"abs"``). Default: ``0.0001``.
-        threshold_mode (str, optional): ``"rel"`` or ``"abs"``. Default: ``"rel"``.
-        cooldown (int, optional): how many epochs are not counted behind a change. Default: ``0``.
-        min_lr (float, optional): the least rate. Default: ``0.0``.
-        eps (float, optional): a change that is not larger is left out. Default: ``1e-08``.
+        optimizer (Optimizer): optimizer whose learning rates change.
+        mode (str, optional): ``"min"`` or ``"max"``: the values that are better. Default: ``"min"``.
+        factor (float, optional): factor of the rate. Default: ``0.1``.
+        patience (int, optional): number of epochs without improvement to allow. Default: ``10``.
+        threshold (float, optional): minimum improvement. Default: ``0.0001``.
+        threshold_mode (str, optional): ``"rel"``: relative to the best value; ``"abs"``: absolute.
+            Default: ``"rel"``.
+        cooldown (int, optional): number of epochs to ignore after a change. Default: ``0``.
+        min_lr (float, optional): minimum rate. Default: ``0.0``.
+        eps (float, optional): a change that is not larger is omitted. Default: ``1e-08``.
 
     Raises:
-        ValueError: If ``mode`` or ``threshold_mode`` is another word, or ``factor`` not below 1.
+        ValueError: If ``mode`` or ``threshold_mode`` is not one of these names, or ``factor`` is not below 1.
 
     >>> import mindgrad as ms
     >>> from mindgrad.experimental import optim
@@ -405,7 +488,11 @@ class ReduceLROnPlateau(LRScheduler):
         super().__init__(optimizer, 0)
 
     def step(self, metrics: Any = None) -> None:
-        """An epoch has ended with this figure."""
+        """Update the learning rates after an epoch.
+
+        Args:
+            metrics (float or Tensor, optional): the value of the epoch. Default: ``None``.
+        """
         if metrics is None:  # at the beginning there is none
             return
         self.last_epoch += 1

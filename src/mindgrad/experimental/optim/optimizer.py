@@ -19,27 +19,27 @@ __all__ = ["Optimizer"]
 
 
 class Optimizer(Cell):
-    """The base class: ``param_groups`` lists for each group its ``params``, ``lr`` and other options.
+    """Base class of optimizers whose ``param_groups`` list Parameters, learning rates, and options.
 
-    ``lr`` is a Parameter, so that a schedule changes it without anything being compiled again. Derived
-    classes write ``construct(self, gradients)``.
-
-    Attributes:
-        param_groups: list of dicts, one for each group.
-        parameters: ParameterTuple of the Parameters of all groups, in the order of the gradients.
-        group_start_id: list of ints: the gradients of group ``k`` are
-            ``gradients[group_start_id[k]:group_start_id[k + 1]]``.
-        lrs: ParameterTuple of the learning rates, one for each group.
-        defaults: dict of the options of groups that do not say otherwise.
+    ``lr`` is a Parameter, so a schedule changes it without a new compilation. Subclasses define
+    ``construct(self, gradients)``.
 
     Args:
         params (list of Parameter or list of dict): a list of Parameters, or of dicts with ``params`` and
             options that differ from ``defaults``.
-        defaults (dict): the options of groups that do not say otherwise; ``lr`` must be among them.
+        defaults (dict): default options of groups, which must contain ``lr``.
+
+    Attributes:
+        param_groups (list of dict): one dict for each group, with its ``params``, ``lr``, and other options.
+        parameters (ParameterTuple): the Parameters of all groups, in the order of the gradients.
+        group_start_id (list of int): the gradients of group ``k`` are
+            ``gradients[group_start_id[k]:group_start_id[k + 1]]``.
+        lrs (ParameterTuple): the learning rates, one for each group.
+        defaults (dict): default options of groups.
 
     Raises:
-        TypeError: If ``params`` is not a list or tuple, or holds something else.
-        ValueError: If there are no Parameters, one stands in two groups, or there is no such option.
+        TypeError: If ``params`` is not a list or tuple, or has elements of another type.
+        ValueError: If there are no Parameters, a Parameter is in two groups, or an option does not exist.
 
     >>> import mindgrad as ms
     >>> from mindgrad.experimental import optim
@@ -125,9 +125,12 @@ class Optimizer(Cell):
         return captioned(repr(self))
 
     def construct(self, gradients: Any) -> bool:
-        """One step.
+        """Take one step. Each optimizer defines this method.
+
+        Args:
+            gradients (tuple of Tensor): one gradient for each Parameter.
 
         Raises:
-            NotImplementedError: If a derived class has to say what it does.
+            NotImplementedError: If the class does not define it.
         """
         raise NotImplementedError(f"'{type(self).__name__}' has to define 'construct(self, gradients)'.")

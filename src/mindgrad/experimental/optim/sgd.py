@@ -12,7 +12,7 @@ __all__ = ["SGD"]
 
 
 class SGD(Optimizer):
-    """Gradient descent with momentum.
+    """Stochastic gradient descent with momentum, with parameter groups as in PyTorch.
 
     For a Parameter w with the gradient g::
 
@@ -26,17 +26,19 @@ class SGD(Optimizer):
         momentum (float, optional): μ. Default: ``0``.
         dampening (float, optional): τ. Default: ``0``.
         weight_decay (float, optional): λ. Default: ``0.0``.
-        nesterov (bool, optional): whether to look ahead; needs μ > 0 and τ = 0. Default: ``False``.
-        maximize (bool, optional): whether to go uphill. Default: ``False``.
+        nesterov (bool, optional): whether to use Nesterov's variant; requires μ > 0 and τ = 0.
+            Default: ``False``.
+        maximize (bool, optional): whether to maximize instead of minimize. Default: ``False``.
 
     Inputs:
-        ``gradients``: a tuple of Tensors, one for each Parameter.
+        gradients (tuple of Tensor): one gradient for each Parameter.
 
     Outputs:
         ``True``.
 
     Raises:
-        TypeError, ValueError: See :class:`Optimizer`, or an option is out of range.
+        TypeError: As for :class:`Optimizer`.
+        ValueError: As for :class:`Optimizer`, or if an option is out of range.
 
     >>> import mindgrad as ms
     >>> from mindgrad.experimental import optim
@@ -45,6 +47,9 @@ class SGD(Optimizer):
     True
     >>> print(w.value())
     [0.5 2.5]
+
+    See Also:
+        :class:`mindgrad.nn.SGD`, :class:`mindgrad.experimental.optim.Adam`
     """
 
     def __init__(
