@@ -62,7 +62,7 @@ class RandomStep:
 
 
 def set_seed(seed: int) -> None:
-    """Draw all orders and samples of datasets from ``seed``; ``mindgrad.set_seed`` sets this seed too.
+    """Set the seed of all datasets; ``mindgrad.set_seed`` sets it, too.
 
     Raises:
         TypeError: If ``seed`` is not an int.
@@ -79,7 +79,7 @@ def set_seed(seed: int) -> None:
 
 
 def get_seed() -> int:
-    """The seed in force: the one set last here or by ``mindgrad.set_seed``; 5489 if there is none."""
+    """Return the seed of datasets; 5489 if none was set."""
     found = seed_in_force()
     return _UNSET if found is None else found
 
@@ -95,59 +95,59 @@ def times_seeded() -> tuple[int, int]:
 
 
 def set_num_parallel_workers(num: int) -> None:
-    """Stored only: the thread that reads a dataset makes its rows. More than 1 warns once."""
+    """Store a number of workers, without effect. Values above 1 warn once."""
     note_workers(num)
     _ignored["num_parallel_workers"] = num
 
 
 def get_num_parallel_workers() -> int:
-    """The value that :func:`set_num_parallel_workers` stored."""
+    """Return the value that :func:`set_num_parallel_workers` stored."""
     return _ignored["num_parallel_workers"]
 
 
 def set_prefetch_size(size: int) -> None:
-    """Accepted for compatibility: nothing is read ahead."""
+    """Accepted for compatibility; samples are not prefetched."""
     _ignored["prefetch_size"] = size
 
 
 def get_prefetch_size() -> int:
-    """The value that :func:`set_prefetch_size` stored."""
+    """Return the value that :func:`set_prefetch_size` stored."""
     return _ignored["prefetch_size"]
 
 
 def set_enable_shared_mem(enable: bool) -> None:
-    """Accepted for compatibility: there are no other processes."""
+    """Accepted for compatibility; there are no worker processes."""
     _ignored["shared_mem"] = enable
 
 
 def get_enable_shared_mem() -> bool:
-    """The value that :func:`set_enable_shared_mem` stored."""
+    """Return the value that :func:`set_enable_shared_mem` stored."""
     return _ignored["shared_mem"]
 
 
 def set_auto_num_workers(enable: bool) -> None:
-    """Accepted for compatibility: rows are made by the thread that asks for them."""
+    """Accepted for compatibility; the calling thread creates the samples."""
     _ignored["auto_num_workers"] = enable
 
 
 def get_auto_num_workers() -> bool:
-    """The value that :func:`set_auto_num_workers` stored."""
+    """Return the value that :func:`set_auto_num_workers` stored."""
     return _ignored["auto_num_workers"]
 
 
 def set_numa_enable(numa_enable: bool) -> None:
-    """Accepted for compatibility: rows are made by the thread that asks for them."""
+    """Accepted for compatibility; the calling thread creates the samples."""
     _ignored["numa"] = numa_enable
 
 
 def get_numa_enable() -> bool:
-    """The value that :func:`set_numa_enable` stored."""
+    """Return the value that :func:`set_numa_enable` stored."""
     return _ignored["numa"]
 
 
 def set_enable_autotune(enable: bool, filepath_prefix: str | None = None) -> None:
-    """Accepted for compatibility: there are no workers whose number could be tuned."""
+    """Accepted for compatibility; there are no workers to tune."""
 
 
 def set_enable_watchdog(enable: bool) -> None:
-    """Accepted for compatibility: there are no workers to be watched."""
+    """Accepted for compatibility; there are no workers to watch."""

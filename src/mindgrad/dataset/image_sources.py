@@ -121,7 +121,9 @@ def _read_idx(file: Path, axes: int, name: str) -> np.ndarray:
 
 @documented_source
 class MnistDataset(_FileDataset):
-    """The handwritten digits of MNIST, from the unpacked IDX files (``train-images-idx3-ubyte`` and so on).
+    """The MNIST dataset of handwritten digits, from the unpacked IDX files.
+
+    The files are ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``, and the two ``t10k`` files.
 
     Columns: ``image`` of shape (28, 28, 1) of uint8, ``label`` of uint32.
 
@@ -165,11 +167,11 @@ class MnistDataset(_FileDataset):
 
 
 class FashionMnistDataset(MnistDataset):
-    """The articles of clothing of Fashion-MNIST; files, columns and arguments as of :class:`MnistDataset`."""
+    """The Fashion-MNIST dataset, with the files and columns of :class:`MnistDataset`."""
 
 
 class KMnistDataset(MnistDataset):
-    """The Japanese letters of Kuzushiji-MNIST; files, columns and arguments as of :class:`MnistDataset`."""
+    """The Kuzushiji-MNIST dataset, with the files and columns of MNIST."""
 
 
 # -- CIFAR -------------------------------------------------------------------------------------------
@@ -191,7 +193,9 @@ def _read_cifar(files: Sequence[Path], labels: int, name: str) -> tuple[np.ndarr
 
 @documented_source
 class Cifar10Dataset(_FileDataset):
-    """The images of CIFAR-10, from the binary version (``data_batch_1.bin``, ..., ``test_batch.bin``).
+    """The CIFAR-10 dataset, from its binary version.
+
+    The files are ``data_batch_1.bin``, ..., ``test_batch.bin``.
 
     Columns: ``image`` of shape (32, 32, 3) of uint8, ``label`` of uint32.
 
@@ -226,7 +230,7 @@ class Cifar10Dataset(_FileDataset):
 
 
 class Cifar100Dataset(Cifar10Dataset):
-    """The images of CIFAR-100, from the binary version (``train.bin``, ``test.bin``).
+    """The CIFAR-100 dataset, from its binary version (``train.bin``, ``test.bin``).
 
     Columns: ``image`` of shape (32, 32, 3) of uint8, ``coarse_label`` and ``fine_label`` of uint32. Arguments
     as of :class:`Cifar10Dataset`.
@@ -264,7 +268,7 @@ class _ImageFiles:
 
 @documented_source
 class ImageFolderDataset(_FileDataset):
-    """Image files in one folder for each class, whose name is that of the class.
+    """A dataset of image files in one folder for each class.
 
     Columns: ``image``, the bytes of the file, or of shape (H, W, 3) if ``decode`` is true, of uint8;
     ``label`` of int32.
@@ -336,17 +340,20 @@ class ImageFolderDataset(_FileDataset):
         super().__init__(source, ("image", "label"), num_samples, shuffle, sampler, num_shards, shard_id)
 
     def get_class_indexing(self) -> dict[str, int]:
-        """The labels, from names of folders."""
+        """Return the labels by names of folders."""
         return dict(self.class_indexing)
 
     def num_classes(self) -> int:
-        """The number of classes."""
+        """Return the number of classes."""
         return len(self.class_indexing)
 
 
 @documented_source
 class CelebADataset(_FileDataset):
-    """The faces of CelebA: ``list_attr_celeba.txt`` beside the image files, or these in ``img_align_celeba``.
+    """The CelebA dataset of faces.
+
+    The folder contains ``list_attr_celeba.txt``, and the image files or a folder ``img_align_celeba`` with
+    them.
 
     Columns: ``image``, the bytes of the file, or of shape (H, W, 3) if ``decode`` is true, of uint8; ``attr``
     of shape (40,) of uint32, 1 where the face has the attribute.

@@ -15,7 +15,7 @@ __all__ = ["DatasetIterator", "DictIterator", "TupleIterator"]
 
 
 class DatasetIterator:
-    """Gives the rows of a pass, then stops; iterating over it again gives the next pass.
+    """Iterator over the samples of one pass; iterating again starts the next pass.
 
     After ``num_epochs`` passes it raises ``RuntimeError``, as in MindSpore; −1 is no limit.
     """
@@ -57,7 +57,7 @@ class DatasetIterator:
         return self._given([self._value(each) for each in row])
 
     def get_next(self) -> Any:
-        """The next row; ``StopIteration`` at the end of a pass."""
+        """Return the next sample. At the end of a pass it raises ``StopIteration``."""
         return next(self)
 
     def _value(self, array: np.ndarray) -> Any:
@@ -73,14 +73,14 @@ class DatasetIterator:
 
 
 class TupleIterator(DatasetIterator):
-    """Gives rows as lists, in the order of columns."""
+    """Iterator that returns samples as lists, in the order of columns."""
 
     def _given(self, values: list[Any]) -> list[Any]:
         return values
 
 
 class DictIterator(DatasetIterator):
-    """Gives rows as dicts from names of columns."""
+    """Iterator that returns samples as dicts from names of columns."""
 
     def _given(self, values: list[Any]) -> dict[str, Any]:
         return dict(zip(self._columns, values, strict=True))

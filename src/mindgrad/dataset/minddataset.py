@@ -40,7 +40,7 @@ class _Records:
 
 @documented_source
 class MindDataset(GeneratorDataset):
-    """The rows of MindRecord files.
+    """A dataset of the rows of MindRecord files.
 
     Columns: the fields, in the order of names: numbers and arrays in their element types, text, and bytes as
     arrays of uint8 of one axis.
@@ -111,7 +111,7 @@ class MindDataset(GeneratorDataset):
 
 
 class PaddedDataset(GeneratorDataset):
-    """Rows that are given, to be joined to a dataset that has too few: ``data + PaddedDataset(rows)``.
+    """A dataset of given samples, to extend another: ``data + PaddedDataset(rows)``.
 
     Args:
         padded_samples (list or tuple of dict): dicts from names of columns to values.

@@ -16,7 +16,7 @@ __all__ = ["Schema"]
 
 
 class Schema:
-    """Columns with their element types and shapes.
+    """A description of columns: their names, dtypes, and shapes.
 
     Args:
         schema_file (str or PathLike, optional): a file in JSON,
@@ -41,7 +41,7 @@ class Schema:
             self.from_json(json.loads(Path(schema_file).read_text()))
 
     def add_column(self, name: str, de_type: Any, shape: list[int] | None = None) -> None:
-        """One more column.
+        """Add a column.
 
         Args:
             name (str): its name.
@@ -61,7 +61,7 @@ class Schema:
         self.columns.append(column)
 
     def parse_columns(self, columns: Any) -> None:
-        """Columns as a list of dicts with a ``name``, or a dict from names to dicts; each has a ``type``."""
+        """Add columns from a list of dicts with ``name`` and ``type``, or a dict of dicts."""
         if isinstance(columns, dict):
             columns = [{"name": name} | column for name, column in columns.items()]
         for column in columns:
@@ -72,7 +72,7 @@ class Schema:
             self.add_column(column["name"], column["type"], column.get("shape"))
 
     def from_json(self, json_obj: dict[str, Any]) -> None:
-        """The columns of the object that a file in JSON holds."""
+        """Add the columns of a JSON object."""
         if not isinstance(json_obj, dict) or "columns" not in json_obj:
             raise RuntimeError("a schema must have 'columns'.")
         self.columns = []
@@ -81,7 +81,7 @@ class Schema:
         self.parse_columns(json_obj["columns"])
 
     def to_json(self) -> str:
-        """The schema in JSON."""
+        """Return the schema in JSON."""
         columns = {
             column["name"]: {k: v for k, v in column.items() if k != "name"} for column in self.columns
         }

@@ -50,7 +50,7 @@ class _LinesDataset(GeneratorDataset):
 
 @documented_source
 class TextFileDataset(_LinesDataset):
-    r"""The lines of text files in UTF-8, without empty ones.
+    r"""A dataset of the nonempty lines of text files in UTF-8.
 
     Column: ``text``.
 
@@ -83,7 +83,7 @@ class TextFileDataset(_LinesDataset):
 
 @documented_source
 class CSVDataset(_LinesDataset):
-    r"""The rows of CSV files.
+    r"""A dataset of the rows of CSV files.
 
     Args:
         field_delim (str, optional): the character between two fields. Default: ``","``.
@@ -172,7 +172,7 @@ _CLUE = {
 
 @documented_source
 class CLUEDataset(_LinesDataset):
-    """The sentences of a task of CLUE, from files with one JSON object a line.
+    """A dataset of a task of CLUE, from files with one JSON object per line.
 
     Columns: the fields of the task; its words only are text.
 

@@ -171,7 +171,7 @@ def _array(values: Any, column: dict[str, Any]) -> np.ndarray:
 
 @documented_source
 class TFRecordDataset(GeneratorDataset):
-    """The Examples of TFRecord files.
+    """A dataset of the Examples in TFRecord files.
 
     Columns: the features, by default those of the first record in the order of names. Lists of numbers are
     Int64 and Float32 of one axis, lists of bytes are text of NumPy (``bytes_``); a schema gives other element

@@ -42,7 +42,7 @@ def edited(data: Any, name: str, edit: Any) -> np.ndarray:
 
 
 def to_str(array: Any, encoding: str = "utf8") -> np.ndarray:
-    """An array of bytes as text.
+    """Decode an array of bytes to an array of strings.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import text
@@ -53,7 +53,7 @@ def to_str(array: Any, encoding: str = "utf8") -> np.ndarray:
 
 
 def to_bytes(array: Any, encoding: str = "utf8") -> np.ndarray:
-    """An array of text as bytes.
+    """Encode an array of strings as an array of bytes.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import text
@@ -64,7 +64,7 @@ def to_bytes(array: Any, encoding: str = "utf8") -> np.ndarray:
 
 
 class NormalizeForm(IntEnum):
-    """Normal form of Unicode."""
+    """Normal forms of Unicode."""
 
     NONE = 0
     NFC = 1
@@ -74,7 +74,7 @@ class NormalizeForm(IntEnum):
 
 
 class NormalizeUTF8:
-    """Text in a normal form of Unicode.
+    """Transform that converts strings to a normal form of Unicode.
 
     Args:
         normalize_form (NormalizeForm, optional): a :class:`NormalizeForm`. Default: ``NormalizeForm.NFKC``.
@@ -100,7 +100,7 @@ class NormalizeUTF8:
 
 
 class CaseFold:
-    """Text without the difference of large and small letters, in the normal form NFKC.
+    """Transform that removes case distinctions from strings, in the normal form NFKC.
 
     >>> from mindgrad.dataset import text
     >>> str(text.CaseFold()("Straße"))
@@ -113,7 +113,7 @@ class CaseFold:
 
 
 class RegexReplace:
-    """Matches of a regular expression (of Python's ``re``) replaced.
+    """Transform that replaces matches of a regular expression (Python's ``re``).
 
     Args:
         pattern (str): the expression.
@@ -137,7 +137,7 @@ class RegexReplace:
 
 
 class ToNumber:
-    """Texts as numbers.
+    """Transform that converts strings to numbers.
 
     Args:
         data_type (DType or numpy.dtype): their element type.
@@ -167,7 +167,7 @@ class ToNumber:
 
 
 class Truncate:
-    """The first tokens only.
+    """Transform that keeps only the first tokens.
 
     Args:
         max_seq_len (int): how many at most.
@@ -186,7 +186,9 @@ class Truncate:
 
 
 class TruncateSequencePair:
-    """Two sequences with together a number of elements, the last ones of the longer left out one by one.
+    """Transform that truncates two sequences to a total length.
+
+    It removes the last elements of the longer sequence one by one.
 
     Args:
         max_length (int): how many they have at most.
@@ -209,7 +211,7 @@ class TruncateSequencePair:
 
 
 class AddToken:
-    """A token before or behind others.
+    """Transform that adds a token before or after other tokens.
 
     Args:
         token (str): the token.
@@ -231,7 +233,7 @@ class AddToken:
 
 
 class SlidingWindow:
-    """The windows of neighbours along an axis.
+    """Transform that returns sliding windows along an axis.
 
     Args:
         width (int): how many are in a window.
@@ -255,7 +257,7 @@ class SlidingWindow:
 
 
 class Ngram:
-    """The n-grams of tokens.
+    """Transform that returns the n-grams of tokens.
 
     Args:
         n (int or list or tuple of int): their length, or several.

@@ -41,7 +41,7 @@ class _Tokenizer:
 
 
 class PythonTokenizer(_Tokenizer):
-    """The tokens that a function of a text gives.
+    """Tokenizer that calls a Python function of a string.
 
     Args:
         tokenizer (Callable): the function.
@@ -62,7 +62,7 @@ class PythonTokenizer(_Tokenizer):
 
 
 class WhitespaceTokenizer(_Tokenizer):
-    """The words between spaces.
+    """Tokenizer that splits strings at whitespace.
 
     >>> from mindgrad.dataset import text
     >>> text.WhitespaceTokenizer()(" a  b ").tolist()
@@ -75,7 +75,7 @@ class WhitespaceTokenizer(_Tokenizer):
 
 
 class UnicodeCharTokenizer(_Tokenizer):
-    """The characters.
+    """Tokenizer that splits strings into characters.
 
     >>> from mindgrad.dataset import text
     >>> text.UnicodeCharTokenizer()("ab").tolist()
@@ -88,7 +88,7 @@ class UnicodeCharTokenizer(_Tokenizer):
 
 
 class RegexTokenizer(_Tokenizer):
-    """The parts between matches of a regular expression (of Python's ``re``).
+    """Tokenizer that splits strings at matches of a regular expression.
 
     Args:
         delim_pattern (str): the expression.
@@ -132,7 +132,7 @@ def _stands_alone(character: str) -> bool:
 
 
 class BasicTokenizer(_Tokenizer):
-    """Words, punctuation marks and Chinese characters, as BERT has them before word pieces.
+    """Tokenizer for words, punctuation, and Chinese characters, as in BERT.
 
     Args:
         lower_case (bool, optional): whether letters become small, without accents. Default: ``False``.
@@ -192,7 +192,7 @@ class BasicTokenizer(_Tokenizer):
 
 
 class WordpieceTokenizer:
-    """Words cut into the longest pieces that a vocabulary has, from the left.
+    """Tokenizer that splits words into the longest pieces of a vocabulary.
 
     Args:
         vocab (Vocab): a :class:`Vocab`.

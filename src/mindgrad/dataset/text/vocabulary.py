@@ -18,7 +18,9 @@ __all__ = ["Lookup", "Vocab"]
 
 
 class Vocab:
-    """Tokens and their numbers; made by ``from_list``, ``from_dict``, ``from_file`` or ``from_dataset``.
+    """A mapping between tokens and ids.
+
+    It is created by ``from_list``, ``from_dict``, ``from_file``, or ``from_dataset``.
 
     >>> from mindgrad.dataset import text
     >>> vocab = text.Vocab.from_list(["a", "b"], special_tokens=["<unk>"])
@@ -43,7 +45,7 @@ class Vocab:
 
     @classmethod
     def from_dict(cls, word_dict: Mapping[str, int]) -> Vocab:
-        """A vocabulary with these numbers.
+        """Create a vocabulary from a dict of ids.
 
         Raises:
             ValueError: If a number is negative.
@@ -61,7 +63,7 @@ class Vocab:
     def from_list(
         cls, word_list: Sequence[str], special_tokens: Sequence[str] | None = None, special_first: bool = True
     ) -> Vocab:
-        """The tokens of a list, numbered in its order.
+        """Create a vocabulary from a list of tokens, with ids in its order.
 
         Args:
             word_list (list or tuple of str): the tokens.
@@ -83,7 +85,7 @@ class Vocab:
         special_tokens: Sequence[str] | None = None,
         special_first: bool = True,
     ) -> Vocab:
-        """The first word of each line of a file.
+        """Create a vocabulary from the first word of each line of a file.
 
         Args:
             file_path (str or PathLike): the file, in UTF-8.
@@ -107,7 +109,7 @@ class Vocab:
         special_tokens: Sequence[str] | None = None,
         special_first: bool = True,
     ) -> Vocab:
-        """The words of a dataset, the most frequent ones first.
+        """Create a vocabulary from the words of a dataset, the most frequent first.
 
         Args:
             dataset (Dataset): a dataset with text.
@@ -132,17 +134,17 @@ class Vocab:
         return cls._numbered(words[:top_k], special_tokens, special_first)
 
     def vocab(self) -> dict[str, int]:
-        """The numbers of all tokens."""
+        """Return the ids of all tokens."""
         return dict(self._numbers)
 
     def tokens_to_ids(self, tokens: Any) -> Any:
-        """The number of a token, or a list of numbers; −1 for a token that is not there."""
+        """Return the id of a token, or a list of ids; −1 for an unknown token."""
         if isinstance(tokens, str):
             return self._numbers.get(tokens, -1)
         return [self._numbers.get(str(token), -1) for token in tokens]
 
     def ids_to_tokens(self, ids: Any) -> Any:
-        """The token with a number, or a list of tokens; an empty text for a number that is not there."""
+        """Return the token of an id, or a list of tokens; ``""`` for an unknown id."""
         tokens = {number: token for token, number in self._numbers.items()}
         if isinstance(ids, (int, np.integer)):
             return tokens.get(int(ids), "")
@@ -150,7 +152,7 @@ class Vocab:
 
 
 class Lookup:
-    """The numbers of tokens in a vocabulary.
+    """Transform that converts tokens to their ids in a vocabulary.
 
     Args:
         vocab (Vocab): a :class:`Vocab`.

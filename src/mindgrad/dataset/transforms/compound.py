@@ -24,7 +24,7 @@ def _chained(functions: Sequence[Callable[..., Any]], data: tuple[Any, ...]) -> 
 
 
 class Compose:
-    """Several functions one after the other.
+    """Transform that applies several functions one after the other.
 
     Args:
         transforms (list or tuple of Callable): the functions; each takes what the one before gave.
@@ -43,7 +43,9 @@ class Compose:
 
 
 class RandomApply:
-    """Several functions one after the other, with some probability; otherwise the data as they are.
+    """Transform that applies several functions with a given probability.
+
+    Otherwise it returns the data unchanged.
 
     Args:
         transforms (list or tuple of Callable): the functions.
@@ -69,7 +71,7 @@ class RandomApply:
 
 
 class RandomChoice:
-    """One of several functions, chosen at random for each row.
+    """Transform that applies one of several functions, chosen at random per sample.
 
     Args:
         transforms (list or tuple of Callable): the functions.
@@ -88,7 +90,7 @@ class RandomChoice:
 
 
 class RandomOrder:
-    """Several functions one after the other, in a random order for each row.
+    """Transform that applies several functions in a random order per sample.
 
     Args:
         transforms (list or tuple of Callable): the functions.

@@ -31,7 +31,7 @@ class PyTensorOperation(TensorOperation):
 
 
 class TypeCast:
-    """Converts to an element type.
+    """Transform that converts data to another dtype.
 
     Args:
         data_type (DType or numpy.dtype, optional): the element type: ``mindgrad.float32``, or a NumPy type.
@@ -55,7 +55,7 @@ class TypeCast:
 
 
 class OneHot:
-    """Classes as vectors with a one at the class, zeros elsewhere.
+    """Transform that converts class indices to one-hot vectors.
 
     Args:
         num_classes (int): the length of the vectors.
@@ -94,7 +94,7 @@ class OneHot:
 
 
 class Concatenate:
-    """Several columns joined to one.
+    """Transform that concatenates several columns to one.
 
     Args:
         axis (int, optional): along which axis. Default: ``0``.
@@ -117,7 +117,7 @@ class Concatenate:
 
 
 class Duplicate:
-    """One column as two.
+    """Transform that duplicates a column.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Duplicate()(3)
@@ -142,7 +142,7 @@ class OneHotOp(OneHot):
 
 
 class Fill:
-    """Every element replaced by one value, in the element type of the data.
+    """Transform that replaces all elements by one value, in the dtype of the data.
 
     Args:
         fill_value (number): the value.
@@ -161,7 +161,7 @@ class Fill:
 
 
 class Relational(IntEnum):
-    """Comparison that :class:`Mask` makes."""
+    """Comparison operators of :class:`Mask`."""
 
     EQ = 0
     NE = 1
@@ -172,7 +172,9 @@ class Relational(IntEnum):
 
 
 class Mask:
-    """Whether each element compares to a constant, as truth values or in another element type.
+    """Transform that compares each element with a constant.
+
+    The result has Booleans, or elements of another dtype.
 
     Args:
         operator (Relational): a :class:`Relational`.
@@ -199,7 +201,7 @@ class Mask:
 
 
 class PadEnd:
-    """The data with a shape, cut at the end of each axis or padded there.
+    """Transform that pads or crops data at the end of each axis to a given shape.
 
     Args:
         pad_shape: the length of each axis; None keeps it.
@@ -236,7 +238,7 @@ class PadEnd:
 
 
 class Slice:
-    """A part of the data.
+    """Transform that selects a part of the data.
 
     Args:
         *slices (Any): for each axis an index, a list of indices, a ``slice``, or ``...`` or None for the
@@ -263,7 +265,9 @@ class Slice:
 
 
 class Unique:
-    """The distinct values in order of appearance, the index of each element, and their counts.
+    """Transform that returns unique values, inverse indices, and counts.
+
+    The values are in order of appearance.
 
     >>> from mindgrad.dataset import transforms
     >>> transforms.Unique()([3, 1, 3])

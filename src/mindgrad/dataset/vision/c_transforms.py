@@ -11,7 +11,9 @@ __all__ = [name for name in transforms.__all__ if name not in ("ToPIL", "ToTenso
 
 
 class Decode(conversion.Decode):
-    """The bytes of an image file as an array of shape (H, W, 3). Needs Pillow.
+    """Transform that decodes the bytes of an image file to an (H, W, 3) array.
+
+    It needs Pillow.
 
     Args:
         rgb (bool, optional): must be true: the colours are red, green and blue. Default: ``True``.

@@ -8,7 +8,7 @@ __all__ = [
 
 
 class Inter(IntEnum):
-    """Interpolation between pixels; ``LINEAR`` and ``CUBIC`` are ``BILINEAR`` and ``BICUBIC``."""
+    """Interpolation methods; ``LINEAR`` and ``CUBIC`` are ``BILINEAR`` and ``BICUBIC``."""
 
     NEAREST = 0
     ANTIALIAS = 1
@@ -19,7 +19,7 @@ class Inter(IntEnum):
 
 
 class Border(StrEnum):
-    """Content of added pixels: a constant, the edge, a reflection without or with the edge itself."""
+    """Padding modes: constant, edge, or reflection with or without the edge."""
 
     CONSTANT = "constant"
     EDGE = "edge"
@@ -28,14 +28,14 @@ class Border(StrEnum):
 
 
 class ImageBatchFormat(IntEnum):
-    """Order of the axes of a batch of images."""
+    """Orders of the axes of a batch of images."""
 
     NHWC = 0
     NCHW = 1
 
 
 class ImageReadMode(IntEnum):
-    """Channels of an image that is read: as in the file, one of grey, or red, green and blue."""
+    """Channels of an image that is read: unchanged, gray, or RGB."""
 
     UNCHANGED = 0
     GRAYSCALE = 1
@@ -43,14 +43,14 @@ class ImageReadMode(IntEnum):
 
 
 class SliceMode(IntEnum):
-    """Treatment of an image that patches do not divide evenly: it is padded, or its rest is dropped."""
+    """Treatments of an image that patches do not divide evenly: pad or drop."""
 
     PAD = 0
     DROP = 1
 
 
 class ConvertMode(IntEnum):
-    """Colour spaces that :class:`~mindgrad.dataset.vision.ConvertColor` converts between."""
+    """Color space conversions of :class:`~mindgrad.dataset.vision.ConvertColor`."""
 
     COLOR_BGR2BGRA = COLOR_RGB2RGBA = 0
     COLOR_BGRA2BGR = COLOR_RGBA2RGB = 1
@@ -67,7 +67,7 @@ class ConvertMode(IntEnum):
 
 
 class AutoAugmentPolicy(StrEnum):
-    """Data set that a policy of :class:`~mindgrad.dataset.vision.AutoAugment` was found for."""
+    """Datasets for which policies of ``AutoAugment`` were found."""
 
     IMAGENET = "imagenet"
     CIFAR10 = "cifar10"

@@ -69,7 +69,7 @@ class _Enhance(ImageTransform):
 
 
 class AdjustBrightness(_Enhance):
-    """The levels times a factor.
+    """Transform that multiplies the brightness of an image by a factor.
 
     Args:
         brightness_factor (float): 0 gives a black image, 1 the image itself.
@@ -87,7 +87,9 @@ class AdjustBrightness(_Enhance):
 
 
 class AdjustContrast(_Enhance):
-    """The distances of the levels from the mean luminance times a factor.
+    """Transform that multiplies the contrast of an image by a factor.
+
+    It scales the differences from the mean luminance.
 
     Args:
         contrast_factor (float): 0 gives a uniform grey, 1 the image itself.
@@ -105,7 +107,9 @@ class AdjustContrast(_Enhance):
 
 
 class AdjustSaturation(_Enhance):
-    """The distances of red, green and blue from the luminance times a factor.
+    """Transform that multiplies the saturation of an image by a factor.
+
+    It scales the differences of the colors from the luminance.
 
     Args:
         saturation_factor (float): 0 gives an image in grey, 1 the image itself.
@@ -123,7 +127,9 @@ class AdjustSaturation(_Enhance):
 
 
 class AdjustSharpness(_Enhance):
-    """The distances of the inner pixels from their smoothed image times a factor.
+    """Transform that multiplies the sharpness of an image by a factor.
+
+    It scales the differences of inner pixels from their smoothed image.
 
     Args:
         sharpness_factor (float): 0 gives the smoothed image, 1 the image itself.
@@ -143,7 +149,7 @@ class AdjustSharpness(_Enhance):
 
 
 class AdjustHue(ImageTransform):
-    """The hue turned by a part of the circle.
+    """Transform that rotates the hue of an image.
 
     Args:
         hue_factor (float): the part, from −0.5 to 0.5.
@@ -160,12 +166,12 @@ class AdjustHue(ImageTransform):
         self.hue_factor = number(hue_factor, "AdjustHue", "hue_factor", -0.5, 0.5)
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array in other colours."""
+        """Return the array with adjusted hue."""
         return adjusted_hue(coloured(image, "AdjustHue"), self.hue_factor)
 
 
 class AdjustGamma(ImageTransform):
-    """gain · x^gamma for levels x from 0 to 1.
+    """Transform that applies gamma correction: gain · x^gamma for x from 0 to 1.
 
     Args:
         gamma (float): the exponent, not negative.
@@ -193,7 +199,7 @@ class AdjustGamma(ImageTransform):
 
 
 class AutoContrast(ImageTransform):
-    """The levels of each channel stretched over 0 to 255.
+    """Transform that stretches the values of each channel to 0 to 255.
 
     Args:
         cutoff (float, optional): the percentage of pixels at each end of the histogram that are left out,
@@ -226,7 +232,7 @@ class AutoContrast(ImageTransform):
 
 
 class Equalize(ImageTransform):
-    """Each channel with an even histogram.
+    """Transform that equalizes the histogram of each channel.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -237,16 +243,16 @@ class Equalize(ImageTransform):
     takes_one = True
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The equalised array."""
+        """Return the equalized array."""
         return equalized(bytes_only(image, "Equalize"))
 
     def pillow(self, image: Any) -> Any:
-        """The equalised image of Pillow."""
+        """Return the equalized PIL image."""
         return pillow.ImageOps.equalize(image)
 
 
 class Invert(ImageTransform):
-    """255 minus the levels.
+    """Transform that inverts an image: 255 minus the values.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -260,7 +266,7 @@ class Invert(ImageTransform):
 
 
 class Posterize(ImageTransform):
-    """The highest bits of the levels only.
+    """Transform that keeps only the highest bits of the values.
 
     Args:
         bits (int): how many, from 0 to 8.
@@ -284,7 +290,7 @@ class Posterize(ImageTransform):
 
 
 class Solarize(ImageTransform):
-    """The negative of the levels in an interval.
+    """Transform that inverts the values in an interval.
 
     Args:
         threshold (float or list or tuple of float): (min, max); one number, or two equal ones, is the
@@ -310,7 +316,7 @@ class Solarize(ImageTransform):
 
 
 class GaussianBlur(ImageTransform):
-    """The mean of each pixel's surroundings with weights of a normal distribution; borders are reflected.
+    """Transform that blurs an image with a Gaussian kernel; borders are reflected.
 
     Args:
         kernel_size (int or list or tuple of int): the odd width of the surroundings, or (width, height).

@@ -15,7 +15,7 @@ __all__ = ["ConvertColor", "Grayscale", "HsvToRgb", "RgbToHsv"]
 
 
 class Grayscale(ImageTransform):
-    """The luminance, in one channel or in three equal ones.
+    """Transform that converts an image to gray, with one or three equal channels.
 
     Args:
         num_output_channels (int, optional): 1 or 3. Default: ``1``.
@@ -47,7 +47,9 @@ class Grayscale(ImageTransform):
 
 
 class RgbToHsv(ImageTransform):
-    """Hue and saturation (from 0 to 1) and value instead of red, green and blue, in Float64.
+    """Transform that converts RGB to HSV, in float64.
+
+    Hue and saturation are from 0 to 1.
 
     Args:
         is_hwc (bool, optional): whether the channels are the last axis; otherwise the one before height and
@@ -74,7 +76,7 @@ class RgbToHsv(ImageTransform):
 
 
 class HsvToRgb(RgbToHsv):
-    """Red, green and blue instead of hue, saturation and value, in Float64.
+    """Transform that converts HSV to RGB, in float64.
 
     Args:
         is_hwc: whether the channels are the last axis; otherwise the one before height and width.
@@ -98,7 +100,7 @@ _CHANNELS = {
 
 
 class ConvertColor(ImageTransform):
-    """The image in another order of colours, with or without opacity, or in grey.
+    """Transform that converts the color space of an image.
 
     Args:
         convert_mode (ConvertMode): a :class:`ConvertMode`.

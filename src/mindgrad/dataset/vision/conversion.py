@@ -20,7 +20,9 @@ __all__ = [
 
 
 class Decode:
-    """The bytes of an image file (JPEG, PNG, BMP, ...) as an image in red, green and blue. Needs Pillow.
+    """Transform that decodes the bytes of an image file (JPEG, PNG, BMP, ...) to RGB.
+
+    It needs Pillow.
 
     Args:
         to_pil (bool, optional): whether the result is an image of Pillow instead of an array of shape (H, W,
@@ -63,7 +65,7 @@ class Decode:
 
 
 class ToPIL:
-    """An array of shape (H, W) or (H, W, C) as an image of Pillow.
+    """Transform that converts an array of shape (H, W) or (H, W, C) to a PIL image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -83,7 +85,7 @@ class ToPIL:
 
 
 class ToNumpy:
-    """An image of Pillow as an array of shape (H, W) or (H, W, C).
+    """Transform that converts a PIL image to an array of shape (H, W) or (H, W, C).
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -97,7 +99,9 @@ class ToNumpy:
 
 
 class HWC2CHW(ImageTransform):
-    """The channels as the first axis instead of the last one; arrays (H, W) stay as they are.
+    """Transform that moves the channels to the first axis.
+
+    Arrays of shape (H, W) do not change.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -113,7 +117,9 @@ class HWC2CHW(ImageTransform):
 
 
 class ToTensor(ImageTransform):
-    """The channels as the first axis, and levels from 0 to 255 as numbers from 0 to 1: values times 1/255.
+    """Transform that moves the channels to the first axis and scales values by 1/255.
+
+    Values from 0 to 255 become values from 0 to 1.
 
     Args:
         output_type (DType or numpy.dtype, optional): the element type, MindSpore's or NumPy's.
@@ -144,7 +150,7 @@ class ToTensor(ImageTransform):
 
 
 class ToType:
-    """The array in another element type.
+    """Transform that converts an array to another dtype.
 
     Args:
         data_type (DType or numpy.dtype): the element type, MindSpore's or NumPy's.
@@ -168,7 +174,7 @@ class ToType:
 
 
 class Rescale(ImageTransform):
-    """Values times ``rescale`` plus ``shift``, in Float32.
+    """Transform that computes values · ``rescale`` + ``shift``, in float32.
 
     Args:
         rescale (float): the factor.
@@ -194,7 +200,7 @@ class Rescale(ImageTransform):
 
 
 class Normalize(ImageTransform):
-    """(x − mean) / std for each channel, in Float32.
+    """Transform that computes (x − mean) / std for each channel, in float32.
 
     Args:
         mean (list or tuple of float): a number for each channel, or one for all of them, from 0 to 255.
@@ -249,7 +255,7 @@ class Normalize(ImageTransform):
 
 
 class NormalizePad(Normalize):
-    """:class:`Normalize`, with one more channel of zeros behind the others.
+    """:class:`Normalize` with an additional last channel of zeros.
 
     Args:
         mean (list or tuple of float): a number for each channel, from 0 to 255.
@@ -281,7 +287,9 @@ class NormalizePad(Normalize):
 
 
 class LinearTransformation(ImageTransform):
-    """The flattened image x as (x − mean)·M, in its own shape.
+    """Transform that multiplies the flattened image: (x − mean)·M.
+
+    The result has the shape of the image.
 
     Args:
         transformation_matrix (numpy.ndarray): M, of shape (n, n) for n values of the image.

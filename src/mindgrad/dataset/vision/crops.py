@@ -17,7 +17,7 @@ __all__ = ["CenterCrop", "Crop", "FiveCrop", "ResizedCrop", "SlicePatches", "Ten
 
 
 class CenterCrop(ImageTransform):
-    """The middle of the image; where it is smaller than the crop, zeros surround it.
+    """Transform that crops the center of an image, with zeros around a small image.
 
     Args:
         size (int or list or tuple of int): (height, width), or one number for both.
@@ -53,7 +53,7 @@ class CenterCrop(ImageTransform):
 
 
 class Crop(ImageTransform):
-    """A part of the image at a fixed place.
+    """Transform that crops an image at a fixed position.
 
     Args:
         coordinates (list or tuple of int): (top, left).
@@ -90,7 +90,7 @@ class Crop(ImageTransform):
 
 
 class ResizedCrop(ImageTransform):
-    """A part of the image at a fixed place, in another size.
+    """Transform that crops an image at a fixed position and resizes the result.
 
     Args:
         top (int): the first row.
@@ -127,7 +127,9 @@ class ResizedCrop(ImageTransform):
 
 
 class FiveCrop(ImageTransform):
-    """The four corners and the middle of an image: top left, top right, bottom left, bottom right, middle.
+    """Transform that returns the four corners and the center of an image.
+
+    Their order is top left, top right, bottom left, bottom right, center.
 
     Args:
         size (int or list or tuple of int): (height, width) of the parts, or one number for both.
@@ -158,7 +160,7 @@ class FiveCrop(ImageTransform):
 
 
 class TenCrop(FiveCrop):
-    """The parts of :class:`FiveCrop`, and those of the mirror image.
+    """Transform that returns the parts of :class:`FiveCrop`, also of the mirror image.
 
     Args:
         size (int or list or tuple of int): (height, width) of the parts, or one number for both.
@@ -183,7 +185,7 @@ class TenCrop(FiveCrop):
 
 
 class SlicePatches(ImageTransform):
-    """The image cut into a grid of patches, row by row.
+    """Transform that divides an image into a grid of patches, row by row.
 
     Args:
         num_height (int, optional): the rows of the grid. Default: ``1``.

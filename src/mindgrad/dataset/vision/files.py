@@ -35,7 +35,7 @@ def _encoded(image: Any, name: str, kind: str, **options: int) -> np.ndarray:
 
 
 def encode_jpeg(image: Any, quality: int = 75) -> np.ndarray:
-    """An image as the bytes of a JPEG file.
+    """Encode an image as the bytes of a JPEG file.
 
     Args:
         image (numpy.ndarray or Tensor): an array or Tensor of shape (H, W), (H, W, 1) or (H, W,
@@ -54,7 +54,7 @@ def encode_jpeg(image: Any, quality: int = 75) -> np.ndarray:
 
 
 def encode_png(image: Any, compression_level: int = 6) -> np.ndarray:
-    """An image as the bytes of a PNG file.
+    """Encode an image as the bytes of a PNG file.
 
     Args:
         image (numpy.ndarray or Tensor): an array or Tensor of shape (H, W), (H, W, 1) or (H, W,
@@ -74,17 +74,17 @@ def encode_png(image: Any, compression_level: int = 6) -> np.ndarray:
 
 
 def read_file(filename: str | os.PathLike[str]) -> np.ndarray:
-    """The bytes of a file, an array of uint8."""
+    """Return the bytes of a file as an array of uint8."""
     return np.fromfile(filename, np.uint8)
 
 
 def write_file(filename: str | os.PathLike[str], data: Any) -> None:
-    """The bytes of an array or Tensor of uint8 of one axis, written to a file."""
+    """Write the bytes of a 1-D array or Tensor of uint8 to a file."""
     Path(filename).write_bytes(_array(data, "write_file").tobytes())
 
 
 def read_image(filename: str | os.PathLike[str], mode: ImageReadMode = ImageReadMode.UNCHANGED) -> np.ndarray:
-    """The image in a file.
+    """Read an image from a file.
 
     Args:
         filename (str or PathLike): the file.
@@ -100,17 +100,17 @@ def read_image(filename: str | os.PathLike[str], mode: ImageReadMode = ImageRead
 
 
 def write_jpeg(filename: str | os.PathLike[str], image: Any, quality: int = 75) -> None:
-    """An image written to a JPEG file: see :func:`encode_jpeg`."""
+    """Write an image to a JPEG file, see :func:`encode_jpeg`."""
     write_file(filename, encode_jpeg(image, quality))
 
 
 def write_png(filename: str | os.PathLike[str], image: Any, compression_level: int = 6) -> None:
-    """An image written to a PNG file: see :func:`encode_png`."""
+    """Write an image to a PNG file, see :func:`encode_png`."""
     write_file(filename, encode_png(image, compression_level))
 
 
 def get_image_num_channels(image: Any) -> int:
-    """The number of channels of an array (..., H, W, C) or (H, W), or of an image of Pillow.
+    """Return the number of channels of an array (..., H, W, C) or (H, W) or PIL image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -123,7 +123,7 @@ def get_image_num_channels(image: Any) -> int:
 
 
 def get_image_size(image: Any) -> list[int]:
-    """[height, width] of an array (..., H, W, C) or (H, W), or of an image of Pillow.
+    """Return [height, width] of an array (..., H, W, C) or (H, W), or of a PIL image.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

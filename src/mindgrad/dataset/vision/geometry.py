@@ -18,7 +18,7 @@ __all__ = [
 
 
 class Resize(ImageTransform):
-    """The image in another size.
+    """Transform that resizes an image.
 
     Args:
         size (int or list or tuple of int): (height, width), or the length of the shorter side; the other
@@ -59,7 +59,7 @@ class Resize(ImageTransform):
 
 
 class Pad(ImageTransform):
-    """The image with margins.
+    """Transform that pads an image.
 
     Args:
         padding (int or list or tuple of int): the width of the margins: one number, (left and right, top and
@@ -92,7 +92,7 @@ class Pad(ImageTransform):
 
 
 class PadToSize(ImageTransform):
-    """The image with margins that give it a size.
+    """Transform that pads an image to a given size.
 
     Args:
         size (int or list or tuple of int): (height, width), or one number for both.
@@ -139,7 +139,7 @@ class PadToSize(ImageTransform):
 
 
 class HorizontalFlip(ImageTransform):
-    """Left and right exchanged.
+    """Transform that flips an image horizontally (left and right).
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -155,7 +155,7 @@ class HorizontalFlip(ImageTransform):
 
 
 class VerticalFlip(ImageTransform):
-    """Top and bottom exchanged.
+    """Transform that flips an image vertically (top and bottom).
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -172,7 +172,7 @@ class VerticalFlip(ImageTransform):
 
 
 class Rotate(ImageTransform):
-    """The image turned counter-clockwise.
+    """Transform that rotates an image counterclockwise.
 
     Args:
         degrees (float): the angle.
@@ -213,7 +213,7 @@ class Rotate(ImageTransform):
 
 
 class Affine(ImageTransform):
-    """The image rotated, sheared, scaled and moved; its size stays.
+    """Transform that rotates, shears, scales, and moves an image of constant size.
 
     Args:
         degrees (float): the angle of the rotation, clockwise.
@@ -265,7 +265,7 @@ class Affine(ImageTransform):
 
 
 class Perspective(ImageTransform):
-    """The image under the projective map that takes four points to four others.
+    """Transform that applies the projective map of four points to four others.
 
     Args:
         start_points (list or tuple of list or tuple of int): the four points (x, y) in the image.

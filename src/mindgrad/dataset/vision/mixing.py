@@ -18,7 +18,7 @@ __all__ = ["CutMixBatch", "CutOut", "Erase", "MixUp", "MixUpBatch", "RandomErasi
 
 
 class CutOut(ImageTransform):
-    """Squares at random places set to zero.
+    """Transform that sets squares at random positions to zero.
 
     Args:
         length (int): the side of a square; beyond the border it is cut.
@@ -59,7 +59,7 @@ class CutOut(ImageTransform):
 
 
 class Erase(ImageTransform):
-    """A rectangle at a fixed place set to a value.
+    """Transform that sets a rectangle at a fixed position to a value.
 
     Args:
         top (int): the first row.
@@ -103,7 +103,9 @@ class Erase(ImageTransform):
 
 
 class RandomErasing(ImageTransform):
-    """A random rectangle of an image (C, H, W) set to a value, with some probability.
+    """Transform that sets a random rectangle to a value, with a given probability.
+
+    Images have the shape (C, H, W).
 
     Args:
         prob (float, optional): the probability. Default: ``0.5``.
@@ -200,7 +202,9 @@ def _mixed_labels(labels: np.ndarray, others: np.ndarray, share: float) -> np.nd
 
 
 class MixUpBatch:
-    """The weighted means of each image of a batch and another one, and of their labels.
+    """Transform that averages each image of a batch with another, with random weights.
+
+    Labels are averaged, too.
 
     Args:
         alpha (float, optional): the parameter of the distribution Beta(alpha, alpha) of the weight.
@@ -226,7 +230,9 @@ class MixUpBatch:
 
 
 class CutMixBatch:
-    """A rectangle of another image of the batch in each image, and the labels mixed by area.
+    """Transform that pastes a rectangle of another image of the batch into each image.
+
+    Labels are weighted by area.
 
     Args:
         image_batch_format (ImageBatchFormat): an :class:`ImageBatchFormat`.
@@ -271,7 +277,7 @@ class CutMixBatch:
 
 
 class MixUp:
-    """The weighted means of each image of a batch and another one, with labels that are classes.
+    """Transform that averages each image of a batch with another; labels are classes.
 
     Args:
         batch_size (int): the images of a batch.

@@ -18,7 +18,9 @@ __all__ = ["RandAugment", "RandomSelectSubpolicy", "TrivialAugmentWide", "Unifor
 
 
 class UniformAugment:
-    """Some of the transforms, chosen at random without repetition, each applied with probability ½.
+    """Transform that applies random transforms, each with probability ½.
+
+    They are chosen without repetition.
 
     Args:
         transforms (list or tuple of Callable): the transforms.
@@ -52,7 +54,7 @@ class UniformAugment:
 
 
 class RandomSelectSubpolicy:
-    """One of several lists of (transform, probability), each transform of it applied with its probability.
+    """Transform that applies one of several lists of pairs (transform, probability).
 
     Args:
         policy (list or tuple of list or tuple of tuple of Callable): the lists.
@@ -117,7 +119,7 @@ def _augmented(image: Any, kind: str, magnitude: float, interpolation: Inter, fi
 
 
 class RandAugment(ImageTransform):
-    """Transforms drawn from a fixed list, all with one magnitude (Cubuk et al., 2020).
+    """Transform that applies random transforms of one magnitude (Cubuk et al., 2020).
 
     Args:
         num_ops (int, optional): how many are applied, one after the other. Default: ``2``.
@@ -177,7 +179,9 @@ class RandAugment(ImageTransform):
 
 
 class TrivialAugmentWide(RandAugment):
-    """One transform drawn from a fixed list, with a random magnitude (Müller and Hutter, 2021).
+    """Transform that applies one random transform (Müller and Hutter, 2021).
+
+    Its magnitude is random.
 
     Args:
         num_magnitude_bins (int, optional): the number of magnitudes. Default: ``31``.

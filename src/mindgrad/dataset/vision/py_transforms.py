@@ -17,7 +17,7 @@ __all__ += ["Cutout", "RgbToBgr"]
 
 
 class Decode(conversion.Decode):
-    """The bytes of an image file as an image of Pillow.
+    """Transform that decodes the bytes of an image file to a PIL image.
 
     >>> from mindgrad.dataset.vision import encode_png, py_transforms
     >>> import numpy as np
@@ -30,7 +30,9 @@ class Decode(conversion.Decode):
 
 
 class Normalize(conversion.Normalize):
-    """(x − mean) / std for each channel of an array (C, H, W), in Float32.
+    """Transform that computes (x − mean) / std for each channel, in float32.
+
+    Images have the shape (C, H, W).
 
     Args:
         mean (list or tuple of float): a number for each channel, or one for all of them.
@@ -47,7 +49,7 @@ class Normalize(conversion.Normalize):
 
 
 class NormalizePad(conversion.NormalizePad):
-    """:class:`Normalize`, with one more channel of zeros behind the others.
+    """:class:`Normalize` with an additional last channel of zeros.
 
     Args:
         mean (list or tuple of float): a number for each channel.
@@ -65,7 +67,9 @@ class NormalizePad(conversion.NormalizePad):
 
 
 class Cutout(mixing.CutOut):
-    """Squares at random places of an array (C, H, W) set to zero.
+    """Transform that sets squares at random positions to zero.
+
+    Images have the shape (C, H, W).
 
     Args:
         length (int): the side of a square.
@@ -82,7 +86,7 @@ class Cutout(mixing.CutOut):
 
 
 class RgbToBgr(colour_spaces.RgbToHsv):
-    """Red and blue exchanged.
+    """Transform that exchanges red and blue.
 
     Args:
         is_hwc: whether the channels are the last axis; otherwise the one before height and width.

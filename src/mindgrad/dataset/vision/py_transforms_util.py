@@ -13,7 +13,7 @@ __all__ = ["hwc_to_chw", "is_numpy", "is_pil"]
 
 
 def is_numpy(img: Any) -> bool:
-    """Whether ``img`` is a NumPy array.
+    """Return whether ``img`` is a NumPy array.
 
     >>> import numpy as np
     >>> from mindgrad.dataset.vision.py_transforms_util import is_numpy
@@ -24,7 +24,7 @@ def is_numpy(img: Any) -> bool:
 
 
 def is_pil(img: Any) -> bool:
-    """Whether ``img`` is an image of Pillow.
+    """Return whether ``img`` is a PIL image.
 
     >>> from mindgrad.dataset.vision.py_transforms_util import is_pil
     >>> is_pil([0.0])

@@ -38,7 +38,9 @@ _EIGENVALUES = 255 * np.array([0.2175, 0.0188, 0.0045])
 
 
 class RandomColorAdjust(ImageTransform):
-    """Brightness, contrast, saturation and hue changed at random, in random order.
+    """Transform that changes brightness, contrast, saturation, and hue at random.
+
+    The changes are in a random order.
 
     Args:
         brightness (float or list or tuple of float, optional): the interval of the factor, or r for 1 − r (at
@@ -117,7 +119,7 @@ class _Enhance(ImageTransform):
 
 
 class RandomColor(_Enhance):
-    """The saturation times a random factor.
+    """Transform that multiplies the saturation by a random factor.
 
     Args:
         degrees: the interval of the factor.
@@ -132,7 +134,7 @@ class RandomColor(_Enhance):
 
 
 class RandomSharpness(_Enhance):
-    """The sharpness times a random factor.
+    """Transform that multiplies the sharpness by a random factor.
 
     Args:
         degrees: the interval of the factor.
@@ -165,7 +167,7 @@ class _Sometimes(ImageTransform):
 
 
 class RandomAdjustSharpness(_Sometimes):
-    """:class:`AdjustSharpness`, with some probability.
+    """:class:`AdjustSharpness` with a given probability.
 
     Args:
         degree (float): the factor.
@@ -182,7 +184,7 @@ class RandomAdjustSharpness(_Sometimes):
 
 
 class RandomAutoContrast(_Sometimes):
-    """:class:`AutoContrast`, with some probability.
+    """:class:`AutoContrast` with a given probability.
 
     Args:
         cutoff (float, optional): the percentage of pixels at each end of the histogram that are left out.
@@ -203,7 +205,7 @@ class RandomAutoContrast(_Sometimes):
 
 
 class RandomEqualize(_Sometimes):
-    """:class:`Equalize`, with some probability.
+    """:class:`Equalize` with a given probability.
 
     Args:
         prob (float, optional): the probability. Default: ``0.5``.
@@ -219,7 +221,7 @@ class RandomEqualize(_Sometimes):
 
 
 class RandomInvert(_Sometimes):
-    """:class:`Invert`, with some probability.
+    """:class:`Invert` with a given probability.
 
     Args:
         prob (float, optional): the probability. Default: ``0.5``.
@@ -235,7 +237,9 @@ class RandomInvert(_Sometimes):
 
 
 class RandomGrayscale(_Sometimes):
-    """The luminance in as many channels as the image has, with some probability.
+    """Transform that converts an image to gray with a given probability.
+
+    The number of channels does not change.
 
     Args:
         prob (float, optional): the probability. Default: ``0.1``.
@@ -316,7 +320,7 @@ class RandomSolarize(ImageTransform):
 
 
 class RandomLighting(ImageTransform):
-    """A random multiple of the principal components of ImageNet's colours added to each pixel.
+    """Transform that adds random multiples of the principal components of ImageNet.
 
     Args:
         alpha (float, optional): the standard deviation of the multiples. Default: ``0.05``.

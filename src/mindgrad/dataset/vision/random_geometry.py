@@ -34,7 +34,7 @@ __all__ = [
 
 
 class RandomCrop(ImageTransform):
-    """A part of the image at a random place.
+    """Transform that crops an image at a random position.
 
     Args:
         size (int or list or tuple of int): (height, width) of the part, or one number for both.
@@ -98,7 +98,9 @@ class RandomCrop(ImageTransform):
 
 
 class RandomResizedCrop(ImageTransform):
-    """A random part of the image, of random size and proportion, in one size.
+    """Transform that crops a random part of an image and resizes it.
+
+    Size and aspect ratio of the part are random.
 
     Args:
         size (int or list or tuple of int): (height, width) of the result, or one number for both.
@@ -197,7 +199,7 @@ class _RandomFlip(ImageTransform):
 
 
 class RandomHorizontalFlip(_RandomFlip):
-    """Left and right exchanged, with some probability.
+    """Transform that flips an image horizontally with a given probability.
 
     Args:
         prob: the probability.
@@ -210,7 +212,7 @@ class RandomHorizontalFlip(_RandomFlip):
 
 
 class RandomVerticalFlip(_RandomFlip):
-    """Top and bottom exchanged, with some probability.
+    """Transform that flips an image vertically with a given probability.
 
     Args:
         prob: the probability.
@@ -247,7 +249,7 @@ class RandomResize(Resize):
 
 
 class RandomRotation(ImageTransform):
-    """The image turned counter-clockwise by a random angle.
+    """Transform that rotates an image counterclockwise by a random angle.
 
     Args:
         degrees (float or list or tuple of float): the interval of the angle, or r for −r to r.
@@ -291,7 +293,7 @@ class RandomRotation(ImageTransform):
 
 
 class RandomAffine(ImageTransform):
-    """The image rotated, sheared, scaled and moved at random; its size stays.
+    """Transform that rotates, shears, scales, and moves an image at random.
 
     Args:
         degrees (float or list or tuple of float): the interval of the angle, or r for −r to r.
@@ -352,7 +354,7 @@ class RandomAffine(ImageTransform):
 
 
 class RandomPerspective(ImageTransform):
-    """The image under a random projective map, with some probability.
+    """Transform that applies a random projective map with a given probability.
 
     Args:
         distortion_scale (float, optional): how far the corners move at most: by this part of half of the

@@ -36,7 +36,7 @@ def height_width(image: Any) -> tuple[int, int]:
 
 
 class ImageTransform:
-    """Transform of one image into another: an array into an array, an image of Pillow into one of Pillow.
+    """Base class of transforms of images: arrays to arrays, PIL images to PIL images.
 
     Subclasses define ``array``, and ``pillow`` where Pillow has the transform itself; ``parameters`` draws
     what is random in it.

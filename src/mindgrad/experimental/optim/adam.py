@@ -115,7 +115,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam with decoupled weight decay (Loshchilov and Hutter, 2019): w ← w − η λ w first.
+    """Adam with decoupled weight decay, w ← w − η λ w (Loshchilov and Hutter, 2019).
 
     Args:
         params (list of Parameter or list of dict): Parameters, or groups of them, see :class:`Optimizer`.

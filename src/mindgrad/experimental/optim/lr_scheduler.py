@@ -115,7 +115,7 @@ class StepLR(LRScheduler):
 
 
 class MultiStepLR(LRScheduler):
-    """Schedule that multiplies the rate by ``gamma`` after each epoch in ``milestones``.
+    """Schedule that multiplies the rate by ``gamma`` at each of ``milestones``.
 
     Args:
         optimizer (Optimizer): optimizer whose learning rates change.
@@ -310,7 +310,7 @@ class CyclicLR(LRScheduler):
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Cosine schedule down to ``eta_min``, with restarts and longer and longer periods.
+    """Cosine schedule down to ``eta_min`` with warm restarts.
 
     Args:
         optimizer (Optimizer): optimizer whose learning rates change.

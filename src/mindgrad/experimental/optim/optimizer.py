@@ -19,7 +19,9 @@ __all__ = ["Optimizer"]
 
 
 class Optimizer(Cell):
-    """Base class of optimizers whose ``param_groups`` list Parameters, learning rates, and options.
+    """Base class of optimizers with parameter groups.
+
+    ``param_groups`` lists for each group its Parameters, learning rate, and options.
 
     ``lr`` is a Parameter, so a schedule changes it without a new compilation. Subclasses define
     ``construct(self, gradients)``.
