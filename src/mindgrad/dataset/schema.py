@@ -72,7 +72,7 @@ class Schema:
             self.add_column(column["name"], column["type"], column.get("shape"))
 
     def from_json(self, json_obj: dict[str, Any]) -> None:
-        """Add the columns of a JSON object."""
+        """Replace the columns by the columns of a JSON object."""
         if not isinstance(json_obj, dict) or "columns" not in json_obj:
             raise RuntimeError("a schema must have 'columns'.")
         self.columns = []

@@ -46,7 +46,6 @@ class Jvp(Cell):
         self.fn = fn
 
     def construct(self, *args: Any) -> Any:
-        """See the class."""
         return jvp_of("Jvp", self.fn, *_with_last("Jvp", args))
 
 
@@ -81,7 +80,6 @@ class Vjp(Cell):
         self.fn = fn
 
     def construct(self, *args: Any) -> Any:
-        """See the class."""
         inputs, v = _with_last("Vjp", args)
         return vjp_at_once("Vjp", self.fn, inputs, v)
 
@@ -155,7 +153,6 @@ class ForwardValueAndGrad(Cell):
         self.weights = Weights(owner, weights) if get_by_list else None
 
     def construct(self, *inputs: Any) -> Any:
-        """See the class."""
         # asked for at every call, for a copy of this Cell has a network and weights of its own
         gradient = by_operation(
             "ForwardValueAndGrad", self.network, self.get_all, self.weights, self.sens_param, with_value=True

@@ -109,7 +109,6 @@ class ExponentialDecayLR(_Decay):
     """
 
     def construct(self, global_step: Any) -> Tensor:
-        """See the class."""
         return self.learning_rate * ops.pow(self.decay_rate, self._periods(global_step))
 
 
@@ -130,7 +129,6 @@ class NaturalExpDecayLR(_Decay):
     """
 
     def construct(self, global_step: Any) -> Tensor:
-        """See the class."""
         step = _as_float(global_step)
         if self.is_stair:
             step = step // self.decay_steps * self.decay_steps
@@ -153,7 +151,6 @@ class InverseDecayLR(_Decay):
     """
 
     def construct(self, global_step: Any) -> Tensor:
-        """See the class."""
         return self.learning_rate / (1.0 + self.decay_rate * self._periods(global_step))
 
 
@@ -186,7 +183,6 @@ class CosineDecayLR(LearningRateSchedule):
             )
 
     def construct(self, global_step: Any) -> Tensor:
-        """See the class."""
         step = ops.minimum(_as_float(global_step), float(self.decay_steps))
         share = 1.0 + ops.cos(math.pi * step / self.decay_steps)
         return self.min_lr + 0.5 * (self.max_lr - self.min_lr) * share
@@ -230,7 +226,6 @@ class PolynomialDecayLR(LearningRateSchedule):
         self.update_decay_steps = boolean(owner, "update_decay_steps", update_decay_steps)
 
     def construct(self, global_step: Any) -> Tensor:
-        """See the class."""
         step = _as_float(global_step)
         steps: Any = float(self.decay_steps)
         if self.update_decay_steps:
@@ -259,6 +254,5 @@ class WarmUpLR(LearningRateSchedule):
         self.warmup_steps = positive_int("WarmUpLR", "warmup_steps", warmup_steps)
 
     def construct(self, global_step: Any) -> Tensor:
-        """See the class."""
         steps = float(self.warmup_steps)
         return self.learning_rate * ops.minimum(_as_float(global_step), steps) / steps

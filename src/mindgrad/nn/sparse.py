@@ -33,7 +33,6 @@ class SparseToDense(Cell):
     """
 
     def construct(self, sparse_tensor: Any) -> Tensor:
-        """See the class."""
         if not isinstance(sparse_tensor, COOTensor):
             kind = type(sparse_tensor).__name__
             raise TypeError(f"For 'SparseToDense', the input must be a COOTensor, but got {kind}.")

@@ -76,7 +76,6 @@ class AutoParallel(Cell):
         return Partition(data=data if data == "free" else data_rule(data), splits_state=self._splits_state)
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
-        """See the class."""
         partition = current()
         if partition is not None and isinstance(self._data, tuple):
             args = constrain_tensors("dataset_strategy", "config", "argument", args, self._data, partition)

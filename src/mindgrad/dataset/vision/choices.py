@@ -8,7 +8,7 @@ __all__ = [
 
 
 class Inter(IntEnum):
-    """Interpolation methods; ``LINEAR`` and ``CUBIC`` are ``BILINEAR`` and ``BICUBIC``."""
+    """Interpolation methods; ``LINEAR`` is ``BILINEAR``, and ``CUBIC`` is ``BICUBIC``."""
 
     NEAREST = 0
     ANTIALIAS = 1

@@ -92,7 +92,6 @@ class Adam(Optimizer):
         self.max_exp_avg_sq = self._state("max_exp_avg_sq") if self.amsgrad else None
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         ops.assign_add(self.state_step, 1)
         power1 = ops.assign(self.beta1_power, self.beta1_power * self.beta1)
         power2 = ops.assign(self.beta2_power, self.beta2_power * self.beta2)

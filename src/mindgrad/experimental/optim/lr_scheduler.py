@@ -110,7 +110,6 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def rate(self, base: float, epoch: int) -> float:
-        """See the class."""
         return base * self.gamma ** (epoch // self.step_size)
 
 
@@ -129,7 +128,6 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def rate(self, base: float, epoch: int) -> float:
-        """See the class."""
         return base * self.gamma ** sum(milestone <= epoch for milestone in self.milestones)
 
 
@@ -147,7 +145,6 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def rate(self, base: float, epoch: int) -> float:
-        """See the class."""
         return base * self.gamma**epoch
 
 
@@ -300,7 +297,6 @@ class CyclicLR(LRScheduler):
         self.base_lrs = lows
 
     def rate(self, base: float, epoch: int) -> float:
-        """See the class."""
         cycle = math.floor(1 + epoch / self.total_step_size)
         x = 1 + epoch / self.total_step_size - cycle
         up = x <= self.step_up_ratio
@@ -345,7 +341,6 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._write([self.rate(base, time) for base in self.base_lrs])  # type: ignore[arg-type]
 
     def rate(self, base: float, epoch: float) -> float:
-        """See the class."""
         length = self.T_0
         while epoch >= length:
             epoch, length = epoch - length, length * self.T_mult
@@ -372,7 +367,6 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def rate(self, base: float, epoch: int) -> float:
-        """See the class."""
         start, end = self.factors
         return base * (start + (end - start) * min(epoch, self.total_iters) / self.total_iters)
 
@@ -394,7 +388,6 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def rate(self, base: float, epoch: int) -> float:
-        """See the class."""
         return base * (self.factor if epoch < self.total_iters else 1.0)
 
 
@@ -415,7 +408,6 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def rate(self, base: float, epoch: int) -> float:
-        """See the class."""
         return base * (1 - min(epoch, self.total_iters) / self.total_iters) ** self.power
 
 
@@ -436,7 +428,6 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def rate(self, base: float, epoch: int) -> float:
-        """See the class."""
         return self.eta_min + (base - self.eta_min) * (1 + math.cos(math.pi * epoch / self.T_max)) / 2
 
 

@@ -78,7 +78,6 @@ class SGD(Optimizer):
         self.accum = self._state("accum")
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         is_first = ops.equal(self.state_step, 0)
         for group, parameter, gradient, accum in self._rows(gradients, self.accum):
             if group["weight_decay"]:

@@ -147,7 +147,6 @@ class PReLU(Cell):
         self.w = Parameter(Tensor(slopes), name="w")
 
     def construct(self, x: Any) -> Tensor:
-        """See the class."""
         return rectifiers.prelu(x, self.w)
 
 
@@ -183,7 +182,6 @@ class RReLU(Cell):
             )
 
     def construct(self, x: Any) -> Tensor:
-        """See the class."""
         x = activation.real_operand(x, "RReLU")
         if self.lower == self.upper:
             return rectifiers.leaky_relu(x, self.lower)

@@ -141,7 +141,6 @@ class MultiheadAttention(Cell):
         attn_mask: Any = None,
         average_attn_weights: bool = True,
     ) -> tuple[Tensor, Tensor | None]:
-        """See the class."""
         owner = "MultiheadAttention"
         inputs = [real_operand(x, owner) for x in (query, key, value)]
         sizes = (self.embed_dim, self.kdim, self.vdim)

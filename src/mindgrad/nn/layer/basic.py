@@ -107,7 +107,6 @@ class Dense(Cell):
         self.activation_flag = self.activation is not None
 
     def construct(self, x: Any) -> Tensor:
-        """See the class."""
         x, weight = promoted("Dense", real_operand(x, "Dense"), self.weight, broadcast=False)
         shape = x.type.shape
         if not shape or shape[-1] != self.in_channels:
@@ -181,7 +180,6 @@ class BiDense(Cell):
             self.bias = parameter("BiDense", init, (self.out_channels,), "bias", dtype)
 
     def construct(self, input1: Any, input2: Any) -> Tensor:
-        """See the class."""
         x, y = real_operand(input1, "BiDense"), real_operand(input2, "BiDense")
         channels = (self.in1_channels, self.in2_channels)
         if not x.ndim or not y.ndim or x.shape[:-1] != y.shape[:-1] or (x.shape[-1], y.shape[-1]) != channels:
@@ -347,7 +345,6 @@ class L1Regularizer(Cell):
             )
 
     def construct(self, weights: Any) -> Tensor:
-        """See the class."""
         return arithmetic.mul(reduction.sum(rounding.abs(real_operand(weights, "L1Regularizer"))), self.scale)
 
 
@@ -378,7 +375,6 @@ class ClipByNorm(Cell):
         self.axis = axis
 
     def construct(self, x: Any, clip_norm: Any) -> Tensor:
-        """See the class."""
         x = real_operand(x, "ClipByNorm")
         bound = cast(operand(clip_norm, "ClipByNorm", x), x.dtype)
         size = norms.vector_norm(x, 2, self.axis, True)

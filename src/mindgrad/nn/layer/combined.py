@@ -92,7 +92,6 @@ class Conv2dBnAct(_Combined):
         self._follow(norm, activation, alpha)
 
     def construct(self, x: Any) -> Tensor:
-        """See the class."""
         return self._followed(self.conv(x))
 
 
@@ -127,7 +126,6 @@ class DenseBnAct(_Combined):
         self._follow(norm, activation, alpha)
 
     def construct(self, x: Any) -> Tensor:
-        """See the class."""
         return self._followed(self.dense(x))
 
 
@@ -161,7 +159,6 @@ class TimeDistributed(Cell):
         self.time_axis = time_axis
 
     def construct(self, inputs: Any) -> Tensor:
-        """See the class."""
         x = operand(inputs, "TimeDistributed")
         axis = axis_in_range(self.time_axis, x.ndim, "TimeDistributed", "time_axis")
         if not x.shape[axis]:

@@ -84,7 +84,6 @@ class _Conv(Cell):
         )
 
     def construct(self, x: Any) -> Tensor:
-        """See the class."""
         owner, axes = type(self).__name__, self.axes
         x = real_operand(x, owner)
         if x.ndim != axes + 2 or x.shape[1] != self.in_channels:

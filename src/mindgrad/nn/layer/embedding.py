@@ -87,7 +87,6 @@ class Embedding(Cell):
         self.embedding_table = parameter("Embedding", embedding_table, shape, "embedding_table", self.dtype)
 
     def construct(self, ids: Any) -> Tensor:
-        """See the class."""
         numbers = operand(ids, "Embedding")
         if not self.use_one_hot:
             return gather(self.embedding_table, numbers, 0)
@@ -166,7 +165,6 @@ class EmbeddingLookup(Cell):
         )
 
     def construct(self, indices: Any) -> Tensor:
-        """See the class."""
         rows = gather(self.embedding_table, operand(indices, "EmbeddingLookup"), 0)
         if self.max_norm is None:
             return rows
@@ -243,7 +241,6 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         self.operator = operator
 
     def construct(self, input_indices: Any, input_values: Any, field_ids: Any) -> Tensor:  # type: ignore[override]
-        """See the class."""
         owner = "MultiFieldEmbeddingLookup"
         indices, weights, fields = (operand(x, owner) for x in (input_indices, input_values, field_ids))
         if indices.ndim != 2 or not indices.shape == weights.shape == fields.shape:

@@ -63,7 +63,6 @@ class ResizeBilinear(Cell):
     def construct(
         self, x: Any, size: Any = None, scale_factor: Any = None, align_corners: bool = False
     ) -> Tensor:
-        """See the class."""
         x = operand(x, "ResizeBilinear")
         sizes = new_sizes("ResizeBilinear", x.shape[2:], size, scale_factor)
         return resized_image("ResizeBilinear", x, sizes, "linear", align_corners, self.half_pixel_centers)
@@ -95,7 +94,6 @@ class ChannelShuffle(Cell):
         self.groups = whole_number(groups, "ChannelShuffle", "groups", 1)
 
     def construct(self, x: Any) -> Tensor:
-        """See the class."""
         x = operand(x, "ChannelShuffle")
         if x.ndim < 2 or x.shape[1] % self.groups:
             raise ValueError(

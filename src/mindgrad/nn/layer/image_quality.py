@@ -64,7 +64,6 @@ class PSNR(Cell):
         self.max_val = positive("PSNR", "max_val", max_val)
 
     def construct(self, img1: Any, img2: Any) -> Tensor:
-        """See the class."""
         one, two = _images("PSNR", img1, img2)
         noise = mean(math.square(arithmetic.sub(one, two)), (1, 2, 3))
         return arithmetic.mul(math.log10(arithmetic.div(self.max_val**2, noise)), 10.0)
@@ -120,7 +119,6 @@ class SSIM(Cell):
             raise ValueError(f"For 'SSIM', 'k1' and 'k2' must be below 1, but they are {k1} and {k2}.")
 
     def construct(self, img1: Any, img2: Any) -> Tensor:
-        """See the class."""
         x, y = _images("SSIM", img1, img2)
         side = self.filter_size
         if min(x.shape[2:]) < side:
@@ -172,7 +170,6 @@ class ImageGradients(Cell):
     """
 
     def construct(self, images: Any) -> tuple[Tensor, Tensor]:
-        """See the class."""
         x = real_operand(images, "ImageGradients")
         if x.ndim != 4:
             raise ValueError(f"For 'ImageGradients', the shape must be (n, c, h, w), but it is {x.shape}.")
@@ -213,7 +210,6 @@ class CentralCrop(Cell):
             )
 
     def construct(self, image: Any) -> Tensor:
-        """See the class."""
         x = operand(image, "CentralCrop")
         if x.ndim not in (3, 4):
             raise ValueError(
@@ -265,7 +261,6 @@ class Unfold(Cell):
         self.rates = _inner("rates", rates)
 
     def construct(self, input_x: Any) -> Tensor:
-        """See the class."""
         return patches(input_x, self.ksizes, self.strides, self.rates, self.padding)
 
 

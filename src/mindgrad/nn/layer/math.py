@@ -48,7 +48,6 @@ class MatMul(Cell):
         self.transpose_x2 = flag(transpose_x2, "MatMul", "transpose_x2")
 
     def construct(self, x1: Any, x2: Any) -> Tensor:
-        """See the class."""
         x, y = operand(x1, "MatMul"), operand(x2, "MatMul")
         x = swapaxes(x, -1, -2) if self.transpose_x1 and x.ndim > 1 else x
         y = swapaxes(y, -1, -2) if self.transpose_x2 and y.ndim > 1 else y
@@ -83,7 +82,6 @@ class Moments(Cell):
         self.keep_dims = flag(bool(keep_dims) if keep_dims is None else keep_dims, "Moments", "keep_dims")
 
     def construct(self, x: Any) -> tuple[Tensor, Tensor]:
-        """See the class."""
         given = real_operand(x, "Moments")
         axes = normalize_axes(self.axis, given.ndim, "Moments")
         found = [cast(each, given.dtype) for each in statistics(widened(given), axes)]
@@ -121,7 +119,6 @@ class Range(Cell):
         self.start, self.limit, self.delta = start, limit, delta
 
     def construct(self) -> Tensor:
-        """See the class."""
         return creation.arange(self.start, self.limit, self.delta)
 
 

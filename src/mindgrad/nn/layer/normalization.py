@@ -71,7 +71,6 @@ class BatchNorm(Cell):
             setattr(self, name, parameter(owner, init, shape, name, dtype, trained))
 
     def construct(self, x: Any) -> Tensor:
-        """See the class."""
         owner = type(self).__name__
         x = real_operand(x, owner)
         if x.ndim not in self.axes or x.shape[1] != self.num_features:
@@ -224,7 +223,6 @@ class LayerNorm(Cell):
         self.layer_norm = layer_ops.LayerNorm(self.begin_norm_axis, self.begin_params_axis, self.epsilon)
 
     def construct(self, input_x: Any) -> Tensor:
-        """See the class."""
         x = real_operand(input_x, "LayerNorm")
         if x.shape[normalize_axis(self.begin_params_axis, x.ndim, "LayerNorm") :] != self.normalized_shape:
             raise ValueError(
@@ -293,7 +291,6 @@ class GroupNorm(Cell):
         self.beta = parameter("GroupNorm", beta_init, (self.num_channels,), "beta", dtype, affine)
 
     def construct(self, x: Any) -> Tensor:
-        """See the class."""
         x = operand(x, "GroupNorm")
         if x.ndim < 2 or x.shape[1] != self.num_channels:
             raise ValueError(
@@ -334,7 +331,6 @@ class _InstanceNorm(Cell):
         self.beta = parameter(owner, beta_init, shape, "beta", dtype, affine)
 
     def construct(self, x: Any) -> Tensor:
-        """See the class."""
         owner = type(self).__name__
         x = operand(x, owner)
         if x.ndim != self.rank or x.shape[1] != self.num_features:

@@ -109,7 +109,6 @@ class RNNCell(_RecurrentCell):
         self.nonlinearity = nonlinearity
 
     def construct(self, x: Any, hx: Any) -> Tensor:
-        """See the class."""
         return self._step(x, hx)
 
 
@@ -137,7 +136,6 @@ class GRUCell(_RecurrentCell):
     kind = "gru"
 
     def construct(self, x: Any, hx: Any) -> Tensor:
-        """See the class."""
         return self._step(x, hx)
 
 
@@ -173,7 +171,6 @@ class LSTMCell(_RecurrentCell):
     kind = "lstm"
 
     def construct(self, x: Any, hx: Any) -> tuple[Tensor, Tensor]:
-        """See the class."""
         if not isinstance(hx, (tuple, list)) or len(hx) != 2:
             raise TypeError(f"For 'LSTMCell', the 'hx' must be a tuple (h, c), but got {type(hx).__name__}.")
         return self._step(x, *hx)

@@ -162,7 +162,6 @@ class _Recurrent(Cell):
     # -- computation -----------------------------------------------------------------------------
 
     def construct(self, x: Any, hx: Any = None, seq_length: Any = None) -> Any:
-        """See the class."""
         x = self._checked_input(x)
         time, batch = x.shape[:2]
         is_pair = self.kind == "lstm"

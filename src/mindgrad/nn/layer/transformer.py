@@ -112,7 +112,6 @@ class TransformerEncoderLayer(_Block):
     """
 
     def construct(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None) -> Tensor:
-        """See the class."""
         x = self._added(
             operand(src, type(self).__name__), self.norm1, self.dropout1,
             lambda x: self.self_attn(x, x, x, src_key_padding_mask, False, src_mask)[0],
@@ -167,7 +166,6 @@ class TransformerDecoderLayer(_Block):
         tgt_key_padding_mask: Any = None,
         memory_key_padding_mask: Any = None,
     ) -> Tensor:
-        """See the class."""
         x = self._added(
             operand(tgt, type(self).__name__), self.norm1, self.dropout1,
             lambda x: self.self_attn(x, x, x, tgt_key_padding_mask, False, tgt_mask)[0],
@@ -230,7 +228,6 @@ class TransformerEncoder(_Stack):
         self._prepare(encoder_layer, num_layers, norm)
 
     def construct(self, src: Any, src_mask: Any = None, src_key_padding_mask: Any = None) -> Tensor:
-        """See the class."""
         return self._run_layers(src, src_mask, src_key_padding_mask)
 
 
@@ -265,7 +262,6 @@ class TransformerDecoder(_Stack):
         self._prepare(decoder_layer, num_layers, norm)
 
     def construct(self, tgt: Any, memory: Any, *masks: Any, **named_masks: Any) -> Tensor:
-        """See the class."""
         return self._run_layers(tgt, memory, *masks, **named_masks)
 
 
@@ -336,6 +332,5 @@ class Transformer(Cell):
         tgt_key_padding_mask: Any = None,
         memory_key_padding_mask: Any = None,
     ) -> Tensor:
-        """See the class."""
         memory = self.encoder(src, src_mask, src_key_padding_mask)
         return self.decoder(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)

@@ -211,7 +211,6 @@ class TripletMarginWithDistanceLoss(LossBase):
             raise ValueError(f"For '{owner}', the 'margin' must be at least 0, but got {margin}.")
 
     def construct(self, x: Any, positive: Any, negative: Any) -> Tensor:
-        """See the class."""
         owner, distance = type(self).__name__, self.distance_function
         a, near, far = operands_of_one_shape(owner, x=x, positive=positive, negative=negative)
         to_far = distance(a, far)

@@ -54,7 +54,6 @@ class DiceLoss(LossBase):
         self.smooth = activation.number(smooth, "DiceLoss", "smooth")
 
     def construct(self, logits: Any, labels: Any) -> Tensor:
-        """See the class."""
         return dice("DiceLoss", logits, labels, self.smooth)
 
 
@@ -92,7 +91,6 @@ class MultiClassDiceLoss(LossBase):
         self.activation = get_activation(activation) if isinstance(activation, str) else activation
 
     def construct(self, logits: Any, labels: Any) -> Tensor:
-        """See the class."""
         operator = "MultiClassDiceLoss"
         x, t = operands_of_one_shape(operator, logits=logits, labels=labels)
         if x.ndim < 2:
@@ -150,7 +148,6 @@ class FocalLoss(LossBase):
         self.gamma = activation.number(gamma, "FocalLoss", "gamma")
 
     def construct(self, logits: Any, labels: Any) -> Tensor:
-        """See the class."""
         operator = "FocalLoss"
         x, t = activation.real_operand(logits, operator), operand(labels, operator)
         if (

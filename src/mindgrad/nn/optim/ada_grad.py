@@ -47,7 +47,6 @@ class Adagrad(Optimizer):
         self.accum = self._state("accum", non_negative("Adagrad", "accum", accum))
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         for parameter, gradient, rate, accum in self._rows(gradients, self.accum):
             total = ops.assign_add(accum, ops.square(gradient)) if self.update_slots else accum.value()
             ops.assign_sub(parameter, rate * gradient / ops.sqrt(total))
@@ -97,7 +96,6 @@ class ProximalAdagrad(Optimizer):
         self.accum = self._state("accum", non_negative(owner, "accum", accum))
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         for parameter, gradient, rate, accum in self._rows(gradients, self.accum):
             scaled = rate / ops.sqrt(ops.assign_add(accum, ops.square(gradient)))
             moved = parameter - scaled * gradient
@@ -147,7 +145,6 @@ class Adadelta(Optimizer):
         self.accum_update = self._state("accum_update")
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         rho, epsilon = self.rho, self.epsilon
         rows = self._rows(gradients, self.accum, self.accum_update)
         for parameter, gradient, rate, accum, accum_update in rows:
@@ -207,7 +204,6 @@ class RMSProp(Optimizer):
             self.mg = self._state("mean_grad")
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         means = self.mg if self.centered else (None,) * self.param_length
         rho = self.decay
         rows = self._rows(gradients, self.ms, self.moment, means)
@@ -279,7 +275,6 @@ class FTRL(Optimizer):
             self.decay_flags = (True,) * self.param_length
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         power = -self.lr_power
         for parameter, gradient, rate, moment, linear in self._rows(gradients, self.moments, self.linear):
             before = ops.pow(moment.value(), power)

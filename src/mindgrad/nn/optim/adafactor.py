@@ -118,7 +118,6 @@ class AdaFactor(Optimizer):
         return ParameterTuple([state(parameter) for parameter in self.parameters])
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         gradients = self._prepared(gradients, decayed=False)
         t = ops.reshape(ops.cast(self.global_step, dtype.float32), ()) + 1.0
         rates, decays = self._rates(), self._decays()

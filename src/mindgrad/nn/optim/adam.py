@@ -78,7 +78,6 @@ class Adam(Optimizer):
             self.vhat = self._state("vhat")
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         power1 = ops.assign(self.beta1_power, self.beta1_power * self.beta1)
         power2 = ops.assign(self.beta2_power, self.beta2_power * self.beta2)
         root, correction = ops.sqrt(1.0 - power2), 1.0 - power1
@@ -172,7 +171,6 @@ class AdamWeightDecay(Optimizer):
         self.moments2 = self._state("adam_v")
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         rows = self._rows(
             gradients, self._decays(), self.decay_flags, self.moments1, self.moments2, decayed=False
         )
@@ -235,7 +233,6 @@ class AdaMax(Optimizer):
         self.moment2 = self._state("moment2")
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         power = ops.assign(self.beta1_power, self.beta1_power * self.beta1)
         correction = ops.reshape(1.0 - power, ())
         for parameter, gradient, rate, moment1, moment2 in self._rows(gradients, self.moment1, self.moment2):
@@ -291,7 +288,6 @@ class Lamb(Optimizer):
         self.moments2 = self._state("lamb_v")
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         step = ops.reshape(ops.cast(self.global_step, dtype.float32), ()) + 1.0
         left1, left2 = 1.0 - ops.pow(self.beta1, step), 1.0 - ops.pow(self.beta2, step)
         rows = self._rows(

@@ -80,7 +80,6 @@ class LARS(Cell):
         optimizer.exec_weight_decay = False
 
     def construct(self, gradients: Any) -> Any:
-        """See the class."""
         gradients = self.opt.flatten_gradients(gradients)
         rates, decays = self.opt._rates(), self.opt._decays()
         rows = zip(self.parameters, gradients, rates, decays, self.decay_flag, self.lars_flag, strict=True)

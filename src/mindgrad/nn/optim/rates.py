@@ -25,7 +25,6 @@ class ListedRate(LearningRateSchedule):
         self.learning_rate = Parameter(Tensor(values), name, requires_grad=False)
 
     def construct(self, global_step: Any) -> Tensor:
-        """See the class."""
         last = self.learning_rate.shape[0] - 1
         return ops.gather(self.learning_rate, ops.minimum(global_step, last), 0)
 
@@ -38,7 +37,6 @@ class ConstantRate(LearningRateSchedule):
         self.learning_rate = learning_rate
 
     def construct(self, global_step: Any) -> Tensor:
-        """See the class."""
         return self.learning_rate.value()
 
 

@@ -76,7 +76,6 @@ class SGD(Optimizer):
             self.decay_flags = (True,) * self.param_length
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         momentum = self.momentum.value()
         for parameter, gradient, rate, accumulated, first in self._rows(gradients, self.accum, self.stat):
             if self.has_momentum:
@@ -139,7 +138,6 @@ class Momentum(Optimizer):
         self.moments = self._state("moments")
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         momentum = self.momentum.value()
         for parameter, gradient, rate, moment in self._rows(gradients, self.moments):
             moved = ops.assign(moment, moment * momentum + gradient)
@@ -194,7 +192,6 @@ class ASGD(Optimizer):
         self.ax = self._state("ax_")
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         before = ops.reshape(ops.cast(self.global_step, dtype.float32), ())
         step = before + 1.0
         for parameter, gradient, rate, mu, eta, average in self._rows(gradients, self.mu, self.eta, self.ax):
@@ -253,7 +250,6 @@ class Rprop(Optimizer):
         self.step_size = self._state("step_size")
 
     def construct(self, gradients: Any) -> bool:
-        """See the class."""
         is_first = ops.reshape(ops.equal(self.global_step, 0), ())
         for parameter, gradient, rate, previous, size in self._rows(gradients, self.prev, self.step_size):
             agreement = gradient * previous

@@ -49,7 +49,6 @@ class WithLossCell(Cell):
         self._loss_fn = _callable("WithLossCell", "loss_fn", loss_fn)
 
     def construct(self, data: Any, label: Any) -> Any:
-        """See the class."""
         return self._loss_fn(self._backbone(data), label)
 
     @property
@@ -91,7 +90,6 @@ class WithEvalCell(Cell):
         self.add_cast_fp32 = bool(add_cast_fp32)
 
     def construct(self, data: Any, label: Any) -> Any:
-        """See the class."""
         output = self._network(data)
         if self.add_cast_fp32:
             output, label = [_as_float32(each) for each in (output, label)]
@@ -143,7 +141,6 @@ class WithGradCell(Cell):
         self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
 
     def construct(self, *inputs: Any) -> Any:
-        """See the class."""
         return loss_and_gradients(self.network_with_loss, self.weights, inputs, self.sens)[1]
 
 
@@ -232,7 +229,6 @@ class TrainOneStepCell(Cell):
         self.grad_reducer = ops.identity if reducer is None else reducer
 
     def construct(self, *inputs: Any) -> Any:
-        """See the class."""
         loss, gradients = loss_and_gradients(self.network, self.weights, inputs, self.sens)
         gradients = self.grad_reducer(gradients)
         self.optimizer(gradients)
@@ -269,7 +265,6 @@ class ParameterUpdate(Cell):
         self._param = param
 
     def construct(self, x: Any) -> Any:
-        """See the class."""
         ops.assign(self._param, x)
         return x
 
@@ -290,5 +285,4 @@ class _VirtualDatasetCell(Cell):
         self._backbone = backbone
 
     def construct(self, *inputs: Any) -> Any:
-        """See the class."""
         return self._backbone(*inputs)

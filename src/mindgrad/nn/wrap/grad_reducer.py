@@ -68,7 +68,6 @@ class DistributedGradReducer(Cell):
             broadcast_parameters([p for p in parameters if isinstance(p, Parameter)], self.group)
 
     def construct(self, grads: Any) -> Any:
-        """See the class."""
         if self._is_alone:
             return grads if not self.mean or self.degree == 1 else self._averaged(grads)
         totals = reduced_together(list(grads), self.group)

@@ -94,7 +94,6 @@ class DynamicLossScaleUpdateCell(Cell):
         return self.loss_scale_value
 
     def construct(self, loss_scale: Any, overflow: Any) -> Any:
-        """See the class."""
         shrunk = ops.maximum(loss_scale / self.scale_factor, 1.0)
         is_due = self.cur_iter - self.last_overflow_iter >= self.scale_window
         grown = ops.select(is_due, loss_scale * self.scale_factor, loss_scale)
@@ -141,7 +140,6 @@ class FixedLossScaleUpdateCell(Cell):
         return self.loss_scale_value
 
     def construct(self, _: Any, overflow: Any) -> Any:
-        """See the class."""
         return overflow
 
 
@@ -206,7 +204,6 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.scale_sense = Parameter(value, name="scale_sense", requires_grad=False)
 
     def construct(self, *inputs: Any) -> Any:
-        """See the class."""
         scale = self.scale_sense.value()
         factor = ops.reshape(scale, ())
         loss, gradients = loss_and_gradients(self.network, self.weights, inputs, factor)
