@@ -182,7 +182,7 @@ class Profiler:
         stop_trace()
 
     def analyse(self, offline_path: str | None = None, *_: Any, **__: Any) -> None:
-        """End the trace if it is being recorded; TensorBoard analyses its files."""
+        """End the trace if it is being recorded; TensorBoard analyzes its files."""
         if self._is_recording:
             self.stop()
 

@@ -63,7 +63,7 @@ class _GraphExecutor:
         return obj(*args)
 
     def set_jit_config(self, jit_config: Any) -> None:
-        """Accepted for compatibility: everything is compiled with all optimisations."""
+        """Accepted for compatibility: everything is compiled with all optimizations."""
 
 
 _pynative_executor = _EagerExecutor()

@@ -211,7 +211,7 @@ class Dirac(Initializer):
 class Orthogonal(Initializer):
     """A matrix with orthonormal rows or columns, times ``gain``; further axes count as columns.
 
-    It is distributed uniformly: the Q of a normal matrix's QR factorisation, with the signs that make
+    It is distributed uniformly: the Q of a normal matrix's QR factorization, with the signs that make
     the diagonal of R positive (F. Mezzadri, *How to generate random matrices from the classical compact
     groups*, 2007). For its use see A. Saxe et al., *Exact solutions to the nonlinear dynamics of learning
     in deep linear neural networks* (2014).

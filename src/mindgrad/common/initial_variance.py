@@ -228,7 +228,7 @@ class XavierNormal(Initializer):
 
 
 class _He(Initializer):
-    """Base of both He initialisers: the standard deviation is ``gain / √fan``."""
+    """Base of both He initializers: the standard deviation is ``gain / √fan``."""
 
     def __init__(
         self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"

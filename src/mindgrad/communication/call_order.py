@@ -4,7 +4,7 @@ Agreement (``communication.agreement``) makes programs equal, once. It does not 
 another program than the others do at that time: they would wait for each other without end, or add up arrays
 that do not belong together. So each rank keeps a record of its calls, by group: how many there were, a hash
 of all of them in order, and the latest ones. A thread publishes the record and compares it with that of the
-previous member of each group: if all neighbours are equal, all members are. Three things are differences:
+previous member of each group: if all neighbors are equal, all members are. Three things are differences:
 
 - the hashes of so many calls over a group are not the same;
 - of two groups one rank is ahead in one, and the other rank in the other: they call in different orders;
@@ -174,7 +174,7 @@ class CallOrder:
         return record._replace(titles=self._titles)
 
     def compared(self) -> str:
-        """The first difference from a neighbour, as a predicate of this rank; empty if there is none."""
+        """The first difference from a neighbor, as a predicate of this rank; empty if there is none."""
         with self._comparing:
             return self._compared()
 

@@ -2,7 +2,7 @@
 
 From then on eager collectives run over all processes, programs with collectives are compared before they
 first run (``communication.agreement``) and their calls while they run (``communication.call_order``). Each
-process draws random numbers of its own, while initialisers, which draw from NumPy's generator, give all
+process draws random numbers of its own, while initializers, which draw from NumPy's generator, give all
 processes the same.
 """
 

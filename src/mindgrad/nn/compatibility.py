@@ -62,7 +62,7 @@ class Compatible(Hooked):
         return self.__dict__.get("_declared_inputs")
 
     def set_jit_config(self, jit_config: Any) -> None:
-        """Accepted for compatibility: a Cell is compiled whole, with all optimisations."""
+        """Accepted for compatibility: a Cell is compiled whole, with all optimizations."""
 
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Self:
         """Set ``comm_fusion`` of the trainable Parameters, which changes nothing: XLA fuses communication.

@@ -1,4 +1,4 @@
-"""Learning rates as lists: one number per step, for the ``learning_rate`` of an optimiser.
+"""Learning rates as lists: one number per step, for the ``learning_rate`` of an optimizer.
 
 In the formulas the epoch of step i is ⌊i / step_per_epoch⌋.
 """

@@ -1,4 +1,4 @@
-"""The block of delayed initialisation is accepted: layers have their initial values at once."""
+"""The block of delayed initialization is accepted: layers have their initial values at once."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ class Inventory(StateDict):
         """Call ``fn`` with every Cell inside, innermost first, and then with this one; gives the Cell itself.
 
         Args:
-            fn: a function of one Cell, for instance one that initialises its Parameters.
+            fn: a function of one Cell, for instance one that initializes its Parameters.
 
         >>> import mindgrad as ms
         >>> net = ms.nn.SequentialCell(ms.nn.Cell(), ms.nn.Cell())
@@ -211,7 +211,7 @@ class Inventory(StateDict):
     # -- what MindSpore prepares before a net runs, and what is ready here from the start -----------
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Parameter, Parameter]:
-        """Each Parameter with itself: values are initialised when a Parameter is made."""
+        """Each Parameter with itself: values are initialized when a Parameter is made."""
         return {parameter: parameter for parameter in self.get_parameters()}
 
     def flatten_weights(self, fusion_size: int = 0) -> None:

@@ -1,6 +1,6 @@
 """Learning rate schedules are Cells that compute the rate from the number of the step.
 
-An optimiser that is given one calls it with its ``global_step``, which counts from 0; inside a compiled
+An optimizer that is given one calls it with its ``global_step``, which counts from 0; inside a compiled
 training step it is part of the program.
 """
 

@@ -66,7 +66,7 @@ def _device_number_check(parallel_mode: Any, device_number: int) -> None:
 
 
 def _get_enable_parallel_optimizer() -> bool:
-    """Whether the state of optimisers is divided among processes."""
+    """Whether the state of optimizers is divided among processes."""
     return get_auto_parallel_context("enable_parallel_optimizer")
 
 

@@ -95,7 +95,7 @@ class AutoParallel(Cell):
         self._data = config
 
     def hsdp(self, shard_size: int = -1, threshold: int = 64, optimizer_level: str = "level1") -> None:
-        """Divide the state of optimisers among devices as well: each moment along its first divisible axis.
+        """Divide the state of optimizers among devices as well: each moment along its first divisible axis.
 
         Args:
             shard_size (int, optional): −1: among all devices. Default: ``-1``.

@@ -1,6 +1,6 @@
-"""Colour seeds are the directions of a compressed Jacobian, one for each colour, run singly or as a batch.
+"""Color seeds are the directions of a compressed Jacobian, one for each color, run singly or as a batch.
 
-s_k = Σ_{colour(z) = k} e_z        T[k] = J s_k  or  Jᵀ s_k
+s_k = Σ_{color(z) = k} e_z        T[k] = J s_k  or  Jᵀ s_k
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def computed_once(graph: Graph, scattered: Collection[Variable] = ()) -> Graph:
 
     Args:
         graph (Graph): the program.
-        scattered: inputs that are gathered from elements that are not neighbours in memory.
+        scattered: inputs that are gathered from elements that are not neighbors in memory.
     """
     used = Counter(x for equation in graph.equations for x in equation.inputs)
     builder = Builder()
@@ -69,7 +69,7 @@ def _made(x: Any) -> Any:
 
 
 def is_scattered(source: Any) -> bool:
-    """Whether most neighbours in this list of positions are neither equal nor neighbours in memory."""
+    """Whether most neighbors in this list of positions are neither equal nor neighbors in memory."""
     steps = np.diff(source)
     return bool(2 * np.count_nonzero((steps == 0) | (steps == 1)) < len(steps))
 
@@ -99,7 +99,7 @@ def _seeds(type: TensorType, colours: Any, count: int) -> Any:
 
 
 def at_once(derive: Any, seeds: Sequence[Any], count: int) -> Any:
-    """The rule that runs ``derive`` on the seeds of all colours as a batch: a flat piece for each result."""
+    """The rule that runs ``derive`` on the seeds of all colors as a batch: a flat piece for each result."""
 
     def rule(builder: Builder, zs: Sequence[Any], ys: Sequence[Any], _: Any = ()) -> list[Any]:
         if not count:

@@ -1,15 +1,15 @@
-"""Colouring divides the columns of a sparse matrix into groups that one direction serves together.
+"""Coloring divides the columns of a sparse matrix into groups that one direction serves together.
 
-    structurally orthogonal:  columns j, k of one colour share no row, so J (e_j + e_k) shows both
-    star (for H = Hᵀ):        every entry (i, j) stands alone in row i among the columns of j's colour, or
-                              alone in row j among those of i's colour
+    structurally orthogonal:  columns j, k of one color share no row, so J (e_j + e_k) shows both
+    star (for H = Hᵀ):        every entry (i, j) stands alone in row i among the columns of j's color, or
+                              alone in row j among those of i's color
 
 (A. R. Curtis, M. J. D. Powell and J. K. Reid, *On the estimation of sparse Jacobian matrices*, 1974;
-A. H. Gebremedhin, F. Manne and A. Pothen, *What color is your Jacobian?*, 2005.) The fewest colours are hard
+A. H. Gebremedhin, F. Manne and A. Pothen, *What color is your Jacobian?*, 2005.) The fewest colors are hard
 to find. A matrix of finite differences repeats itself: the columns of a row differ by the same few steps
-everywhere, and ``(a · position) mod p`` is a colouring if no step is 0 under it; the smallest such p is
-searched for and is often the least possible. Otherwise the colouring is greedy: columns in their order get
-the first colour that is free; the colours of a row are the bits of one integer.
+everywhere, and ``(a · position) mod p`` is a coloring if no step is 0 under it; the smallest such p is
+searched for and is often the least possible. Otherwise the coloring is greedy: columns in their order get
+the first color that is free; the colors of a row are the bits of one integer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["columns", "star"]
 
 
 def columns(pattern: Any, shape: tuple[int, ...]) -> tuple[Any, int]:
-    """A colour for each column, such that columns of one colour share no row; and how many colours.
+    """A color for each column, such that columns of one color share no row; and how many colors.
 
     Args:
         pattern: a Boolean ``csr_array`` with sorted indices.
@@ -70,7 +70,7 @@ def _steps(pattern: Any, shape: tuple[int, ...], most: int) -> Any:
 
 
 def _lattice(pattern: Any, shape: tuple[int, ...], least: int) -> tuple[Any, int] | None:
-    """The colouring ``(a · position) mod p`` of the smallest p from ``least`` to twice ``least``, if any."""
+    """The coloring ``(a · position) mod p`` of the smallest p from ``least`` to twice ``least``, if any."""
     shape = tuple(n for n in shape if n > 1)
     steps = _steps(pattern, shape, least) if 0 < len(shape) <= 3 else None
     if steps is None:
@@ -116,9 +116,9 @@ def _greedy(pattern: Any) -> tuple[Any, int]:
 
 
 def star(pattern: Any) -> tuple[Any, int]:
-    """A star colouring of a symmetric pattern: a colour for each column, and how many colours.
+    """A star coloring of a symmetric pattern: a color for each column, and how many colors.
 
-    No two neighbours have one colour, and every path over four of them has three: at least one of each
+    No two neighbors have one color, and every path over four of them has three: at least one of each
     pair of entries (i, j), (j, i) can then be read.
 
     Args:
@@ -128,9 +128,9 @@ def star(pattern: Any) -> tuple[Any, int]:
     ends, indices = pattern.indptr.tolist(), pattern.indices.tolist()
     neighbours = [[w for w in indices[ends[v] : ends[v + 1]] if w != v] for v in range(count)]
     colour = [0] * count  # one bit; 0 while there is none
-    around = [0] * count  # the colours of the neighbours
-    twice = [0] * count  # those of neighbours that have a second neighbour coloured as this one
-    number: list[dict[int, int]] = [{} for _ in range(count)]  # of neighbours of each colour
+    around = [0] * count  # the colors of the neighbors
+    twice = [0] * count  # those of neighbors that have a second neighbor colored as this one
+    number: list[dict[int, int]] = [{} for _ in range(count)]  # of neighbors of each color
     for v in sorted(range(count), key=lambda v: -len(neighbours[v])):
         forbidden = 0
         own = number[v]

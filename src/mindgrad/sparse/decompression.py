@@ -1,6 +1,6 @@
-"""Decompression gathers the entries of a sparse Jacobian or Hessian from its products with the colour seeds.
+"""Decompression gathers the entries of a sparse Jacobian or Hessian from its products with the color seeds.
 
-    data[e] = Σ_{(r, z) ↦ e} T[colour(z), r]
+    data[e] = Σ_{(r, z) ↦ e} T[color(z), r]
 
 (or ``T[colour(r), z]`` for cotangents; see ``sparse.strategies``). Several elements of z can be one element
 of x: then the entry is the sum of several numbers.
@@ -35,7 +35,7 @@ class Structure:
     Attributes:
         blocks: for each output a list with one ``csr_array`` for each input: its indices are those of the
             result, its data are zeros.
-        colours: the number of tangents or cotangents that compute it.
+        colors: the number of tangents or cotangents that compute it.
         is_dense: whether compression saves nothing.
         way: the strategy, in words.
     """

@@ -1,10 +1,10 @@
 """Strategies for sparse Jacobians and Hessians, of which the cheapest is taken.
 
-    T[k] = J_φ s_k, s_k = Σ_{colour(z) = k} e_z        or        T[k] = J_φᵀ c_k, c_k = Σ_{colour(r) = k} e_r
+    T[k] = J_φ s_k, s_k = Σ_{color(z) = k} e_z        or        T[k] = J_φᵀ c_k, c_k = Σ_{color(r) = k} e_r
 
 The program is split from the data movement at its ends (``sparse.movement_split``); its pattern is computed
-and coloured. A strategy pushes, or pulls, each colour by itself, so that zero tangents cost nothing; or it
-runs all colours at once as a batch, in forward or reverse mode; by z or by x itself. The strategies that may
+and colored. A strategy pushes, or pulls, each color by itself, so that zero tangents cost nothing; or it
+runs all colors at once as a batch, in forward or reverse mode; by z or by x itself. The strategies that may
 be best are built, and the one that computes the fewest elements is taken.
 """
 
@@ -86,7 +86,7 @@ def _best(sparse: Any, graph: Graph, active: Sequence[int], environment: Known, 
     ways = [singly]
     if not second:
         ways += [first.backwards_singly()]
-    # colouring columns one by one takes longest, and rarely needs fewer colours than a row has entries
+    # coloring columns one by one takes longest, and rarely needs fewer colors than a row has entries
     if all(way is None or way.count > 2 * last.widest for way in ways):
         ways += [level.forwards() for level in levels]
         ways += [last.by_star()] if first.is_symmetric else []
@@ -173,7 +173,7 @@ class _Level:
     # -- forwards ----------------------------------------------------------------------------------
 
     def forwards_singly(self) -> Way | None:
-        """A tangent for each colour, each pushed by itself."""
+        """A tangent for each color, each pushed by itself."""
         if not self._is_straight():
             return None
         colours, count = self._coloured(self.pattern, self._parts)
@@ -205,7 +205,7 @@ class _Level:
         return self._forward_batch(colours, count, by_element)
 
     def by_star(self) -> Way | None:
-        """All tangents of a star colouring at once."""
+        """All tangents of a star coloring at once."""
         if self.pattern.nnz > costs().single_entries:
             return None
         by_element, count = star(self.pattern)
@@ -214,7 +214,7 @@ class _Level:
     def dense(self) -> Way:
         """A tangent for each column, or a cotangent for each row."""
         height, width = self.pattern.shape
-        self.is_symmetric = False  # every entry is read under the colour of its own column
+        self.is_symmetric = False  # every entry is read under the color of its own column
         if self._second or width <= height:
             every = np.arange(width, dtype=np.int32)
             way = self._forward_batch(_divided(every, self._parts), width, every)
@@ -237,7 +237,7 @@ class _Level:
             return rows, indices, colour[indices], elements
         own, other = colour[indices].astype(np.int64), colour[elements].astype(np.int64)
         count = int(colour.max(initial=0)) + 1
-        # how many columns of each colour a row holds: an entry that is alone in it can be read
+        # how many columns of each color a row holds: an entry that is alone in it can be read
         occurrences = np.bincount(elements * count + own, minlength=len(colour) * count)
         by_column, by_row = (
             occurrences[elements * count + own] == 1,
@@ -251,7 +251,7 @@ class _Level:
     # -- backwards ---------------------------------------------------------------------------------
 
     def backwards_singly(self) -> Way | None:
-        """A cotangent for each colour of rows, each pulled by itself."""
+        """A cotangent for each color of rows, each pulled by itself."""
         if not self._is_straight() or self.pattern.nnz > costs().single_entries:
             return None
         colours, count = self._coloured(self.pattern.T.tocsr(), self._results)
@@ -302,10 +302,10 @@ class _Level:
         )
 
     def _coloured(self, pattern: Any, types: Sequence[TensorType]) -> tuple[list[Any], int]:
-        """The colours of the elements of each value whose elements are columns; and the number of colours.
+        """The colors of the elements of each value whose elements are columns; and the number of colors.
 
-        One number stands for the colours of a value whose elements have the same. Values that share no row
-        may have the same colours.
+        One number stands for the colors of a value whose elements have the same. Values that share no row
+        may have the same colors.
         """
         ends = np.cumsum([0, *[type.size for type in types]])
         owner = np.repeat(np.arange(len(types)), np.diff(ends))
@@ -347,7 +347,7 @@ class _Level:
     def _singly(
         self, name: str, derive: Any, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
-        """The strategy whose program runs ``derive`` for each colour by itself."""
+        """The strategy whose program runs ``derive`` for each color by itself."""
         sizes = [type.size for type in derived]
         _, _, colour, element = entries
         read = np.zeros((count, len(sizes)), bool)
@@ -378,7 +378,7 @@ class _Level:
     def _at_once(
         self, name: str, rule: Any, derived: Sequence[TensorType], entries: Places, count: int
     ) -> Way:
-        """The strategy of a batch: one piece for each derived value, with a row for each colour."""
+        """The strategy of a batch: one piece for each derived value, with a row for each color."""
         sizes = np.array([type.size for type in derived], np.int64)
         before = np.cumsum([0, *sizes])[:-1] * count
         starts = before[None, :] + np.arange(count)[:, None] * sizes[None, :]
@@ -387,13 +387,13 @@ class _Level:
 
 
 def _spread(colours: Sequence[Any], types: Sequence[TensorType]) -> Any:
-    """The colour of each element of values of these types."""
+    """The color of each element of values of these types."""
     each = [np.broadcast_to(np.ravel(own), (type.size,)) for own, type in zip(colours, types, strict=True)]
     return np.concatenate([*each, np.empty(0, np.int32)]).astype(np.int32)
 
 
 def _divided(by_element: Any, types: Sequence[TensorType]) -> list[Any]:
-    """The colours ``by_element`` divided among the values."""
+    """The colors ``by_element`` divided among the values."""
     return list(np.split(by_element, np.cumsum([type.size for type in types])[:-1])) if types else []
 
 

@@ -20,14 +20,14 @@ class Way:
         name: the strategy in words.
         cut: the program without the data movement at its ends.
         graph: from the inputs of ``cut.graph`` to the pieces.
-        starts, strides: integer arrays (colours, derived values): the position of the first element of
-            derived value j under colour k (-1: it is zero), and 1, or 0 where all its elements are equal.
+        starts, strides: integer arrays (colors, derived values): the position of the first element of
+            derived value j under color k (-1: it is zero), and 1, or 0 where all its elements are equal.
         sizes: the number of elements of each derived value: of the results, or of the parts in reverse mode.
         entries: four integer arrays ``(row, column, colour, element)``: the row of each entry among the
-            elements of the outputs, or of z for a Hessian, its column among the elements of z, and the colour
+            elements of the outputs, or of z for a Hessian, its column among the elements of z, and the color
             and the element of the derived values where it is read.
-        count: the number of colours.
-        is_dense: whether nearly every column, or row, has a colour of its own.
+        count: the number of colors.
+        is_dense: whether nearly every column, or row, has a color of its own.
     """
 
     __slots__ = (

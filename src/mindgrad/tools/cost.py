@@ -3,7 +3,7 @@
     flops = Σ times · (2 · products of a contraction | one per element)     bytes = Σ times · (read + written)
 
 Every equation is counted as if it ran alone: it reads its operands and writes its results. XLA fuses what is
-pointwise with its neighbours, so that fewer bytes move than are counted here; reshapes and broadcasts are
+pointwise with its neighbors, so that fewer bytes move than are counted here; reshapes and broadcasts are
 counted as free. What takes more than one operation per element (a tangent, a division) counts as one, a
 decomposition of a matrix as the leading term of its textbook algorithm. So the figures compare programs of
 the same function, and say nothing about seconds. A ``while`` is counted with one trip, which is told.

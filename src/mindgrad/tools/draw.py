@@ -201,7 +201,7 @@ class Drawing:
         return [(a, b) for a, b in self._arrows if a.is_derivative and b.is_derivative]
 
     def _divide(self) -> None:
-        """Put neighbouring lines of one function into blocks, as many as fill a picture."""
+        """Put neighboring lines of one function into blocks, as many as fill a picture."""
         functions: dict[tuple[str, str], set[Source]] = {}
         self._blocks.clear()
         for source in self._places:
@@ -320,7 +320,7 @@ class _Picture:
                     self._box(number, row, side)
 
     def _groups(self, rows: Sequence[_Row]) -> None:
-        """A band behind neighbouring rows of one function, with its name."""
+        """A band behind neighboring rows of one function, with its name."""
         start = 0
         for number in range(1, len(rows) + 1):
             if number < len(rows) and rows[number].group == rows[start].group:

@@ -1,4 +1,4 @@
-"""Terminal output of the commands: titles and tables, in colour with rich, plain text in a pipe."""
+"""Terminal output of the commands: titles and tables, in color with rich, plain text in a pipe."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ except ImportError:  # an optional extra
 __all__ = ["filled", "print_json", "print_lines", "print_table", "print_title"]
 
 _INDENT = "  "
-#: the colours of the states that a table shows in a column of its own
+#: the colors of the states that a table shows in a column of its own
 _STYLES = {"ok": "green", "problem": "bold red", "note": "yellow"}
 
 

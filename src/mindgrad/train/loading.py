@@ -155,7 +155,7 @@ def _fits(shape: tuple[int, ...], expected: tuple[int, ...]) -> bool:
 def _prefix(missing: list[Parameter], unused: set[str]) -> str | None:
     """The prefix of most of the missing names in the checkpoint; None if two prefixes do equally.
 
-    A file of an optimiser has ``net.weight`` and ``moment1.net.weight``: of these it is ``net.``.
+    A file of an optimizer has ``net.weight`` and ``moment1.net.weight``: of these it is ``net.``.
     """
     names = {f".{candidate.name}" for candidate in missing}
     serves: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The Model trains, evaluates and applies a net with its loss, optimiser and metrics over datasets."""
+"""The Model trains, evaluates and applies a net with its loss, optimizer and metrics over datasets."""
 
 from __future__ import annotations
 

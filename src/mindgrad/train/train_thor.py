@@ -1,4 +1,4 @@
-"""Changes of nets and Models for the second-order optimiser THOR: importable, refused when called."""
+"""Changes of nets and Models for the second-order optimizer THOR: importable, refused when called."""
 
 from mindgrad._base.absent import absent
 

@@ -1,4 +1,4 @@
-"""Arguments of image transforms (sizes, intervals, colours) are read once and refused by name."""
+"""Arguments of image transforms (sizes, intervals, colors) are read once and refused by name."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def margins(value: Any, name: str, argument: str = "padding") -> tuple[int, int,
 
 
 def colour(value: Any, name: str, argument: str = "fill_value") -> tuple[int, ...]:
-    """A level of grey or a tuple of red, green and blue, each from 0 to 255."""
+    """A level of gray or a tuple of red, green and blue, each from 0 to 255."""
     levels = value if isinstance(value, (list, tuple)) else (value,)
     if len(levels) not in (1, 3):
         raise TypeError(f"For '{name}', '{argument}' must be an int or three of them, but got {value!r}.")

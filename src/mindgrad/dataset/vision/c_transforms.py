@@ -16,7 +16,7 @@ class Decode(conversion.Decode):
     It needs Pillow.
 
     Args:
-        rgb (bool, optional): must be true: the colours are red, green and blue. Default: ``True``.
+        rgb (bool, optional): must be true: the colors are red, green and blue. Default: ``True``.
 
     >>> from mindgrad.dataset.vision import c_transforms, encode_png
     >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Enumerations name the choices of image transforms: interpolation, borders, layouts of batches, colours."""
+"""Enumerations name the choices of image transforms: interpolation, borders, layouts of batches, colors."""
 
 from enum import IntEnum, StrEnum
 

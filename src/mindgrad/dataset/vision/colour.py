@@ -1,4 +1,4 @@
-"""Transforms that change colours in a fixed way: brightness to sharpness, histograms, blur."""
+"""Transforms that change colors in a fixed way: brightness to sharpness, histograms, blur."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def bytes_only(image: np.ndarray, name: str) -> np.ndarray:
 
 
 class _Enhance(ImageTransform):
-    """A transform that moves an image away from a poorer one, or towards it."""
+    """A transform that moves an image away from a poorer one, or toward it."""
 
     takes_one = True
 
@@ -92,7 +92,7 @@ class AdjustContrast(_Enhance):
     It scales the differences from the mean luminance.
 
     Args:
-        contrast_factor (float): 0 gives a uniform grey, 1 the image itself.
+        contrast_factor (float): 0 gives a uniform gray, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision
@@ -112,7 +112,7 @@ class AdjustSaturation(_Enhance):
     It scales the differences of the colors from the luminance.
 
     Args:
-        saturation_factor (float): 0 gives an image in grey, 1 the image itself.
+        saturation_factor (float): 0 gives an image in gray, 1 the image itself.
 
     >>> import numpy as np
     >>> from mindgrad.dataset import vision

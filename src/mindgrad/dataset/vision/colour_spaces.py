@@ -1,4 +1,4 @@
-"""Transforms between colour spaces: grey, hue and saturation, orders of channels."""
+"""Transforms between color spaces: gray, hue and saturation, orders of channels."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Grayscale(ImageTransform):
         return luminance if self.channels == 1 else np.stack([luminance] * 3, -1)
 
     def pillow(self, image: Any) -> Any:
-        """The image of Pillow in grey."""
+        """The image of Pillow in gray."""
         luminance = image.convert("L")
         return luminance if self.channels == 1 else luminance.convert("RGB")
 
@@ -68,7 +68,7 @@ class RgbToHsv(ImageTransform):
         self.is_hwc = bool(is_hwc)
 
     def array(self, image: np.ndarray) -> np.ndarray:
-        """The array in the other colour space."""
+        """The array in the other color space."""
         axis = -1 if self.is_hwc else -3
         if image.shape[axis] != 3:
             raise refuse_image(type(self).__name__, f"have 3 channels at axis {axis}", image)

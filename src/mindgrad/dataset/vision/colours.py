@@ -1,4 +1,4 @@
-"""Arithmetic of colours on arrays: brightness, contrast, saturation, hue, histograms, sharpness."""
+"""Arithmetic of colors on arrays: brightness, contrast, saturation, hue, histograms, sharpness."""
 
 from __future__ import annotations
 

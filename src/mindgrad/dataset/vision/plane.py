@@ -79,7 +79,7 @@ def rotated(
     center: Sequence[float] | None = None,
     fill: tuple[int, ...] = (0,),
 ) -> Any:
-    """An image turned counter-clockwise about its centre, or about ``center`` = (x, y)."""
+    """An image turned counter-clockwise about its center, or about ``center`` = (x, y)."""
     if pillow.is_pillow(image):
         bands = len(image.getbands())
         levels = fill * bands if len(fill) == 1 else fill
@@ -113,14 +113,14 @@ def affine(
     interpolation: Inter,
     fill: tuple[int, ...],
 ) -> Any:
-    """An image rotated, sheared and scaled about its centre, then moved by pixels to the right and down."""
+    """An image rotated, sheared and scaled about its center, then moved by pixels to the right and down."""
     if pillow.is_pillow(image):
         array = affine(np.asarray(image), degrees, translation, scale, shear, interpolation, fill)
         return pillow.from_array(array, "Affine")
     height, width = image.shape[:2]
     centre_x, centre_y = (width - 1) / 2, (height - 1) / 2
     rotation, shear_x, shear_y = (math.radians(angle) for angle in (degrees, *shear))
-    # rotation times shears, counted from the centre
+    # rotation times shears, counted from the center
     a = math.cos(rotation - shear_y) / math.cos(shear_y)
     b = -math.cos(rotation - shear_y) * math.tan(shear_x) / math.cos(shear_y) - math.sin(rotation)
     c = math.sin(rotation - shear_y) / math.cos(shear_y)

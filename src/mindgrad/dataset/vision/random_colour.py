@@ -1,4 +1,4 @@
-"""Transforms that change colours at random."""
+"""Transforms that change colors at random."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
     "RandomSolarize",
 ]  # fmt: skip
 
-#: eigenvectors (columns) and eigenvalues of ImageNet's colours, from Krizhevsky et al. (2012), for 0 to 255
+#: eigenvectors (columns) and eigenvalues of ImageNet's colors, from Krizhevsky et al. (2012), for 0 to 255
 _EIGENVECTORS = np.array([
     [-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203],
 ])  # fmt: skip
@@ -85,7 +85,7 @@ class RandomColorAdjust(ImageTransform):
         return ([(kinds[i], amounts[kinds[i]]) for i in draw.permutation(len(kinds))],)
 
     def array(self, image: Any, changes: list[tuple[str, float]]) -> Any:
-        """The array in other colours."""
+        """The array in other colors."""
         for kind, amount in changes:
             image = AdjustHue(amount)(image) if kind == "Hue" else enhanced(image, kind, amount)
         return image
@@ -256,7 +256,7 @@ class RandomGrayscale(_Sometimes):
         super().__init__(Grayscale(3), prob)
 
     def array(self, image: Any, applies: bool) -> Any:
-        """The array, in grey or as it is."""
+        """The array, in gray or as it is."""
         bands = len(image.getbands()) if pillow.is_pillow(image) else image.shape[2] if image.ndim > 2 else 1
         return self.transform(image) if applies and bands == 3 else image
 
@@ -341,5 +341,5 @@ class RandomLighting(ImageTransform):
         return (_EIGENVECTORS @ (generator().normal(0, self.alpha, 3) * _EIGENVALUES),)
 
     def array(self, image: np.ndarray, shift: np.ndarray) -> np.ndarray:
-        """The array in other colours."""
+        """The array in other colors."""
         return saturated(coloured(image, "RandomLighting") + shift, image.dtype)

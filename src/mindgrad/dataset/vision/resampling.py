@@ -1,6 +1,6 @@
 """Resampling of arrays: resizing axis by axis, and affine and projective maps of the plane.
 
-Pixel i covers the interval from i to i + 1: coordinates of centres are mapped, so that an output pixel x of
+Pixel i covers the interval from i to i + 1: coordinates of centers are mapped, so that an output pixel x of
 an axis scaled by s lies at (x + ½)·s − ½ of the input. Images of uint8 are interpolated in integers with
 weights of 11 bits, as image libraries do, so that results agree with theirs to the last bit.
 """
@@ -83,7 +83,7 @@ def _linear(old: int, new: int, cuts_ends: bool = True) -> _Taps:
     centres = ((np.arange(new) + 0.5) * (old / new) - 0.5).astype(np.float32)
     first = np.floor(centres).astype(np.int64)
     fractions = centres - first.astype(np.float32)
-    if cuts_ends:  # outside of the first and last centre one pixel has all the weight
+    if cuts_ends:  # outside of the first and last center one pixel has all the weight
         fractions[(first < 0) | (first >= old - 1)] = 0
     indices = np.clip(np.stack([first, first + 1]), 0, old - 1)
     return indices, np.stack([1 - fractions, fractions])
@@ -203,7 +203,7 @@ def warped(
         size (tuple of int): height and width of the output.
         interpolation (Inter): ``Inter.NEAREST``, or anything else for bilinear, ``Inter.BICUBIC`` and
             ``Inter.PILCUBIC`` for bicubic.
-        fill (tuple of int, optional): the colour of what lies outside of the input. Default: ``(0,)``.
+        fill (tuple of int, optional): the color of what lies outside of the input. Default: ``(0,)``.
 
     Returns:
         An array of the same element type.

@@ -1,4 +1,4 @@
-"""Optimisers with groups that can be read and changed, and schedules that change their learning rates."""
+"""Optimizers with groups that can be read and changed, and schedules that change their learning rates."""
 
 from mindgrad._base.missing import explain_room as _explain_room
 from mindgrad.experimental.optim import lr_scheduler

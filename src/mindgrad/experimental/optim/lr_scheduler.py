@@ -1,4 +1,4 @@
-"""Learning rate schedulers write the rates of an optimiser's groups after each epoch."""
+"""Learning rate schedulers write the rates of an optimizer's groups after each epoch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Optimisers with parameter groups share a base class; each group has options of its own."""
+"""Optimizers with parameter groups share a base class; each group has options of its own."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Basic layers: Dense and BiDense, and Cells that move or measure elements.
 
-Weights are initialised as in MindSpore 2.x where nothing else is said: HeUniform(√5), biases uniform in
+Weights are initialized as in MindSpore 2.x where nothing else is said: HeUniform(√5), biases uniform in
 ±1/√(inputs). (MindSpore 1.6 took Normal(0.01) and zeros: ``weight_init="normal", bias_init="zeros"``.)
 """
 

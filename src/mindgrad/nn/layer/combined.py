@@ -1,4 +1,4 @@
-"""Combined layers join convolution or product, normalisation and activation, or apply a layer over time."""
+"""Combined layers join convolution or product, normalization and activation, or apply a layer over time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Conv2dBnAct", "DenseBnAct", "TimeDistributed"]
 
 
 class _Combined(Cell):
-    """Base of both: the normalisation and activation behind a layer."""
+    """Base of both: the normalization and activation behind a layer."""
 
     def _follow(self, norm: Cell | None, activation: Any, alpha: float) -> None:
         owner = type(self).__name__

@@ -304,7 +304,7 @@ class GroupNorm(Cell):
 
 
 class _InstanceNorm(Cell):
-    """Base of the instance normalisations, which differ in the number of axes of their input."""
+    """Base of the instance normalizations, which differ in the number of axes of their input."""
 
     rank = 0
 

@@ -16,7 +16,7 @@ __all__ = ["bias_of_fan", "check_data_format", "parameter", "weight_of_fan"]
 def parameter(
     owner: str, init: Any, shape: tuple[int, ...], name: str, dtype: Any = float32, trained: bool = True
 ) -> Parameter:
-    """A Parameter of ``shape`` with initial values from an initialiser, its name, a number or a Tensor.
+    """A Parameter of ``shape`` with initial values from an initializer, its name, a number or a Tensor.
 
     Raises:
         ValueError: a Tensor has another shape.

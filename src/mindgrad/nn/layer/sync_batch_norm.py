@@ -1,4 +1,4 @@
-"""Synchronised batch normalisation has the statistics of the batches of several processes."""
+"""Synchronised batch normalization has the statistics of the batches of several processes."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ class TransformerDecoderLayer(_Block):
 
 
 class _Stack(Cell):
-    """Copies of one layer, one after the other, and perhaps a normalisation at the end."""
+    """Copies of one layer, one after the other, and perhaps a normalization at the end."""
 
     _kind: type
 

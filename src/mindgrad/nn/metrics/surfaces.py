@@ -1,4 +1,4 @@
-"""Metrics of surfaces compare the outlines of two labelled regions by the distances between them."""
+"""Metrics of surfaces compare the outlines of two labeled regions by the distances between them."""
 
 from __future__ import annotations
 

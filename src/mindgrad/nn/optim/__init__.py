@@ -1,4 +1,4 @@
-"""Optimisers: Cells that change Parameters, given their gradients."""
+"""Optimizers: Cells that change Parameters, given their gradients."""
 
 from mindgrad._base.absent import absent
 from mindgrad.nn.optim.ada_grad import FTRL, Adadelta, Adagrad, ProximalAdagrad, RMSProp

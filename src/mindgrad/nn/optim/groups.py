@@ -1,4 +1,4 @@
-"""Parameter groups give an optimiser Parameters with learning rates and weight decays of their own."""
+"""Parameter groups give an optimizer Parameters with learning rates and weight decays of their own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def members(owner: str, parameters: Any) -> tuple[list[Member], bool]:
     """The Parameters that ``parameters`` lists, in the order of updates, and whether it is made of groups.
 
     Args:
-        owner: the optimiser that errors name.
+        owner: the optimizer that errors name.
         parameters: an iterable of Parameters, or of dicts with the key ``params`` and any of ``lr``,
             ``weight_decay`` and ``grad_centralization``; a dict of ``order_params`` alone gives the order.
 

@@ -1,4 +1,4 @@
-"""Layer-wise adaptive rate scaling (LARS) wraps another optimiser."""
+"""Layer-wise adaptive rate scaling (LARS) wraps another optimizer."""
 
 from __future__ import annotations
 

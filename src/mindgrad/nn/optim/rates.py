@@ -1,4 +1,4 @@
-"""Learning rates are held by an optimiser as a Parameter, or as a Cell that computes them."""
+"""Learning rates are held by an optimizer as a Parameter, or as a Cell that computes them."""
 
 from __future__ import annotations
 

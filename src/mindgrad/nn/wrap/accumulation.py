@@ -1,4 +1,4 @@
-"""Gradient accumulation adds up the gradients of several batches before the optimiser is called once."""
+"""Gradient accumulation adds up the gradients of several batches before the optimizer is called once."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class GradientAccumulation(Cell):
         return loss
 
     def _update(self) -> None:
-        """One step of the optimiser; the next batch begins anew."""
+        """One step of the optimizer; the next batch begins anew."""
         self.optimizer(self._totals)
         self.hyper_map(gradient_clear_op, self._totals)
         ops.assign(self._count, 0)

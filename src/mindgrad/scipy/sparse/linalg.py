@@ -118,7 +118,7 @@ def gmres(
     callback_type: Any = None,
     solve_method: str = "batched",
 ) -> tuple[Tensor, None]:
-    """The solution of ``A x = b`` for any regular ``A``, by generalised minimal residuals.
+    """The solution of ``A x = b`` for any regular ``A``, by generalized minimal residuals.
 
     Args:
         restart (int, optional): products with ``A`` after which it begins anew, from the ``x`` that it has.

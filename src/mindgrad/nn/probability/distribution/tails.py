@@ -81,7 +81,7 @@ def log_gamma_survival(a: Any, x: Any) -> Any:
 
 
 def log_beta_cdf(a: Any, b: Any, x: Any) -> Any:
-    """log Iₓ(a, b), for the regularised incomplete beta function."""
+    """log Iₓ(a, b), for the regularized incomplete beta function."""
     return apply(log_beta_tail, *promoted("Betainc", a, b, x), m=0, n=0)
 
 
