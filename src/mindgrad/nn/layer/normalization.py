@@ -35,7 +35,7 @@ class BatchNorm(Cell):
 
     axes: tuple[int, ...] = ()
 
-    #: what the Parameters are called: the moving mean and variance, the scale and the shift
+    #: names of the Parameters: the moving mean and variance, the scale, and the shift
     _names = ("moving_mean", "moving_variance", "gamma", "beta")
 
     def __init__(
@@ -98,7 +98,7 @@ class BatchNorm(Cell):
         return 1 - self.momentum
 
     def _joint(self) -> Callable[..., tuple[Tensor, Tensor, Tensor]] | None:
-        """The statistics of several processes' batches; ``None``: those of this process's alone."""
+        """Statistics over the batches of all processes; ``None``: of this process only."""
         return None
 
     def extend_repr(self) -> str:
@@ -304,7 +304,7 @@ class GroupNorm(Cell):
 
 
 class _InstanceNorm(Cell):
-    """Base of the instance normalizations, which differ in the number of axes of their input."""
+    """Base class of instance normalizations for inputs with several numbers of axes."""
 
     rank = 0
 
