@@ -229,6 +229,7 @@ def test_signatures_and_docstrings_are_those_of_the_objects(reference):
     assert reference.markdown("A.\n\nReturns:\n    B: c\n    d.\n\nRaises:\n    E: f.") == (
         "A.\n\n**Returns:** B: c\nd.\n\nRaises:\n    E: f."
     )
+    assert "| one position | gradient |\\n| several positions |" in text
     assert "def asnumpy(self" in reference.stub("Tensor", Tensor, "")
     assert reference.stub("pi", 3.5, "").startswith("pi: Any = 3.5")
     assert "class Parameter:" in reference.stub("Parameter", Parameter, "")
