@@ -1,8 +1,9 @@
-"""The page docs/coverage.md is written from the names of MindSpore, the scores of its tests and of public
-programs, and this package.
+"""Write docs/coverage.md from the names of MindSpore, the scores of its tests and of public programs.
 
-python docs/coverage/page.py            writes the page
-python docs/coverage/page.py --check    exits with 1 if it would be another one
+The reasons for which tests and programs fail are written to bench/score/remaining.md, for developers.
+
+python docs/coverage/page.py            writes both files
+python docs/coverage/page.py --check    exits with 1 if a file would change
 """
 
 from __future__ import annotations
@@ -19,30 +20,45 @@ import mindgrad
 
 FOLDER = Path(__file__).parent
 PAGE = FOLDER.parent / "coverage.md"
+REMAINING = FOLDER.parents[1] / "bench" / "score" / "remaining.md"
 
-HEAD = """# Public names of MindSpore {version}, and what mindgrad has of them
+HEAD = """# MindSpore API coverage
 
-Written by `docs/coverage/page.py`; do not edit. The names are those that each module of MindSpore exports,
-recorded by `docs/coverage/record.py`. *Covered* is a name that is there under the same path; *importable* one
-that programs can import and derive from, and that refuses to be called and says what to do instead. A name
-that is there may still lack an argument or a data type: what is known to differ stands in
-[differences.md](differences.md).
+This page lists which public names of MindSpore {version} mindgrad supports, and how many of MindSpore's
+own tests and public programs pass. Use it to find out whether a program can run.
 
+| column | meaning |
+|---|---|
+| covered | the name exists under the same path |
+| importable | programs can import and subclass the name; a call raises an error with an alternative |
+| missing | the name does not exist |
+
+A covered name may still lack an argument or a data type. [Differences from MindSpore](differences.md) lists
+the results that differ.
+
+`docs/coverage/page.py` writes this page; do not edit it. `docs/coverage/record.py` recorded the names that
+each module of MindSpore exports.
+
+## Names by module
 """
 
 SCORES = """
 ## MindSpore's own tests
 
-Measured by `scripts/score CHECKOUT [--suite gradient] --record docs/coverage/scores.json` on checkouts of
-MindSpore's repository, which are no part of this one. *cpu*: every test marked for a CPU, without those of
-the inside of MindSpore's engine (`bench/score/selection.py` says by which rules). *gradient*: the tests of
-derivatives, hooks and `mutable`, on any platform. Where a score is said to be *against 2.10*, only tests
-count that pass on MindSpore 2.10 itself; one of a number of files was put together from several runs over
-that part of the suite. *Outdated* tests do not count: they call what NumPy 2 or SciPy 1.14 removed
-(`bench/score/outdated.py` says how that is told). [differences.md](differences.md) says of what is refused,
-or has another result, why.
+The tests are in checkouts of MindSpore's repository. mindgrad does not contain them.
 
-| checkout, suite | measured | pass | of | | with outdated tests |
+| term | meaning |
+|---|---|
+| cpu | every test that is marked for a CPU, except tests of MindSpore's internal engine |
+| gradient | the tests of derivatives, hooks and `mutable`, on any platform |
+| against 2.10 | only tests that pass on MindSpore 2.10 itself |
+| *m* of *n* files | the score combines several runs over *m* files of the suite |
+| outdated | tests that call functions which NumPy 2 or SciPy 1.14 removed; they do not count |
+
+To repeat a measurement, run `scripts/score CHECKOUT [--suite gradient] --record docs/coverage/scores.json`.
+`bench/score/selection.py` and `bench/score/outdated.py` contain the rules.
+
+| checkout, suite | date | passed | of | share | with outdated tests |
 |---|---|---|---|---|---|
 """
 
@@ -50,14 +66,20 @@ or has another result, why.
 PROGRAMS = """
 ## Public programs
 
-Measured by `scripts/score programs FOLDER --record docs/coverage/programs.json` on checkouts of MindSpore's
-public repositories mindcv, models, mindscience and docs, which are no part of this one; `bench/score/public`
-says which programs, at which sizes and with which data in place of files that would be downloaded.
-*Networks*: a step of training, with the gradient with respect to every weight. *Science*: three steps of
-training programs, as they are. *Documents*: cells of notebooks and pages, run in order. *Of MindSpore's*
-counts those that MindSpore 2.10 itself runs on a CPU, where that was measured too.
+The programs are in checkouts of MindSpore's public repositories mindcv, models, mindscience and docs.
+mindgrad does not contain them.
 
-| programs, mode | measured | run | of | | of MindSpore's |
+| term | meaning |
+|---|---|
+| networks | one training step, with the gradient with respect to every weight |
+| science | three steps of training programs, unmodified |
+| documents | cells of notebooks and pages, run in order |
+| of MindSpore's | the programs that MindSpore 2.10 itself runs on a CPU, if this was measured |
+
+To repeat a measurement, run `scripts/score programs FOLDER --record docs/coverage/programs.json`.
+`bench/score/public` lists the programs, their sizes, and the data that replace downloaded files.
+
+| programs, mode | date | run | of | share | of MindSpore's |
 |---|---|---|---|---|---|
 """
 
@@ -187,8 +209,7 @@ def page() -> str:
         )
     share = 100 * total[1] / total[0]
     lines.append(f"| **all** | {total[0]} | {total[1]} ({share:.0f} %) | {total[2]} | {total[3]} |")
-    lines += scores()
-    lines += programs()
+    lines += [scores()[0], programs()[0]]
     for module in compared:
         if module.missing or module.importable:
             lines += ["", f"## {module.path}", ""]
@@ -196,18 +217,29 @@ def page() -> str:
             lines += [
                 "Missing:",
                 "",
-                textwrap.fill(", ".join(f"`{name}`" for name in module.missing), 120),
+                "```text",
+                textwrap.fill(", ".join(module.missing), 100),
+                "```",
                 "",
             ]
         lines += [f"- `{name}` is importable: it {reason}" for name, reason in module.importable.items()]
     return "\n".join(lines).rstrip() + "\n"
 
 
+def remaining() -> str:
+    """The text of the file for developers: why tests and programs fail."""
+    lines = ["# MindSpore's tests and public programs that fail", ""]
+    lines += ["Written by `docs/coverage/page.py`; do not edit. The scores are in `docs/coverage.md`.", ""]
+    lines += ["## MindSpore's own tests", *scores()[1:], "## Public programs", *programs()[1:]]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def main() -> int:
-    text = page()
+    texts = {PAGE: page(), REMAINING: remaining()}
     if "--check" in sys.argv:
-        return int(PAGE.read_text() != text)
-    PAGE.write_text(text)
+        return int(any(not path.exists() or path.read_text() != text for path, text in texts.items()))
+    for path, text in texts.items():
+        path.write_text(text)
     return 0
 
 

@@ -73,7 +73,7 @@ def levels(imports: Arrows) -> dict[str, int]:
 def listed(imports: Arrows) -> str:
     """The arrows as a table of Markdown."""
     rooms = sorted([*_ENGINE, SURFACE, PROGRAMS], key=levels(imports).__getitem__)
-    lines = ["| room | imports |", "|---|---|"]
+    lines = ["| package | imports |", "|---|---|"]
     for room in rooms:
         below = ", ".join(other for other in rooms if other in imports[room]) or "nothing"
         lines.append(f"| {room} | {below} |")

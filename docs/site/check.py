@@ -1,7 +1,10 @@
-"""The built site is checked: no dead link, no missing picture, and the search knows what people look for.
+"""Check the built site: links, images, and whether a search finds the right page.
 
     python docs/site/check.py build/site               without network and browser
     python docs/site/check.py build/site --browser     also loads the pages in a headless Chromium
+
+The site's own search runs in Node.js, and certain terms have to find the right page first. playwright has
+Node.js too.
 
 The browser needs ``pip install playwright`` and ``playwright install chromium``, or the system's Chromium.
 """
@@ -11,9 +14,11 @@ from __future__ import annotations
 import argparse
 import functools
 import http.server
+import importlib.util
 import json
 import os
 import shutil
+import subprocess
 import sys
 import threading
 from html.parser import HTMLParser
@@ -34,6 +39,27 @@ SEARCHES = {
     "PyTorch": "coming_from/pytorch/",
     "Burgers": "gallery/",
     "check_grad": "checking/",
+}
+#: terms of the field, and the page that has to be the first result
+FIRST_RESULTS = {
+    "automatic differentiation": ("", "gradients/"),
+    "autodiff": ("", "gradients/"),
+    "backpropagation": ("gradients/",),
+    "gradient checkpointing": ("howto/memory/",),
+    "rematerialization": ("howto/memory/",),
+    "per-sample gradients": ("howto/per_sample_gradients/",),
+    "distributed training": ("scale/",),
+    "interoperability": ("arrays/",),
+    "higher-order": ("mode_choice/",),
+    "dynamic shape": ("howto/shapes/",),
+    "pure function": ("graph_mode/",),
+    "limitations": ("is_it_for_me/",),
+    "installation": ("installation/",),
+    "FAQ": ("faq/",),
+    "troubleshooting": ("faq/",),
+    "mixed precision": ("howto/mixed_precision/",),
+    "finite differences": ("checking/",),
+    "安装": ("zh/installation/",),
 }
 SEARCHES_IN_CHINESE = {
     "梯度": "zh/gradients/",
@@ -92,6 +118,11 @@ def dead_links(site: Path) -> list[str]:
     return faults
 
 
+def internal_pages(site: Path) -> list[str]:
+    """Documents for maintainers, which are not part of the site."""
+    return [f"{name} is on the site" for name in ("release", "zh/release") if (site / name).exists()]
+
+
 def third_parties(site: Path) -> list[str]:
     """Scripts, styles and pictures from other hosts, which would be asked for by every reader."""
     faults = set()
@@ -117,6 +148,28 @@ def unknown_searches(site: Path) -> list[str]:
         if location not in locations:
             faults.append(f"search for {words!r} does not find {location}")
     return faults
+
+
+def find_node() -> str | None:
+    """The path of Node.js: an installed one, or playwright's."""
+    package = importlib.util.find_spec("playwright")
+    folder = Path(package.origin or "").parent / "driver" if package else None
+    return shutil.which("node") or (shutil.which("node", path=folder) if folder else None)
+
+
+def wrong_first_results(site: Path, node: str) -> list[str]:
+    """Terms whose first result is the wrong page, in the site's own search."""
+    program = Path(__file__).with_name("search.js")
+    command = [node, str(program), str(site), *FIRST_RESULTS]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf8", timeout=300)
+    if done.returncode:
+        return [f"{program.name}: {done.stderr.strip()}"]
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    return [
+        f"search for {words!r} finds {results[0] if results else 'nothing'!r} first, not {expected[0]!r}"
+        for (words, expected), results in zip(FIRST_RESULTS.items(), found, strict=True)
+        if not results or results[0] not in expected
+    ]
 
 
 def browse(site: Path, chromium: str | None) -> list[str]:
@@ -206,7 +259,11 @@ def main() -> None:
     options.add_argument("--chromium", help="the browser; otherwise playwright's own, or the system's")
     chosen = options.parse_args()
     site = chosen.site.resolve()
-    faults = dead_links(site) + third_parties(site) + unknown_searches(site)
+    faults = dead_links(site) + internal_pages(site) + third_parties(site) + unknown_searches(site)
+    if node := find_node():
+        faults += wrong_first_results(site, node)
+    else:
+        print("Node.js is not installed: the order of search results was not checked")
     if chosen.browser:
         faults += browse(site, chosen.chromium)
     print(*faults, sep="\n")

@@ -55,10 +55,10 @@ PAGES = [
     Page("tools", "Tools: explain, check, measure", "mindgrad.tools"),
     Page("nn-cells", "Cells and containers", "mindgrad.nn", "nn.cell nn.container nn.grad nn.graph_cell nn.init_parameters nn.wrap"),
     Page("nn-layers", "Layers", "mindgrad.nn", "nn.layer.basic nn.layer.combined nn.layer.conv nn.layer.dropout nn.layer.embedding nn.layer.image nn.layer.linear nn.layer.math nn.layer.padding nn.layer.pooling nn.sparse nn.layer.image_quality"),
-    Page("nn-activations", "Activations and normalisation", "mindgrad.nn", "nn.layer.activation nn.layer.normalization"),
+    Page("nn-activations", "Activations and normalization", "mindgrad.nn", "nn.layer.activation nn.layer.normalization"),
     Page("nn-sequences", "Recurrent layers, attention, transformers", "mindgrad.nn", "nn.layer.attention nn.layer.rnn_cells nn.layer.rnns nn.layer.transformer"),
     Page("nn-losses", "Losses", "mindgrad.nn", "nn.loss"),
-    Page("nn-optimisers", "Optimisers", "mindgrad.nn", "nn.optim"),
+    Page("nn-optimisers", "Optimizers", "mindgrad.nn", "nn.optim"),
     Page("nn-rates", "Learning rates", "mindgrad.nn", "nn.dynamic_lr nn.learning_rate_schedule"),
     Page("nn-metrics", "Metrics", "mindgrad.nn", "nn.metrics"),
     Page("train", "Model, files, training", "mindgrad.train", "train.model train.loading train.serialization train.data_sink train.dataset_helper"),
@@ -67,7 +67,7 @@ PAGES = [
     Page("ops-arithmetic", "Arithmetic and comparison", "mindgrad.ops", "ops.arithmetic ops.comparison ops.rounding ops.signs ops.divisors ops.nearest_numbers ops.complexes ops.conversion ops.clipping"),
     Page("ops-functions", "Elementary and special functions", "mindgrad.ops", "ops.math ops.special ops.incomplete ops.exponential"),
     Page("ops-reductions", "Reductions, statistics, sorting", "mindgrad.ops", "ops.reduction ops.statistics ops.extremes ops.quantiles ops.cumulative ops.ordering ops.histograms ops.segments"),
-    Page("ops-shapes", "Making and arranging tensors", "mindgrad.ops", "ops.creation ops.layout ops.movement ops.joining ops.repeating ops.padding ops.shuffling ops.tensor_members ops.matrices ops.matrix_bands ops.diagonals ops.im2col ops.window_functions"),
+    Page("ops-shapes", "Creating and arranging tensors", "mindgrad.ops", "ops.creation ops.layout ops.movement ops.joining ops.repeating ops.padding ops.shuffling ops.tensor_members ops.matrices ops.matrix_bands ops.diagonals ops.im2col ops.window_functions"),
     Page("ops-indexing", "Indexing and scattering", "mindgrad.ops", "ops.indexing ops.slices ops.scattering ops.assigning ops.sequences ops.storage ops.introspection"),
     Page("ops-linear-algebra", "Products and linear algebra", "mindgrad.ops", "ops.contraction ops.affine ops.linalg ops.factorisation ops.lu_factors ops.vectors"),
     Page("ops-fourier", "Fourier transforms", "mindgrad.ops", "ops.fourier ops.spectrograms"),
@@ -332,7 +332,9 @@ def paragraph(section: re.Match[str]) -> str:
 def inputs(section: re.Match[str]) -> str:
     """The section of the inputs of a call as a list."""
     entries = re.split(r"\n(?=    \S)", section[1].rstrip())
-    lines = [re.sub(r"^(\**\w+)(?: \((.*?)\))?:", named, " ".join(entry.split())) for entry in entries]
+    lines = [
+        re.sub(r"^(\**\w+(?:, \**\w+)*)(?: \((.*?)\))?:", named, " ".join(entry.split())) for entry in entries
+    ]
     return "**Inputs:**\n\n" + "\n".join(f"- {line}" for line in lines) + "\n"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -36,6 +37,8 @@ COLOURS = {
     "equinox": "tab:olive", "folx": "tab:green", "asdex": "tab:brown", "numpy": "tab:gray",
     "python": "black", "tensorflow": "tab:pink", "autograd": "tab:cyan",
 }  # fmt: skip
+#: names of the places in losses.toml
+PLACES = {"us": "mindgrad", "XLA": "XLA"}
 SECTIONS = {
     "Derivatives of derivatives": "t3 kuramoto derivative laplacian* biharmonic hessian-dense rows-*",
     "GradBench loops": "gradbench-descent gradbench-saddle-* gradbench-particle-*",
@@ -54,15 +57,27 @@ SECTIONS = {
     "Several processes": "scale-*",
 }
 
-HEAD = """# Speed beside the peers
+HEAD = """# Benchmarks: speed compared with JAX, PyTorch and MindSpore
 
-Written by `docs/speed/page.py` from the raw samples in `bench/results/*.json`; do not edit. Each ratio is the
-time of a call over that of the fastest peer in the same rounds of one run: 1 is as fast, 0.5 twice as fast.
-The bar is the smallest to the largest ratio over the rounds. Rules of fairness and the tasks' definitions
-stand in `bench/README.md`; `scripts/bench TASK` measures a row again. Programs that differentiate by hand are
-shown, and are no peers. Peers that take more than some eight times as long lie beyond the figures; ratios
-below 0.01 are drawn, and count in the means, as 0.01.
+This page compares the run time of mindgrad with other libraries, task by task. Use it to see for which
+problems mindgrad is faster or slower.
 
+| number | meaning |
+|---|---|
+| ratio | time of mindgrad / time of the fastest peer, in the same rounds of one run (0.5: 2× faster) |
+| min – max | the smallest and the largest ratio of all rounds |
+| **bold** | mindgrad is slower by more than 3 % |
+| level | a ratio from 1 to 1.03, the difference between two equal programs |
+
+- A *peer* is a program that a user of the other library would write. Programs with derivatives written by
+  hand are shown in the figures, and are not peers.
+- The figures cut off peers whose ratio is above about 8. Ratios below 0.01 are shown, and averaged, as 0.01.
+- `bench/README.md` defines the tasks and the rules of fairness. `scripts/bench TASK` repeats a measurement.
+- `docs/speed/page.py` writes this page from the raw samples in `bench/results/*.json`. Do not edit the page.
+
+For advice on your program, see [Improve performance](howto/speed.md) and [Performance model](performance.md).
+
+## Summary
 """
 
 
@@ -188,9 +203,10 @@ def page(content: dict[str, list[Row]], losses: dict[str, dict[str, str]]) -> st
     mean = mean_ratio(every)
     parts = [
         HEAD,
-        f"Of {len(every)} rows mindgrad is the fastest in {won}, level in {level} (up to {LOST}), slower in "
-        f"{len(every) - won - level}; the geometric mean is {mean:.2f}.\n",
-        "| section | rows | fastest or level | geometric mean | slowest row |\n|---|--:|--:|--:|---|",
+        f"In {len(every)} measurements, mindgrad is the fastest in {won}, level in {level} "
+        f"(a ratio up to {LOST}) and slower in {len(every) - won - level}. "
+        f"The geometric mean of the ratios is {mean:.2f}.\n",
+        "| section | measurements | fastest or level | geometric mean | slowest |\n|---|--:|--:|--:|---|",
     ]
     for title, rows in content.items():
         worst = max(rows, key=lambda row: row.ratio)
@@ -200,14 +216,18 @@ def page(content: dict[str, list[Row]], losses: dict[str, dict[str, str]]) -> st
         parts.append(f"| {link} | {len(rows)} | {kept} | {rate:.2f} | {worst.label}: {worst.ratio:.2f} |")
     for title, rows in content.items():
         parts += ["", *section(title, rows, losses)]
-    parts += ["", "## The machines", "", *machines(every)]
+    parts += ["", "## Machines and versions", "", *machines(every)]
     return "\n".join(parts) + "\n"
 
 
 def section(title: str, rows: list[Row], losses: dict[str, dict[str, str]]) -> Iterator[str]:
     """A heading, the figure, the table, and where the time of lost rows goes."""
     yield f"## {title}\n\n![Ratios to the fastest peer: {title.lower()}](figures/speed/{slug(title)}.svg)\n"
-    yield "| row | mindgrad | fastest peer | | ratio | min – max |\n|---|--:|---|--:|--:|--:|"
+    yield "| task | computation |\n|---|---|"
+    for task, about in {row.task: row.title for row in rows}.items():
+        yield f"| `{task}` | {about} |"
+    yield ""
+    yield "| task | mindgrad | fastest peer | | ratio | min – max |\n|---|--:|---|--:|--:|--:|"
     for row in rows:
         ours, theirs = (time_of(median(row.seconds(name).values())) for name in (row.ours, row.fastest))
         ratios = row.ratios(row.ours)
@@ -216,9 +236,9 @@ def section(title: str, rows: list[Row], losses: dict[str, dict[str, str]]) -> I
         yield f"| {row.label} | {ours} | {row.fastest} | {theirs} | {shown} | {span} |"
     reasons = [(row.label, losses[row.task]) for row in rows if row.ratio > LOST and row.task in losses]
     if reasons:
-        yield "\nWhere the time of the slower rows goes:\n"
+        yield "\nReasons for the slower tasks:\n"
     for task, entry in {label.split(",")[0]: entry for label, entry in reasons}.items():
-        yield f"- `{task}` (in {entry['where']}): {' '.join(entry['why'].split())}"
+        yield f"- `{task}` (in {PLACES[entry['where']]}): {' '.join(entry['why'].split())}"
 
 
 def machines(rows: list[Row]) -> Iterator[str]:
@@ -231,7 +251,10 @@ def machines(rows: list[Row]) -> Iterator[str]:
         groups.setdefault(key, []).append(row.task)
     for (date, machine, cores, commit, versions, others), tasks in groups.items():
         names = ", ".join(dict.fromkeys(tasks))
-        yield f"- {date}, {machine}, {cores} cores, commit {commit}; {versions}; {others}. Tasks: {names}."
+        # at these commits, the harness recorded the version of MindSpore that mindgrad reports to programs
+        peers = re.sub(r"mindgrad [\d.]+, ", "", versions)
+        place = f"{date}, {machine}, {cores} cores, commit {commit}"
+        yield f"- {place}, `{peers}`. Load: {others}. Tasks: {names}."
 
 
 def slug(title: str) -> str:

@@ -13,7 +13,7 @@ _NET = "Use the net as it is."
 AdaSum = _absent(
     __name__, "AdaSum", "adds gradients of several processes", "There is one process: leave it out."
 )
-AutoBoost = _absent(__name__, "AutoBoost", "rebuilds nets and optimisers for speed", _NET)
+AutoBoost = _absent(__name__, "AutoBoost", "rebuilds nets and optimizers for speed", _NET)
 BoostTrainOneStepCell = _absent(
     __name__, "BoostTrainOneStepCell", "is a training step with freezing and accumulation", _STEP
 )
@@ -31,12 +31,12 @@ GradientFreeze = _absent(
 GroupLossScaleManager = _absent(
     __name__, "GroupLossScaleManager", "scales the losses of groups of layers", "Use DynamicLossScaleManager."
 )
-LessBN = _absent(__name__, "LessBN", "takes batch normalisation out of a net", _NET)
+LessBN = _absent(__name__, "LessBN", "removes batch normalization from a net", _NET)
 OptimizerProcess = _absent(
-    __name__, "OptimizerProcess", "rebuilds optimisers", "Give the optimiser groups of Parameters."
+    __name__, "OptimizerProcess", "rebuilds optimisers", "Pass groups of Parameters to the optimizer."
 )
 ParameterProcess = _absent(
-    __name__, "ParameterProcess", "regroups Parameters", "Give the optimiser groups of Parameters."
+    __name__, "ParameterProcess", "regroups Parameters", "Pass groups of Parameters to the optimizer."
 )
 freeze_cell = _absent(
     __name__, "freeze_cell", "freezes Parameters step by step", "Set requires_grad of Parameters."

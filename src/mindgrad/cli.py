@@ -37,18 +37,17 @@ _USAGE = """usage: mindgrad [run] {script.py | folder | - | -m module | -c code}
        mindgrad [-h | -V]"""
 _HELP = """%s
 
-Runs a Python program as `python` does, except that `import mindspore` and every import below it
-mean mindgrad. A MindSpore that is installed is neither needed nor touched. `python -m mindgrad` is
-the same command.
+Run a Python program as `python` does, except that `import mindspore` and every import below it mean
+mindgrad. An installed MindSpore is neither needed nor changed. `python -m mindgrad` is the same command.
 
   script.py      a program; a folder or zip file that holds __main__.py; or - for standard input
   -m module      a module or package, found as `python -m` finds it
-  -c code        a program given as text
-  args           the program finds them in sys.argv
+  -c code        a program given as a string
+  args           arguments of the program, in sys.argv
   -h, --help     show this text
   -V, --version  show the version of mindgrad
 
-commands (`mindgrad COMMAND --help` says more):
+commands (for details: `mindgrad COMMAND --help`):
 %s
 
 examples:
@@ -59,29 +58,27 @@ examples:
   mindgrad ops tanh
   mindgrad doctor
 
-The exit status is that of the program; of a command 0, 1 if it found something wrong, and 2 for a
-wrong command line.
+Exit status: the program's; for commands 0, 1 (problem found), or 2 (usage error).
 
-The programs' own context.set_context(...) chooses between GRAPH_MODE and PYNATIVE_MODE. Where no
-GPU is to be had the program runs on the CPU and a line on standard error says so;
-MINDGRAD_STRICT_DEVICE=1 makes that an error instead.
+The programs' own context.set_context(...) chooses between GRAPH_MODE and PYNATIVE_MODE. If no GPU is
+available, the program runs on the CPU and prints a warning to stderr; MINDGRAD_STRICT_DEVICE=1 makes
+this an error.
 
-Inside a program of your own, mindgrad.install() does the same for the imports that follow it.
+In your own program, mindgrad.install() has the same effect on the imports that follow it.
 """
 _RUN_HELP = """usage: mindgrad run [--debug-nans] {script.py | folder | - | -m module | -c code} [args ...]
 
-Runs a Python program, in which `import mindspore` means mindgrad; `run` may be left out where there
-are no options.
+Run a Python program in which `import mindspore` means mindgrad. Without options, `run` can be omitted.
 
-  --debug-nans   an operator that makes a NaN or an infinity of finite numbers is an error, at the
-                 program's line; in derivatives too (docs/checking.md)
+  --debug-nans   raise an error at the line where an operator first produces NaN or infinity from finite
+                 inputs, also in derivatives (docs/howto/find_nans.md)
   -h, --help     show this text
 
 examples:
   mindgrad run --debug-nans train.py --epochs 3
   mindgrad run -m package.train
 
-The exit status is that of the program, or 2 for a wrong command line.
+Exit status: the program's, or 2 (usage error).
 """
 
 
@@ -94,16 +91,16 @@ class _Command(NamedTuple):
 
 #: the modules are loaded when their command is called; ``run`` is the launcher
 _COMMANDS = {
-    "run": _Command("", "runs a program, with options: --debug-nans"),
-    "launch": _Command("mindgrad.launch.command", "runs a program as several processes"),
-    "msrun": _Command("mindgrad.launch.msrun", "the same, by the options of MindSpore's msrun"),
-    "source": _Command("mindgrad.tools.source_command", "writes a function or its derivative as a program"),
-    "draw": _Command("mindgrad.tools.draw_command", "draws a function and its derivative"),
-    "explain": _Command("mindgrad.tools.explain_command", "tells what the compiler did to a function"),
-    "check": _Command("mindgrad.tools.check_command", "compares a function's derivatives with differences"),
-    "ops": _Command("mindgrad.tools.operators_command", "shows an operator's kernels, rules and names"),
-    "cache": _Command("mindgrad.tools.cache_command", "shows or clears the compiled programs on disk"),
-    "doctor": _Command("mindgrad.tools.doctor_command", "checks the installation, and says what to do"),
+    "run": _Command("", "run a program; option: --debug-nans"),
+    "launch": _Command("mindgrad.launch.command", "launch a program in several processes"),
+    "msrun": _Command("mindgrad.launch.msrun", "launch a program with the options of MindSpore's msrun"),
+    "source": _Command("mindgrad.tools.source_command", "export a function or its derivative as source code"),
+    "draw": _Command("mindgrad.tools.draw_command", "draw a function and its derivative"),
+    "explain": _Command("mindgrad.tools.explain_command", "explain how the compiler optimizes a function"),
+    "check": _Command("mindgrad.tools.check_command", "check derivatives against finite differences"),
+    "ops": _Command("mindgrad.tools.operators_command", "list operators, or show the rules of one"),
+    "cache": _Command("mindgrad.tools.cache_command", "show or clear the compiled programs on disk"),
+    "doctor": _Command("mindgrad.tools.doctor_command", "diagnose the installation"),
 }
 
 

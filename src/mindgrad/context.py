@@ -131,7 +131,7 @@ def set_context(
         if name not in _ACCEPTED and name not in _OWN:
             near = difflib.get_close_matches(name, [*_ACCEPTED, *_OWN], 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"For 'set_context', there is no option {name!r}.{hint}")
+            raise ValueError(f"For 'set_context', unknown option {name!r}.{hint}")
     if device_target is not None or device_id is not None:
         target = settings.get("device_target") if device_target is None else device_target
         number = settings.get("device_id") if device_id is None else device_id
@@ -232,7 +232,7 @@ def get_context(attr_key: str) -> Any:
     """
     if attr_key not in _ACCEPTED and attr_key not in _OWN:
         near = nearest(str(attr_key), [*_ACCEPTED, *_OWN])
-        raise ValueError(f"For 'get_context', there is no option {attr_key!r}{near}.")
+        raise ValueError(f"For 'get_context', unknown option {attr_key!r}{near}.")
     return settings.get(attr_key)
 
 
@@ -320,7 +320,7 @@ def set_auto_parallel_context(**options: Any) -> None:
         if name not in _PARALLEL_DEFAULTS:
             near = difflib.get_close_matches(name, _PARALLEL_DEFAULTS, 1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
-            raise ValueError(f"For '{owner}', there is no option {name!r}.{hint}")
+            raise ValueError(f"For '{owner}', unknown option {name!r}.{hint}")
         if name == "parallel_mode" and value not in ParallelMode.MODE_LIST:
             raise ValueError(
                 f"For '{owner}', the 'parallel_mode' must be one of {', '.join(ParallelMode.MODE_LIST)}, but "
@@ -333,8 +333,8 @@ def set_auto_parallel_context(**options: Any) -> None:
         needed = {"global_rank": 0, "pipeline_stages": 1, "grad_accumulation_step": 1}
         if name in needed and value != needed[name]:
             raise ValueError(
-                f"For '{owner}', the '{name}' must be {needed[name]}, for mindgrad runs in one process, but "
-                f"got {value!r}."
+                f"For '{owner}', the '{name}' must be {needed[name]}, because mindgrad runs in one process, "
+                f"but got {value!r}."
             )
         if name == "strategy_ckpt_load_file" and value:
             raise _no_strategies_from_files(name)
@@ -383,7 +383,7 @@ def get_auto_parallel_context(attr_key: str) -> Any:
         :func:`mindgrad.set_auto_parallel_context`
     """
     if attr_key not in _PARALLEL_DEFAULTS:
-        raise ValueError(f"For 'get_auto_parallel_context', there is no option {attr_key!r}.")
+        raise ValueError(f"For 'get_auto_parallel_context', unknown option {attr_key!r}.")
     return _parallel[attr_key]
 
 
@@ -474,4 +474,4 @@ def reset_ps_context() -> None:
 
 def _check_server_option(function: str, name: str) -> None:
     if name not in _PS_DEFAULTS:
-        raise ValueError(f"For '{function}', there is no option {name!r}.")
+        raise ValueError(f"For '{function}', unknown option {name!r}.")

@@ -193,7 +193,7 @@ class Profiler:
             NotImplementedError: Always. The message names the alternative.
         """
         raise NotImplementedError(
-            "'op_analyse' reads MindSpore's own tables, which mindgrad does not write. Open the trace below "
+            "'op_analyse' reads MindSpore's tables, which mindgrad does not write. Open the trace below "
             f"{self._folder} in TensorBoard or Perfetto."
         )
 
@@ -279,8 +279,8 @@ class DynamicProfilerMonitor:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise NotImplementedError(
-            "'DynamicProfilerMonitor' is controlled by files of MindSpore's own, which mindgrad does not "
-            "read. Call start() and stop() of a Profiler in a Callback of your own."
+            "'DynamicProfilerMonitor' is controlled by MindSpore's files, which mindgrad does not read. "
+            "Call start() and stop() of a Profiler in a custom Callback."
         )
 
 

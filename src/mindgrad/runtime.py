@@ -86,5 +86,5 @@ def memory_replay(file_path: str) -> None:
         NotImplementedError: always.
     """
     raise NotImplementedError(
-        "'memory_replay' reads a record of MindSpore's own memory, which mindgrad has not."
+        "'memory_replay' reads a record of MindSpore's memory, which mindgrad does not have."
     )

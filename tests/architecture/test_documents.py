@@ -34,7 +34,10 @@ def places(document: Path) -> set[str]:
     """The anchors of the headings of a document, as the site and GitHub make them."""
     text = re.sub(r"```.*?```", "", document.read_text(), flags=re.S)
     headings = re.findall(r"^#+ (.*)$", text, re.M)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+    named = {name for heading in headings for name in re.findall(r"\{#([\w-]+)\}$", heading)}
+    return named | {
+        re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
+    }
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

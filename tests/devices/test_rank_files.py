@@ -159,6 +159,6 @@ def test_what_does_not_belong_together_is_refused(saved, tmp_path):
 def test_foreign_and_damaged_strategies_are_refused(tmp_path, content):
     if content is not None:
         (tmp_path / "s.ckpt").write_bytes(content)
-    text = "cannot be read" if content is None else "is no strategy file of mindgrad, or is damaged"
+    text = "cannot be read" if content is None else "is not a strategy file of mindgrad, or is damaged"
     with pytest.raises(ValueError, match=text):
         ms.rank_list_for_transform(0, tmp_path / "s.ckpt")

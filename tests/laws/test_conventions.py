@@ -1,4 +1,4 @@
-"""The derivatives at corners, jumps and edges of domains: one table, checked in every mode.
+"""Check the derivatives at kinks, jumps, and boundaries of domains in every mode.
 
 First and second derivative; forward = reverse, all four second orders agree, NumPy = XLA. The same
 table is ``docs/conventions.md``, written by ``python -m tests.laws.test_conventions``.
@@ -34,7 +34,7 @@ inf, nan = math.inf, math.nan
 
 
 class Convention(NamedTuple):
-    """An expression at a point: its gradient and Hessian, by all its inputs one after the other."""
+    """An expression at a point, with its gradient and Hessian."""
 
     expression: str
     program: Callable[..., Any]
@@ -70,7 +70,7 @@ def mean(x: Any) -> Any:
 
 
 def deviation(x: Any) -> Any:
-    """The standard deviation of a vector, as the norm of what differs from the mean."""
+    """The standard deviation of a vector, as the norm of its deviations from the mean."""
     centred = x - row.broadcast_in_dim(mean(x), shape=x.shape, dims=())
     return row.norm(centred, axes=(0,)) / math.sqrt(x.shape[0])
 
@@ -97,25 +97,25 @@ def nothing(n: int) -> list[list[float]]:
     return [[0.0] * n for _ in range(n)]
 
 
-CONE = "the subgradient of least norm; the second derivative is infinite or has no value"
-LOST = "0 · ∞: the limit is not known"
-CORNER = "0 between −1 and 1: the subgradient of least norm"
-POWER = "a power of a root is built without the root"
-INVERSE = "a function of its inverse is built without the two"
-SQUARE = "a square is not negative"
-LEFT = "the limit from inside the domain"
+CONE = "subgradient of least norm; the second derivative is infinite or undefined"
+LOST = "computed zero times infinity"
+CORNER = "the subgradient of least norm between −1 and 1"
+POWER = "a power of a root is computed without the root"
+INVERSE = "a function of its inverse is its argument"
+SQUARE = "a square is nonnegative"
+LEFT = "limit from inside the domain"
 STEP = "constant on both sides"
 
 TABLE = [
-    # corners
+    # kinks
     Convention("abs(x)", of("abs"), (0.0,), 0, 0, CORNER),
     Convention("abs(x + iy)", lambda x, y: row.abs(row.complex(x, y)), (0.0, 0.0), [0, 0], undefined(2), CONE),
-    Convention("relu(x)", of("relu"), (0.0,), 0, 0, "as MindSpore"),
-    Convention("relu6(x)", of("relu6"), (0.0,), 0, 0, "as MindSpore"),
-    Convention("relu6(x)", of("relu6"), (6.0,), 1, 0, "as MindSpore"),
-    Convention("clip(x, low, high)", of("clip"), (-1.0, -1.0, 2.0), [1, 0, 0], nothing(3), "bounds belong to the inside"),
-    Convention("clip(x, low, high)", of("clip"), (2.0, -1.0, 2.0), [1, 0, 0], nothing(3), "bounds belong to the inside"),
-    Convention("clip(x, low, high)", of("clip"), (0.5, 2.0, 1.0), [0, 0, 1], nothing(3), "low above high: the result is high"),
+    Convention("relu(x)", of("relu"), (0.0,), 0, 0, "as in MindSpore"),
+    Convention("relu6(x)", of("relu6"), (0.0,), 0, 0, "as in MindSpore"),
+    Convention("relu6(x)", of("relu6"), (6.0,), 1, 0, "as in MindSpore"),
+    Convention("clip(x, low, high)", of("clip"), (-1.0, -1.0, 2.0), [1, 0, 0], nothing(3), "a bound counts as inside"),
+    Convention("clip(x, low, high)", of("clip"), (2.0, -1.0, 2.0), [1, 0, 0], nothing(3), "a bound counts as inside"),
+    Convention("clip(x, low, high)", of("clip"), (0.5, 2.0, 1.0), [0, 0, 1], nothing(3), "if low exceeds high, the result is high"),
     Convention("maximum(x, y)", of("maximum"), (1.5, 1.5), [0.5, 0.5], nothing(2), "ties share equally"),
     Convention("minimum(x, y)", of("minimum"), (1.5, 1.5), [0.5, 0.5], nothing(2), "ties share equally"),
     Convention("max(v)", of("reduce_max", axes=(0,)), ([2.0, 1.0, 2.0],), [0.5, 0, 0.5], nothing(3), "ties share equally"),
@@ -126,7 +126,7 @@ TABLE = [
     Convention("bessel_ie(x)", of("bessel_ie", n=0), (0.0,), 0, 0.5, CORNER),
     Convention("bessel_y(x)", of("bessel_y", n=1), (0.0,), nan, nan, "infinite terms of both signs"),
     Convention("bessel_ke(x)", of("bessel_ke", n=1), (0.0,), -inf, inf),
-    Convention("atan2(y, x)", of("atan2"), (0.0, 0.0), [0, 0], nothing(2), "0 / 0 is 0 in y / r² and x / r²"),
+    Convention("atan2(y, x)", of("atan2"), (0.0, 0.0), [0, 0], nothing(2), "0 / 0 counts as 0 in y / r² and x / r²"),
     Convention("safe_reciprocal(x)", of("safe_reciprocal"), (0.0,), 0, 0, "0 by definition"),
     # jumps
     Convention("sign(x)", of("sign"), (0.0,), 0, 0, STEP),
@@ -136,15 +136,15 @@ TABLE = [
     Convention("trunc(x)", of("trunc"), (0.0,), 0, 0, STEP),
     Convention("round(x)", of("round"), (2.5,), 0, 0, STEP),
     Convention("floor_div(x, y)", of("floor_div"), (6.0, 2.0), [0, 0], nothing(2), STEP),
-    Convention("mod(x, y)", of("mod"), (6.0, 2.0), [1, -3], nothing(2), "x − y · floor(x / y) with the quotient held"),
-    Convention("mod(x, y)", of("mod"), (-1.0, 2.0), [1, 1], nothing(2), "x − y · floor(x / y) with the quotient held"),
-    Convention("fmod(x, y)", of("fmod"), (6.0, 2.0), [1, -3], nothing(2), "x − y · trunc(x / y) with the quotient held"),
+    Convention("mod(x, y)", of("mod"), (6.0, 2.0), [1, -3], nothing(2), "x − y · floor(x / y) with a constant quotient"),
+    Convention("mod(x, y)", of("mod"), (-1.0, 2.0), [1, 1], nothing(2), "x − y · floor(x / y) with a constant quotient"),
+    Convention("fmod(x, y)", of("fmod"), (6.0, 2.0), [1, -3], nothing(2), "x − y · trunc(x / y) with a constant quotient"),
     # edges of domains
     Convention("sqrt(x)", of("sqrt"), (0.0,), inf, -inf, LEFT),
     Convention("rsqrt(x)", of("rsqrt"), (0.0,), -inf, inf, LEFT),
-    Convention("cbrt(x)", of("cbrt"), (0.0,), inf, nan, "the second derivative is −∞ on one side and ∞ on the other"),
-    Convention("reciprocal(x)", of("reciprocal"), (0.0,), -inf, inf, "the limit from the right"),
-    Convention("x / y", of("div"), (1.0, 0.0), [inf, -inf], [[0, -inf], [-inf, inf]], "the limit from the right"),
+    Convention("cbrt(x)", of("cbrt"), (0.0,), inf, nan, "the second derivative is −∞ from one side and ∞ from the other"),
+    Convention("reciprocal(x)", of("reciprocal"), (0.0,), -inf, inf, "limit from the right"),
+    Convention("x / y", of("div"), (1.0, 0.0), [inf, -inf], [[0, -inf], [-inf, inf]], "limit from the right"),
     Convention("log(x)", of("log"), (0.0,), inf, -inf, LEFT),
     Convention("log2(x)", of("log2"), (0.0,), inf, -inf, LEFT),
     Convention("log10(x)", of("log10"), (0.0,), inf, -inf, LEFT),
@@ -158,35 +158,35 @@ TABLE = [
     Convention("atanh(x)", of("atanh"), (-1.0,), inf, -inf, LEFT),
     Convention("erfinv(x)", of("erfinv"), (1.0,), inf, inf, LEFT),
     Convention("erfinv(x)", of("erfinv"), (-1.0,), inf, -inf, LEFT),
-    Convention("lgamma(x)", of("lgamma"), (0.0,), -inf, inf, "the limit from the right"),
-    Convention("lgamma(x)", of("lgamma"), (-1.0,), nan, inf, "the first derivative has no limit, the second has"),
-    Convention("digamma(x)", of("digamma"), (0.0,), inf, -inf, "the limit from the right"),
-    Convention("polygamma(x, 1)", of("polygamma", n=1), (0.0,), -inf, inf, "the limit from the right"),
-    Convention("polygamma(x, 1)", of("polygamma", n=1), (-1.0,), nan, inf, "the first derivative has no limit, the second has"),
+    Convention("lgamma(x)", of("lgamma"), (0.0,), -inf, inf, "limit from the right"),
+    Convention("lgamma(x)", of("lgamma"), (-1.0,), nan, inf, "only the second derivative has a limit"),
+    Convention("digamma(x)", of("digamma"), (0.0,), inf, -inf, "limit from the right"),
+    Convention("polygamma(x, 1)", of("polygamma", n=1), (0.0,), -inf, inf, "limit from the right"),
+    Convention("polygamma(x, 1)", of("polygamma", n=1), (-1.0,), nan, inf, "only the second derivative has a limit"),
     # zero times infinity
-    Convention("where(x > 0, sqrt(x), 0)", masked(of("sqrt")), (0.0,), 0, 0, "the branch not taken contributes nothing"),
-    Convention("where(x > 0, log(x), 0)", masked(of("log")), (-1.0,), 0, 0, "the branch not taken contributes nothing"),
-    Convention("where(x > 0, 1 / x, 0)", masked(lambda x: 1 / x), (0.0,), 0, 0, "the branch not taken contributes nothing"),
-    Convention("where(x > 0, exp(-x), 0)", masked(lambda x: row.exp(-x)), (-1000.0,), 0, 0, "the branch not taken contributes nothing, even if it overflows"),
-    Convention("where(x > 0, x ** 1.5, 0)", masked(lambda x: row.pow(x, constant(x, 1.5))), (-1.0,), 0, 0, "the branch not taken contributes nothing"),
-    Convention("where(x > 0, sqrt(sin(x)), 0)", masked(lambda x: row.sqrt(row.sin(x))), (0.0,), 0, 0, "the branch not taken contributes nothing"),
-    Convention("sqrt(x · x)", lambda x: row.sqrt(x * x), (0.0,), 0, nan, "a sum of squares: as norm"),
-    Convention("sqrt(sum(v · v))", lambda v: row.sqrt(row.reduce_sum(v * v, axes=(0,))), ([0.0, 0.0],), [0, 0], undefined(2), "a sum of squares: as norm"),
-    Convention("x · log(x)", lambda x: x * row.log(x), (0.0,), nan, nan, "0 · −∞, as the value is"),
-    Convention("xlogy(x, y)", of("xlogy"), (0.0, 0.0), [-inf, 0], None, "log y and x / y, which is 0 where x is; x / y² has no value here"),
-    Convention("x ** 0 (a tensor of zeros)", lambda x, n: row.pow(x, n), (0.0, 0.0), [0, 0], None, "constant in x; 0 in the exponent"),
+    Convention("where(x > 0, sqrt(x), 0)", masked(of("sqrt")), (0.0,), 0, 0, "the branch that is not selected contributes nothing"),
+    Convention("where(x > 0, log(x), 0)", masked(of("log")), (-1.0,), 0, 0, "the branch that is not selected contributes nothing"),
+    Convention("where(x > 0, 1 / x, 0)", masked(lambda x: 1 / x), (0.0,), 0, 0, "the branch that is not selected contributes nothing"),
+    Convention("where(x > 0, exp(-x), 0)", masked(lambda x: row.exp(-x)), (-1000.0,), 0, 0, "the branch that is not selected contributes nothing, even if it overflows"),
+    Convention("where(x > 0, x ** 1.5, 0)", masked(lambda x: row.pow(x, constant(x, 1.5))), (-1.0,), 0, 0, "the branch that is not selected contributes nothing"),
+    Convention("where(x > 0, sqrt(sin(x)), 0)", masked(lambda x: row.sqrt(row.sin(x))), (0.0,), 0, 0, "the branch that is not selected contributes nothing"),
+    Convention("sqrt(x · x)", lambda x: row.sqrt(x * x), (0.0,), 0, nan, "the root of a sum of squares is a norm"),
+    Convention("sqrt(sum(v · v))", lambda v: row.sqrt(row.reduce_sum(v * v, axes=(0,))), ([0.0, 0.0],), [0, 0], undefined(2), "the root of a sum of squares is a norm"),
+    Convention("x · log(x)", lambda x: x * row.log(x), (0.0,), nan, nan, "0 · −∞, as for the value"),
+    Convention("xlogy(x, y)", of("xlogy"), (0.0, 0.0), [-inf, 0], None, "log y is −∞; x / y counts as 0 if x is 0; x / y² is undefined"),
+    Convention("x ** 0 (a tensor of zeros)", lambda x, n: row.pow(x, n), (0.0, 0.0), [0, 0], None, "constant in x; the slope in the exponent counts as 0"),
     Convention("x ** 0.0", lambda x: row.pow(x, constant(x, 0.0)), (0.0,), 0, 0, "constant"),
     Convention("x ** 1.0", lambda x: row.pow(x, constant(x, 1.0)), (0.0,), 1, 0, ""),
     Convention("x ** 2.0", lambda x: row.pow(x, constant(x, 2.0)), (0.0,), 0, 2, ""),
     Convention("x ** 1.5", lambda x: row.pow(x, constant(x, 1.5)), (0.0,), 0, inf, LEFT),
-    Convention("x ** −2", of("integer_power", n=-2), (0.0,), -inf, inf, "the limit from the right"),
-    Convention("pow(x, y)", of("pow"), (0.0, 1.0), [1, 0], None, "x^y log x is 0 for y > 0; ∂²/∂x∂y has no value here"),
-    Convention("pow(x, y)", of("pow"), (0.0, 2.0), [0, 0], None, "x^y log x is 0 for y > 0; its derivatives have no value here"),
-    Convention("pow(x, y)", of("pow"), (-2.0, 2.0), [-4, nan], [[2, nan], [nan, nan]], "no logarithm of a negative base"),
-    Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 2.0, 3.0],), [6, 0, 0], [[0, 3, 2], [3, 0, 0], [2, 0, 0]], "no division"),
-    Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 0.0, 3.0],), [0, 0, 0], [[0, 3, 0], [3, 0, 0], [0, 0, 0]], "no division"),
-    Convention("sum(cumprod(v))", lambda v: row.reduce_sum(row.cumprod(v, axis=0, reverse=False), axes=(0,)), ([0.0, 2.0, 3.0],), [9, 0, 0], [[0, 4, 2], [4, 0, 0], [2, 0, 0]], "no division"),
-    # powers of roots, and what zero wins leaves of other functions of them
+    Convention("x ** −2", of("integer_power", n=-2), (0.0,), -inf, inf, "limit from the right"),
+    Convention("pow(x, y)", of("pow"), (0.0, 1.0), [1, 0], None, "x^y log x is 0 for y > 0; ∂²/∂x∂y is undefined"),
+    Convention("pow(x, y)", of("pow"), (0.0, 2.0), [0, 0], None, "x^y log x is 0 for y > 0; its derivatives are undefined"),
+    Convention("pow(x, y)", of("pow"), (-2.0, 2.0), [-4, nan], [[2, nan], [nan, nan]], "the logarithm of a negative base is undefined"),
+    Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 2.0, 3.0],), [6, 0, 0], [[0, 3, 2], [3, 0, 0], [2, 0, 0]], "computed without division"),
+    Convention("prod(v)", of("reduce_prod", axes=(0,)), ([0.0, 0.0, 3.0],), [0, 0, 0], [[0, 3, 0], [3, 0, 0], [0, 0, 0]], "computed without division"),
+    Convention("sum(cumprod(v))", lambda v: row.reduce_sum(row.cumprod(v, axis=0, reverse=False), axes=(0,)), ([0.0, 2.0, 3.0],), [9, 0, 0], [[0, 4, 2], [4, 0, 0], [2, 0, 0]], "computed without division"),
+    # powers of roots, and other functions of roots
     Convention("sqrt(x) ** 2", lambda x: squared(row.sqrt(x)), (0.0,), 1, 0, POWER),
     Convention("sqrt(x) ** 3", lambda x: row.integer_power(row.sqrt(x), n=3), (0.0,), 0, inf, POWER),
     Convention("sqrt(x) ** 4", lambda x: row.integer_power(row.sqrt(x), n=4), (0.0,), 0, 2, POWER),
@@ -196,7 +196,7 @@ TABLE = [
     Convention("norm(v) ** 2", lambda v: squared(row.norm(v, axes=(0,))), ([0.0, 0.0],), [0, 0], [[2, 0], [0, 2]], POWER),
     Convention("exp(−norm(v) ** 2)", lambda v: row.exp(-squared(row.norm(v, axes=(0,)))), ([0.0, 0.0],), [0, 0], [[-2, 0], [0, -2]], POWER),
     Convention("cos(norm(v))", lambda v: row.cos(row.norm(v, axes=(0,))), ([0.0, 0.0],), [0, 0], undefined(2), LOST),
-    Convention("cos(abs(x))", lambda x: row.cos(row.abs(x)), (0.0,), 0, 0, "not the limit, −1: the slope of abs is a constant on both sides"),
+    Convention("cos(abs(x))", lambda x: row.cos(row.abs(x)), (0.0,), 0, 0, "not the limit −1, because the slope of abs is constant on both sides"),
     Convention("cos(sqrt(x))", lambda x: row.cos(row.sqrt(x)), (0.0,), nan, nan, LOST),
     Convention("acos(x) ** 2", lambda x: squared(row.acos(x)), (1.0,), nan, nan, LOST),
     Convention("exp(−1 / x)", lambda x: row.exp(-1 / x), (0.0,), nan, nan, LOST),
@@ -214,10 +214,10 @@ TABLE = [
     Convention("abs(−x · x)", lambda x: row.abs(-(x * x)), (0.0,), 0, 2, SQUARE),
     Convention("abs(sum(v · v))", lambda v: row.abs(row.reduce_sum(v * v, axes=(0,))), ([0.0, 0.0],), [0, 0], [[2, 0], [0, 2]], SQUARE),
     # infinities
-    Convention("logaddexp(x, y)", of("logaddexp"), (-inf, -inf), [0, 0], nothing(2), "nothing is added to nothing"),
+    Convention("logaddexp(x, y)", of("logaddexp"), (-inf, -inf), [0, 0], nothing(2), "both terms are zero"),
     Convention("logaddexp(x, y)", of("logaddexp"), (inf, inf), [0.5, 0.5], nothing(2), "ties share equally"),
     Convention("logaddexp(x, y)", of("logaddexp"), (-inf, 1.0), [0, 1], nothing(2), ""),
-    Convention("logsumexp(v)", of("logsumexp", axes=(0,)), ([-inf, -inf],), [0, 0], nothing(2), "nothing is added to nothing"),
+    Convention("logsumexp(v)", of("logsumexp", axes=(0,)), ([-inf, -inf],), [0, 0], nothing(2), "both terms are zero"),
     Convention("logsumexp(v)", of("logsumexp", axes=(0,)), ([-inf, 1.0],), [0, 1], nothing(2), ""),
 ]  # fmt: skip
 IDS = [f"{c.expression} at {', '.join(map(str, c.point))}" for c in TABLE]
@@ -356,7 +356,7 @@ UNARY = [name for name in ROWS if unary(name)]
 
 @pytest.mark.parametrize("name", UNARY)
 def test_a_point_that_is_not_smooth_is_in_the_table(name):
-    """Where value or slope jumps, or the slope is not finite, the table has a line."""
+    """The table has a line for each point where the value or slope jumps, or the slope is not finite."""
     parameters = calls(name, float64)[0].parameters
     builder = Builder()
     with building(builder):
@@ -374,7 +374,7 @@ def test_a_point_that_is_not_smooth_is_in_the_table(name):
         smooth = smooth and all(abs(v - value) < 1e-4 and abs(s - here) < 1e-4 for v, s in inside)
         assert smooth or is_decided(name, point), (
             f"'{name}' is not smooth at {point}: slope {here} there, "
-            f"{[float(s) for _, s in inside]} beside it. Decide it in TABLE."
+            f"{[float(s) for _, s in inside]} next to it. Decide it in TABLE."
         )
 
 
@@ -399,70 +399,113 @@ def _number(x: float) -> str:
     return f"{x:g}".replace("-", "−")
 
 
+HEAD = """\
+# Derivatives at nondifferentiable points
+
+This page lists the derivatives that mindgrad returns at points where a function is not differentiable. Such
+points are kinks (`abs(x)` at 0), ties of a maximum, jumps, boundaries of a domain, and infinite slopes. Use it to look up an operator, or
+to understand a gradient that is zero or NaN.
+
+## Rules
+
+| point | derivative |
+|---|---|
+| kink, such as `abs(x)` at 0 | the subgradient of least norm |
+| tie, such as `max(v)` with two largest elements | each tied element has the same share |
+| jump, such as `floor(x)` at 2 | 0 |
+| boundary of a domain, such as `sqrt(x)` at 0 | the limit from inside the domain |
+| zero times infinity in the chain rule | 0 if the zero is exact, otherwise NaN ([details](#zero-times-infinity)) |
+| eigenvectors of a repeated eigenvalue | NaN ([details](#eigenvectors-of-repeated-eigenvalues)) |
+
+## Table of derivatives
+
+Each line holds in eager mode and compiled, and in forward and reverse mode. The second derivative is the same in all four
+combinations of the modes. Gradients list the inputs in their order, and Hessians are printed row by row. A dash means that
+the second derivative is not specified. `python -m tests.laws.test_conventions` writes this page, and the test suite checks
+each line.
+"""
+
+TAIL = """
+## Zero times infinity
+
+By the chain rule, a derivative is a sum of products of slopes. If one slope is zero and another is infinite or NaN, the
+product is
+
+- **zero, if the zero is exact.** An exact zero stays zero if the inputs change. Examples are the branch that `where` does
+  not select, a mask, a factor that does not depend on the inputs, and the slope of `relu` or `floor`.
+- **NaN, if the zero was computed from the inputs.** The slope of `cos(sqrt(x))` at 0 is `-sin(0) · ∞`. Its limit is −0.5,
+  but the chain rule cannot determine the limit. NaN is better than a finite wrong number.
+
+mindgrad avoids the infinite slope in the following cases. It simplifies the expression before it differentiates:
+
+| expression | computed as | examples |
+|---|---|---|
+| integer power of a root, a norm, or an absolute value | the power without the root | `norm(v) ** 2` is a sum of squares |
+| a function of its inverse | the argument | `cos(acos(x))`, `exp(log(x))` |
+| root or absolute value of a square | the square without the root | `sqrt(x ** 4)` is `x ** 2` |
+| root of a sum of squares | a norm | `sqrt(sum(v · v))` has the gradient zero at zero |
+
+Factors and divisors around these expressions are allowed. For other functions with an infinite slope, rewrite the formula
+without this slope.
+
+The second derivative of a norm at zero is infinite or undefined. Functions of a norm therefore have the second derivative
+NaN at zero, except functions of its square.
+
+## Masked and discarded values
+
+NaN or infinity in discarded elements does not affect the gradient of the elements that are used:
+
+| operation | a NaN or infinite element that is discarded |
+|---|---|
+| `where`, slice, lookup | contributes nothing, in every mode, even if the element is an input of a compiled function |
+| branch of `if` that does not use a value | contributes nothing |
+| matrix product, convolution, linear solve | contributes nothing if the cotangents of all results that depend on the element are zero |
+| product with a mask, `(mask * loss).sum()`, after a matrix product | the gradient is NaN in reverse mode; write `where(mask, loss, 0)` |
+
+If `where` discards a NaN sample after a layer, the gradient of the weights is therefore correct.
+
+mindgrad detects an infinite slope if the function computes it (`log(x)` at 0), or if it is a constant of the program. In eager
+mode, it also detects infinite values.
+
+## Limits of these rules
+
+- If a value itself is infinite, its derivative may be a sum of infinities. The sum is infinite or NaN, depending on the order in
+  which the mode adds its terms.
+- A zero counts as exact without proof in two cases. The first is a cotangent after a matrix product or convolution. The second is
+  a tangent or cotangent from an earlier iteration of a loop. If rounding, underflow, or cancellation caused the zero, it hides an infinite
+  factor. The derivative is then finite, although the exact value is infinite or undefined.
+- In a compiled loop whose later iterations are NaN and discarded, reverse mode over reverse mode returns NaN.
+- A slice after a compiled `while` loop discards a NaN input only if it discards the sample in every iteration (`h @ w`). It does not
+  if only the last iteration discards the sample, as in `(w @ x)[0]`.
+
+## Eigenvectors of repeated eigenvalues
+
+Eigenvectors of a repeated eigenvalue are not unique, so their derivative is NaN. The same holds for singular vectors of a repeated
+singular value. The eigenvalues and singular values themselves, and vectors of the other ones, have derivatives.
+
+The second derivative of a function of repeated eigenvalues of a symmetric matrix exists if
+
+- the function does not depend on the order of the eigenvalues, such as a sum over functions of them, and
+- the first derivative is computed in reverse mode: `ms.hessian`, `ms.hvp`, or `ms.grad` or `ms.jvp` of `ms.grad`.
+
+Otherwise, the second derivative is NaN. This includes first derivatives by `ms.jvp`, `ms.jet`, and `ms.taylor`. The third
+derivative is always NaN.
+
+## See also
+
+- [FAQ and troubleshooting](faq.md): causes of NaN and zero gradients.
+- [Find NaN and infinity](howto/find_nans.md): the operator that creates a NaN.
+- [Accuracy of derivatives](accuracy.md): the error of each operator.
+"""
+
+
 def document() -> str:
-    """The table as a page."""
-    lines = [
-        "# Conventions at corners, jumps and edges",
-        "",
-        "What the derivatives are where they are not unique, or infinite. Every line holds eagerly and",
-        "compiled, in forward and in reverse mode, and the second derivative in all four orders of modes;",
-        "`tests/laws/test_conventions.py` checks it and writes this page",
-        "(`python -m tests.laws.test_conventions`).",
-        "",
-        "Gradients are with respect to the inputs in their order; Hessians are printed row by row. A corner between",
-        "slopes of both signs has the subgradient of least norm; ties share equally; at the edge of a domain the",
-        "derivative is the limit from inside.",
-        "",
-        "## Zero times infinity",
-        "",
-        "A derivative is a sum of products of slopes. Where one slope is infinite or NaN and another is zero, the",
-        "product is",
-        "",
-        "- **zero if the zero is exact**, which means that it stays zero when the inputs move: the branch of `where`",
-        "  that is not taken, a mask, a factor that does not depend on the inputs, the slope of `relu` or `floor`, a",
-        "  direction in which nothing moves;",
-        "- **NaN if the zero was computed from the inputs**. The slope of `cos(sqrt(x))` at 0 is `-sin(0) · ∞`; its limit",
-        "  is −0.5, and a program that multiplies the two cannot know it. A finite number would be wrong without a",
-        "  word.",
-        "",
-        "Write such functions without the infinite slope. Whole powers of roots, norms and absolute values are written",
-        "so when the program is built, with factors and divisors around them: `norm(v) ** 2` is a sum of squares. The",
-        "same holds for a function of its inverse (`cos(acos(x))`, `exp(log(x))`), and for a root or an absolute value",
-        "of a square (`sqrt(x ** 4)` is `x ** 2`). The root of a sum of squares has the derivative of a norm: zero at",
-        "zero, the subgradient of least norm. Its second derivative is infinite there or has no value, so that functions",
-        "of a norm have the second derivative NaN at zero, except for functions of its square.",
-        "",
-        "Two cases count a zero as exact without proof: a cotangent after a matrix product or convolution, and a tangent",
-        "or cotangent that an earlier iteration of a loop computed. There a zero that came from rounding, underflow, or",
-        "cancellation hides an infinite factor: the derivative is finite, although its exact value is infinite or undefined.",
-        "",
-        "Products that are summed (matrix products, convolutions, solutions of linear systems) have this rule for",
-        "what is discarded: an element of an operand that is infinite or NaN contributes nothing if the cotangents",
-        "of all elements of the result that it reaches are zero. So a sample of NaN that `where` discards after",
-        "a layer leaves the gradient of the weights as it is. `where` discards in every program, and so does a branch",
-        "of `if` that does not use a value; a slice or a lookup does so if the program can know that the operand may be",
-        "infinite. A product with a mask does not discard: `(mask * loss).sum()` below a matrix product has the",
-        "gradient NaN in reverse mode where a sample is NaN; write `where(mask, loss, 0)`.",
-        "",
-        "Infinite factors are known if the program computes them (`log(x)` at 0), if they are written as constants,",
-        "and in eager mode if a value is infinite. Data that are infinite when they enter a compiled function are not",
-        "known to be; `where` masks them all the same. Where the value itself is infinite, a derivative that is a sum",
-        "of infinities is infinite or NaN, depending on the order in which the mode adds them.",
-        "",
-        "Vectors that belong to a repeated eigenvalue or singular value have no derivative: NaN, never a",
-        "finite number that would be wrong. The values themselves, and vectors of the others, have theirs.",
-        "A function of the eigenvalues of a symmetric matrix that does not depend on their order, such as a sum of",
-        "functions of them, also has its second derivative where they are equal, if the first one is taken in",
-        "reverse mode: by `hessian`, `hvp`, or `grad` or `jvp` of `grad`. If the order counts, or the first",
-        "derivative is a `jvp`, the second is NaN, and so is the third.",
-        "",
-        "| expression | at | first derivative | second derivative | why |",
-        "|---|---|---|---|---|",
-    ]
+    """Write the page: rules, the table, and details."""
+    lines = ["| expression | at | first derivative | second derivative | reason |", "|---|---|---|---|---|"]
     for c in TABLE:
         at = ", ".join(shown(x) for x in c.point)
         lines.append(f"| `{c.expression}` | {at} | {shown(c.first)} | {shown(c.second)} | {c.because} |")
-    return "\n".join([*lines, ""])
+    return "\n".join([HEAD, *lines, TAIL])
 
 
 def test_the_page_is_the_table():

@@ -157,6 +157,28 @@ def test_a_zero_wins_over_infinity_if_it_does_not_move():
         assert [y.item() for y in flatten(way(fixed)(zero, zero))[0]] == [0.0] * 7
 
 
+#: square roots of values that are zero in a neighborhood of 0
+CLIPPED = {
+    "relu": lambda x: ops.sqrt(ops.relu(x - 1.0)),
+    "clamp": lambda x: ops.sqrt(ops.clamp(x - 1.0, 0.0, 1.0)),
+    "maximum": lambda x: ops.sqrt(ops.maximum(x - 1.0, ops.zeros_like(x))),
+    "mask": lambda x: (x > 0).astype(ms.float32) * ops.sqrt(x),
+}
+
+
+@pytest.mark.parametrize("name", CLIPPED)
+@pytest.mark.parametrize("wrap", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+def test_an_exact_zero_wins_over_an_infinite_slope_in_taylor_coefficients(name, wrap):
+    f = CLIPPED[name]
+    for derive in (
+        lambda x: ms.derivative(f, x, 1)[1],
+        lambda x: ms.derivative(f, x, 2)[1],
+        lambda x: ms.vmap(ms.grad(f))(x[None]),
+        ms.grad(f),
+    ):
+        assert wrap(derive)(Tensor(0.0)).item() == 0.0
+
+
 def test_a_moving_zero_stays_nan_where_another_element_is_masked():
     """The mask protects its own elements only: at 0 and unmasked the derivative of cos(sqrt(x)) is not 0."""
     x = Tensor(np.array([0.0, 0.0, -1.0, 1.0]))
@@ -191,3 +213,28 @@ def test_a_shielded_factor_can_be_a_tangent():
 
     x = Tensor(np.array([-2.0, 0.5, 1.0]))
     assert_close(ms.jit(curvature)(x), curvature(x), "program", scale=1)
+
+
+#: functions of a condition that compares the input with zero, as masks of zeros do
+COMPARED = {
+    "product": lambda x: ops.where(x != 0, x * ops.log(x), 0.0),
+    "slope": lambda x: ops.where(x != 0, ops.log(x) * ops.sqrt(x), 0.0),
+    "inverted": lambda x: ops.where(x == 0, 0.0, ops.log(x) * ops.sqrt(x)),
+    "quotient": lambda x: ops.where(x != 0, ops.sin(x) / x, 1.0),
+    "power": lambda x: ops.where(x != 0, x**x, 0.0),
+    "inside": lambda x: ops.sin(ops.where(x != 0, ops.cos(ops.log(x)) * x, 0.0)),
+    "times a root": lambda x: ops.where(x != 0, ops.log(x), 0.0) * ops.sqrt(x),
+}
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("name", COMPARED)
+def test_a_condition_of_the_program_that_compares_with_zero_masks_every_order(name, wrap):
+    x, ones = Tensor([0.0, 0.5]), Tensor([1.0, 1.0])
+    f = COMPARED[name]
+    derivative = lambda x: f(x).sum()
+    for order in range(1, 4):
+        derivative = (lambda inner: lambda x: ms.grad(inner)(x).sum())(derivative)
+        assert wrap(lambda x, order=order, d=derivative: d(x) - d(x[1:]))(x).item() == 0.0
+    second = lambda x: ms.jvp(lambda x: ms.jvp(f, x, ones)[1], x, ones)[1]
+    assert wrap(second)(x).asnumpy()[0] == 0.0

@@ -136,8 +136,8 @@ z = «ops.einsum("ij,jk->ik", x, y)»
 #: index
 z = «x[1.5]»
 
-## operators: truth value of several elements
-#: truth value is ambiguous
+## operators: Boolean value of several elements
+#: Boolean value is ambiguous
 #: all\\(\\) or any\\(\\)
 if «x > 0»:
     pass
@@ -261,7 +261,7 @@ g = «ms.grad(lambda a, b: a * b, argnums=1)»
 g = «ms.hessian(lambda a: (a * a).sum(), argnums=0)»
 
 ## gradients: the input instead of a position
-#: 'grad' makes a function, to which the inputs are given, grad\\(fn\\)\\(x\\)
+#: 'grad' returns a function that takes the inputs, grad\\(fn\\)\\(x\\)
 g = «ms.grad(lambda a: a * a, v)»
 
 ## gradients: weights in the second place
@@ -504,17 +504,17 @@ print(«ms.make_jaxpr»(lambda a: a)(v))
 f = «ms.checkpoint»(lambda a: a)
 
 ## JAX: static_argnums
-#: no option 'static_argnum'
-#: an int, a str, a tuple
+#: unknown option 'static_argnum'
+#: int, str, tuple
 f = «ms.jit(lambda a: a, static_argnum=1)»
 
 ## options: set_context
-#: no option 'modee'
+#: unknown option 'modee'
 #: 'mode'
 «ms.set_context(modee=0)»
 
 ## options: an option of jit
-#: no option 'jit_levl'
+#: unknown option 'jit_levl'
 #: 'jit_level'
 f = «ms.jit(jit_levl="O1")»
 
@@ -634,7 +634,7 @@ class Model(nn.Cell):
 Model().trainable_params()  # <
 
 ## NumPy's random numbers in a compiled function
-#: np.random.rand\\(\\) is called while a function is compiled: its value is frozen
+#: np.random.rand\\(\\) is called while a function is compiled\\. The compiled function stores its value
 @ms.jit
 def f(a):
     return a * np.random.rand()  # <
@@ -642,7 +642,7 @@ def f(a):
 f(x)
 
 ## Python's random numbers in a compiled function
-#: its value is frozen
+#: The compiled function stores its value
 @ms.jit
 def f(a):
     return a * random.random()  # <
@@ -650,7 +650,7 @@ def f(a):
 f(x)
 
 ## the time in a compiled function
-#: its value is frozen
+#: The compiled function stores its value
 @ms.jit
 def f(a):
     return a * time.time()  # <

@@ -77,7 +77,7 @@ def test_an_iterator_from_outside_is_not_advanced(kind, how):
             k = next(it) if how == "next" else operator.call(it.__next__)
         return x * next(it) + k
 
-    with pytest.raises(ms.CompileError, match=r"which was made outside, is advanced"):
+    with pytest.raises(ms.CompileError, match=r"which was created outside, is advanced"):
         ms.jit(advanced)(Tensor(X))
 
 

@@ -818,7 +818,7 @@ def test_gradient_functions_are_named_after_what_they_differentiate(graph_mode):
 
 
 def test_a_function_that_is_compiled_again_and_again_says_so_once():
-    f = Compiled(lambda x, rate: x * rate)
+    f = Compiled(lambda x, rate: x**rate)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for k in range(30):
@@ -826,7 +826,7 @@ def test_a_function_that_is_compiled_again_and_again_says_so_once():
     (warning,) = caught
     text = str(warning.message)
     assert "argument 'rate' changed from" in text
-    assert "Make it a Tensor, or mutable(number)." in text
+    assert "Pass a Tensor, or mutable(number)." in text
     assert "cache_info()" in text
     assert warning.filename == __file__
 
@@ -837,7 +837,7 @@ def test_lambdas_that_differ_at_every_call_say_so_once(graph_mode, capfd):
     (line,) = capfd.readouterr().err.splitlines()
     assert line.startswith("mindgrad: grad of test_lambdas_that_differ")
     assert "the variable 'rate' that " in line
-    assert "define it once, outside of the loop, and pass what changes as a Tensor" in line
+    assert "Define the function once, outside the loop, and pass changing values as Tensors" in line
 
 
 def test_several_functions_of_one_factory_that_are_used_again_are_quiet():
@@ -1005,7 +1005,7 @@ def test_code_that_is_replaced_in_place(monkeypatch):
     assert value(f(wide(1.0))) == 2.0
     helper.__code__ = another.__code__
     assert value(f(wide(1.0))) == 5.0
-    assert f.cache_info().reasons[1].endswith("helper was defined anew")
+    assert f.cache_info().reasons[1].endswith("helper was redefined")
 
 
 def test_an_attribute_that_was_not_there():

@@ -73,7 +73,7 @@ def test_a_planted_bprop_is_found(mode, factor):
     assert_close(row.derivative, 3 * factor, dtype=np.float32)
     assert_close(row.difference, 6, kind="iteration")
     assert_close(row.error, abs(3 * factor - 6), kind="difference", order=1)
-    with pytest.raises(AssertionError, match="DERIVATIVES DO NOT AGREE"):
+    with pytest.raises(AssertionError, match="DERIVATIVES DO NOT MATCH"):
         ms.check_grad(Planted(factor), real(1.0), raise_exception=True)
     assert ms.check_grad(Planted(2.0), real(1.0, 3.0)).ok
 

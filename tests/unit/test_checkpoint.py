@@ -365,11 +365,11 @@ def zipped():
 GOOD = entry(b"a", tensor([1]))
 CKPT = {
     "pickle": (pickle.dumps(Bomb()), "a pickle"),
-    "old pickle": (pickle.dumps(Bomb(), protocol=0), "no MindSpore checkpoint|there is no field|cut off"),
+    "old pickle": (pickle.dumps(Bomb(), protocol=0), "not a MindSpore checkpoint|there is no field|truncated"),
     "zip": (zipped(), "a zip archive"),
     "text": (b"hello, world, this is no checkpoint", "a Checkpoint has no field 13"),
-    "cut off": (GOOD[:-1], "only 21 do: the file is cut off"),
-    "cut in a number": (GOOD + b"\x0a\xff", "cut off"),
+    "cut off": (GOOD[:-1], "only 21 do: the file is truncated"),
+    "cut in a number": (GOOD + b"\x0a\xff", "truncated"),
     "huge length": (b"\x0a" + varint(2**63), "says that 9223372036854775808 bytes follow, but only 0 do"),
     "number of 70 bits": (b"\x0a" + b"\xff" * 9 + b"\x7f", "more than 64 bits"),
     "long number": (b"\x0a" + b"\xff" * 12, "more than 64 bits"),
@@ -383,10 +383,10 @@ CKPT = {
     "no type": (entry(b"a", bytes_head(3, 0)), "'a' has no element type"),
     "no content": (entry(b"a", bytes_head(2, 1) + b"x"), "'a' has no content"),
     "two names": (bytes_head(1, 6) + b"\x0a\x01a\x0a\x01b", "two names"),
-    "name twice": (GOOD + entry(b"b", tensor([1])) + GOOD, "'a' is there twice"),
+    "name twice": (GOOD + entry(b"b", tensor([1])) + GOOD, "'a' appears twice"),
     "name twice in a row": (GOOD + GOOD, "'a' of type Float32 and shape .1,. takes 4 bytes, but 8"),
-    "slices of two types": (GOOD + entry(b"a", tensor([1], b"Int32")), "'a' is there twice"),
-    "empty slices": (entry(b"a", tensor([0], elements=b"")) * 2, "'a' is there twice"),
+    "slices of two types": (GOOD + entry(b"a", tensor([1], b"Int32")), "'a' appears twice"),
+    "empty slices": (entry(b"a", tensor([0], elements=b"")) * 2, "'a' appears twice"),
     "name not text": (entry(b"\xff\xfe", tensor([1])), "a name is not UTF-8"),
     "unknown type": (entry(b"a", tensor([1], b"Float31")), "type 'Float31', which mindgrad does not have"),
     "int4": (entry(b"a", tensor([1], b"Int4")), "type 'Int4', which mindgrad does not have"),
@@ -408,8 +408,8 @@ CKPT = {
 }  # fmt: skip
 SPEC = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
 SAFETENSORS = {
-    "pickle": (pickle.dumps(Bomb()), "no safetensors file"),
-    "zip": (zipped(), "no safetensors file"),
+    "pickle": (pickle.dumps(Bomb()), "not a safetensors file"),
+    "zip": (zipped(), "not a safetensors file"),
     "empty": (b"", "header too small"),
     "huge header": (b"\xff" * 20, "header too large"),
     "cut off": (raw_safetensors({"a": SPEC}, b"\0\0\0"), "damaged"),
@@ -420,12 +420,12 @@ SAFETENSORS = {
     "overlap": (raw_safetensors({"a": SPEC, "b": SPEC}, b"\0" * 4), "damaged"),
     "twice": (
         raw_safetensors(b'{"a":%b,"a":%b}' % (json.dumps(SPEC).encode(), json.dumps(SPEC | {"dtype": "I32"}).encode()), b"\0" * 4),
-        "'a' is there twice",
+        "'a' appears twice",
     ),
     "float8": (raw_safetensors({"a": SPEC | {"dtype": "F8_E5M2", "shape": [4]}}, b"\0" * 4), "type F8_E5M2, which mindgrad does not have"),
     "truth value 2": (raw_safetensors({"a": SPEC | {"dtype": "BOOL", "shape": [4]}}, b"\2" * 4), "neither 0 nor 1"),
-    "texts": (raw_safetensors({"__metadata__": {"mindgrad.texts": "[1]"}, "a": SPEC}, b"\0" * 4), "no table of texts"),
-    "text and array": (raw_safetensors({"__metadata__": {"mindgrad.texts": '{"a": "b"}'}, "a": SPEC}, b"\0" * 4), "'a' is there twice"),
+    "texts": (raw_safetensors({"__metadata__": {"mindgrad.texts": "[1]"}, "a": SPEC}, b"\0" * 4), "not a mapping of strings"),
+    "text and array": (raw_safetensors({"__metadata__": {"mindgrad.texts": '{"a": "b"}'}, "a": SPEC}, b"\0" * 4), "'a' appears twice"),
     "nothing": (raw_safetensors({}), "without entries"),
 }  # fmt: skip
 

@@ -172,7 +172,7 @@ def test_arrays_are_sliced(data, names, columns, first):
         (lambda: ds.NumpySlicesDataset(([1, 2], [1])), ValueError, "'column_0': 2, 'column_1': 1"),
         (lambda: ds.NumpySlicesDataset([]), ValueError, "at least one row"),
         (lambda: ds.NumpySlicesDataset(3), TypeError, "must have a first axis"),
-        (lambda: ds.NumpySlicesDataset([[1], [1, 2]]), TypeError, "no array of numbers"),
+        (lambda: ds.NumpySlicesDataset([[1], [1, 2]]), TypeError, "not an array of numbers"),
         (
             lambda: ds.NumpySlicesDataset(([1], [2]), "a"),
             ValueError,
@@ -206,7 +206,7 @@ def test_an_error_of_the_source_is_shown_with_its_place():
         rows(ds.GeneratorDataset(pairs, "a"))
     with pytest.raises(ValueError, match="gave 1 values, but there are 2 columns"):
         rows(ds.GeneratorDataset([np.zeros(2)], ["a", "b"]))
-    with pytest.raises(TypeError, match=r"at index 0,: 'a' is object .* no array of numbers"):
+    with pytest.raises(TypeError, match=r"at index 0,: 'a' is object .* not an array of numbers"):
         rows(ds.GeneratorDataset([object()], "a"))
     with pytest.raises(TypeError, match="'a' is NoneType None"):
         rows(ds.GeneratorDataset([None], "a"))
@@ -675,7 +675,7 @@ def test_samplers():
         (
             lambda: rows(numbers(sampler=ds.IterSampler([0.5]), shuffle=None)),
             TypeError,
-            "gave 0.5, which is no index",
+            "gave 0.5, which is not a row index",
         ),
         (lambda: rows(numbers(sampler=ds.Sampler(), shuffle=None)), NotImplementedError, "has no '__iter__'"),
         (

@@ -11,6 +11,8 @@ import pytest
 
 import mindgrad as ms
 from mindgrad import Tensor, mint, nn, ops
+from mindgrad.execution.compiled import trace
+from tests.tolerances import assert_close
 
 RANDOM = np.random.default_rng(0)
 
@@ -93,12 +95,85 @@ def test_where_discards_an_infinite_sample_in_the_gradient_of_weights(name, bad,
     np.testing.assert_allclose(found, right_of(name, gradient), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
 @pytest.mark.parametrize("of", [by_index, by_slice])
 @pytest.mark.parametrize("name", SAMPLES)
-def test_an_index_discards_an_infinite_sample_in_the_gradient_of_weights(name, of):
+def test_an_index_discards_an_infinite_sample_in_the_gradient_of_weights(name, of, wrap):
+    """The samples are an argument, so that the compiled program cannot know that one is infinite."""
     f, x, w = SAMPLES[name]
-    found = gradient(f, of, spoiled(x, np.nan))(Tensor(w)).asnumpy()
+    derive = wrap(lambda x, w: gradient(f, of, x)(w))
+    found = derive(spoiled(x, np.nan), Tensor(w)).asnumpy()
     np.testing.assert_allclose(found, right_of(name, gradient), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_cross_entropy_ignores_a_sample_of_nan_in_the_gradient_of_weights(reduction, wrap):
+    x, w = matrix(3, 2), Tensor(matrix(2, 4))
+
+    def loss(labels: list[int]) -> Callable[..., Tensor]:
+        target = Tensor(np.array(labels, np.int32))
+        return lambda w, x: ops.cross_entropy(ops.tanh(x @ w), target, ignore_index=-1, reduction=reduction)
+
+    found = wrap(lambda w, x: ms.grad(loss([1, -1, 2]))(w, x))(w, spoiled(x, np.nan))
+    right = ms.grad(loss([1, 2]))(w, Tensor(x[GOOD]))
+    assert_close(found, right, "law")
+
+
+@pytest.mark.parametrize("name", ["matmul", "deep"])
+def test_a_slice_discards_an_infinite_sample_in_compiled_second_derivatives(name):
+    f, x, w = SAMPLES[name]
+    derive = ms.jit(lambda x, w: hessian(f, by_slice, x)(w))
+    found = derive(spoiled(x, np.nan), Tensor(w)).asnumpy()
+    assert_close(found, right_of(name, hessian), "law")
+
+
+def test_slices_that_cover_a_value_add_no_shields_to_a_compiled_gradient():
+    def steps(u: Tensor) -> Tensor:
+        for _ in range(3):
+            f = u * u
+            inner = u[1:-1] - 0.1 * (f[2:] - f[:-2])
+            u = ops.cat((u[:1], inner, u[-1:]))
+        return ops.square(u).sum()
+
+    program = trace(ms.grad(steps), Tensor(np.ones(100)))
+    assert "shield" not in program.count()
+
+
+def _with_sums(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    total, k = 0 * x.sum(), 0 * count
+    while k < count:
+        x = x + 0.1 * ops.sin(w @ x)
+        total, k = total + x.sum(), k + 1
+    return total
+
+
+def _first_of_last(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    k = 0 * count
+    while k < count:
+        x, k = ops.tanh(w @ x), k + 1
+    return x[0]
+
+
+def _with_stencil(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
+    k = 0 * count
+    while k < count:
+        flux = w.mean() * x * x
+        x, k = ops.cat((x[:1], x[1:-1] - 0.1 * (flux[2:] - flux[:-2]), x[-1:])), k + 1
+    return ops.square(x).sum()
+
+
+@pytest.mark.parametrize("function", [_with_sums, _first_of_last, _with_stencil])
+def test_a_loop_in_which_no_zeros_last_has_no_shields_in_its_derivatives(function):
+    """A part whose cotangent is zero, a slice after the loop and slices that cover a value."""
+    w, x, count = Tensor(matrix(8, 8)), Tensor(RANDOM.normal(size=8)), Tensor(5)
+    gradient = lambda x, w, count: ms.grad(lambda x: function(w, x, count))(x)
+    second = lambda x, w, count: ms.jvp(lambda x: gradient(x, w, count), x, x)[1]
+    for derivative in (gradient, second, lambda x, w, count: ms.grad(lambda w: function(w, x, count))(w)):
+        program = str(trace(derivative, x, w, count))
+        assert "while_pullback" in program
+        assert "shield" not in program
+        assert "isfinite" not in program
 
 
 @pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
@@ -116,6 +191,27 @@ def test_where_discards_an_infinite_sample_that_is_an_argument_of_a_compiled_fun
     compiled = ms.jit(lambda x, w: gradient(f, by_where, x)(w))
     found = compiled(spoiled(x, np.nan), Tensor(w)).asnumpy()
     np.testing.assert_allclose(found, right_of(name, gradient), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, w: ops.tanh(x @ w).sum(1, keepdims=True),
+        lambda x, w: ops.exp(x @ w),
+        lambda x, w: ops.softmax(x @ w, -1) @ ops.cos(ops.ones((4, 2), ms.float64)),
+    ],
+)
+def test_where_discards_an_infinite_sample_below_a_sum_when_compiled(f, bad):
+    _, x, w = SAMPLES["matmul"]
+    loss = lambda w, x: ops.where(Tensor(GOOD)[:, None], f(x, w), 0.0).sum()
+    right = lambda w: f(Tensor(x[GOOD]), w).sum()
+    for found, wanted in (
+        (ms.grad(loss), ms.grad(right)),
+        (lambda w, x: ms.hessian(lambda v: loss(v, x))(w), ms.hessian(right)),
+    ):
+        found, wanted = ms.jit(found)(Tensor(w), spoiled(x, bad)), wanted(Tensor(w))
+        assert_close(found, wanted, "law")
 
 
 @pytest.mark.parametrize("name", ["matmul", "conv2d", "solve"])
@@ -323,6 +419,35 @@ def test_a_constant_mask_discards_a_sample_in_every_mode(name: str) -> None:
         np.testing.assert_allclose(way(gradient(with_nan))(w).asnumpy(), expected, rtol=1e-9)
 
 
+# --- products with masks, which do not discard -----------------------------------------------------------
+
+MASKS = {
+    "float": lambda m: m,
+    "comparison": lambda m: m > 0,
+    "converted": lambda m: (m > 0).astype(ms.float32),
+    "int": lambda m: (m > 0).astype(ms.int32),
+    "one_hot": lambda m: ops.one_hot(m.astype(ms.int32), 2, Tensor(1.0), Tensor(0.0))[:, 1],
+    "both": lambda m: ops.logical_and(m > 0, m < 2),
+}
+MASKED_SUMS = {
+    "sum": lambda m, x: (m * x).sum(),
+    "mean": lambda m, x: (m * x).sum() / m.sum(),
+    "square": lambda m, x: (m * ops.square(x)).mean(),
+}
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("name", MASKED_SUMS)
+def test_a_product_with_a_mask_has_the_same_value_in_every_mode(name, mask, bad):
+    """0 times NaN is NaN: XLA would make a selection of a product with a converted Boolean."""
+    m, x = Tensor([1.0, 0.0, 1.0]), Tensor([1.0, bad, 1.5])
+    f = lambda m, x: MASKED_SUMS[name](MASKS[mask](m).astype(ms.float32), x)
+    values = [f(m, x), ms.jit(f)(m, x), ms.value_and_grad(f, 1)(m, x)[0], ms.jvp(f, (m, x), (m, m))[0]]
+    values += [ms.jit(ms.value_and_grad(f, 1))(m, x)[0], ms.jit(lambda m: f(m, x))(m)]
+    assert np.isnan([value.item() for value in values]).all()
+
+
 # --- selections after loops and branches ----------------------------------------------------------------
 
 
@@ -369,12 +494,13 @@ ORDERS = {
 
 @pytest.mark.parametrize("wrap", [lambda d: d, ms.jit], ids=["eager", "compiled"])
 @pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("of", [by_where, by_slice])
 @pytest.mark.parametrize("name", CONTROL)
-def test_where_discards_a_sample_after_loops_and_branches(name, order, wrap):
+def test_a_selection_discards_a_sample_after_loops_and_branches(name, of, order, wrap):
     x, w, count = matrix(3, 3), Tensor(matrix(3, 3)), Tensor(5)
 
     def loss(w: Tensor, x: Tensor, count: Tensor) -> Tensor:
-        return ops.where(Tensor(GOOD[:, None]), CONTROL[name](w, x, count), 0.0).sum()
+        return of(CONTROL[name](w, x, count)).sum()
 
     derive = wrap(lambda w, x, count: ORDERS[order](loss)(w, x, count))
     right = ORDERS[order](loss)(w, spoiled(x, 1.0), count).asnumpy()

@@ -1,4 +1,4 @@
-"""A second process runs programs that the first one stored: operators that call a library, and the guide."""
+"""A second process runs programs that the first one stored: operators that call a library, the guide, examples."""
 
 import json
 import subprocess
@@ -149,6 +149,14 @@ def test_guide_programs_run_in_a_second_process(place):  # noqa: F811
     assert second[:-1] == first[:-1]
     assert int(first[-1]) > 10
     assert second[-1] == "0"
+
+
+def test_examples_of_a_page_run_in_a_second_process():
+    """Of all pages and docstrings the nightly workflow."""
+    command = [sys.executable, ROOT / "scripts" / "examples_twice.py", "docs/graph_mode.md"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert done.stdout.endswith(" in the first process, 0 in the second\n")
 
 
 def graph_of(name):

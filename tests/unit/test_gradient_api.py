@@ -137,6 +137,16 @@ def test_weights_in_all_their_forms():
     same(everything(net, ParameterTuple([]))(X, Y), ((DX, DY), ()))
 
 
+def test_grad_operation_of_a_frozen_parameter_returns_its_real_gradient():
+    frozen = Parameter(Tensor([2.0]), name="frozen", requires_grad=False)
+    f = lambda x, y: x * y * y
+    first, second = ops.GradOperation(get_all=True)(f)(frozen, Tensor([3.0]))
+    assert (first.item(), second.item()) == (9.0, 12.0)
+    assert ops.GradOperation(get_by_list=True)(lambda x: frozen * x, [frozen])(Tensor([3.0]))[0].item() == 3.0
+    with pytest.raises(AttributeError, match=r"no attribute 'requires_grad'\. In mindgrad: ms"):
+        Tensor([1.0]).requires_grad = False  # a Tensor is not marked; the positions are named
+
+
 def test_several_outputs_are_summed_or_scaled_one_by_one():
     same(ops.GradOperation(get_all=True)(pair)(X, Y), ([4.0, -3.0], [3.0, 4.0]))
     op = ops.GradOperation(get_all=True, sens_param=True)

@@ -182,7 +182,7 @@ def test_the_number_of_arguments(fn, args):
         with pytest.raises(TypeError, match=text):
             gradient(*args)
     for gradient in (ops.GradOperation(sens_param=True)(fn), ops.grad(fn, 0, True)):
-        with pytest.raises(TypeError, match=f"{text}.*the last argument is the 'sens'"):
+        with pytest.raises(TypeError, match=f"{text}.*the last argument is 'sens'"):
             gradient(*args, X)
     assert RUNS.empty()
 
@@ -210,7 +210,7 @@ def test_a_sens_is_named_only_where_there_is_such_an_option(call):
 
 
 def test_a_sens_that_is_missing_or_not_wanted():
-    with pytest.raises(TypeError, match=r"number of the function is 2.*arguments is 1.*is the 'sens'"):
+    with pytest.raises(TypeError, match=r"number of the function is 2.*arguments is 1.*is 'sens'"):
         ops.GradOperation(sens_param=True)(product)(X, Y)
     with pytest.raises(TypeError, match="'sens' is missing"):
         ops.GradOperation(sens_param=True)(lambda: P * P)()

@@ -231,7 +231,7 @@ REFUSED = [
     (3j, "argument 0 'p' is of type complex, .* make it a Tensor"),
     (
         {"w": X, "n": [1.0, 2]},
-        r"p\['n'\]\[1\] of argument 0 'p' is the int 2, .* make it a float, or give it as",
+        r"p\['n'\]\[1\] of argument 0 'p' is the int 2, .* make it a float, or pass it as",
     ),
     (Weights(X, note="text"), r"p\.note of argument 0 'p' is the str 'text'"),
     ([X, Tensor([1])], r"p\[1\] of argument 0 'p' is a Tensor of dtype Int64, .* a floating-point Tensor"),
@@ -262,7 +262,7 @@ def test_inputs_without_derivative_are_left_out(mode):
         alike(ms.grad(f, (1, 3))(*arguments), 3 * X)
         alike(ms.value_and_grad(f, (0, 2))(*arguments), (3 * X * Y, 3 * Y))
         alike(ms.grad(lambda x, dtype: x.astype(dtype) * 2, (0, 1))(X, ms.float32), 0 * X + 2)
-        with pytest.warns(UserWarning, match="'grad' gives the empty tuple .* the input is int"):
+        with pytest.warns(UserWarning, match="'grad' returns the empty tuple .* it is int"):
             assert ms.grad(f, 1)(*arguments) == ()
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
@@ -277,7 +277,7 @@ def test_arrays_in_containers_are_tensors_and_masked_ones_refused():
 def test_the_operation_of_mindspore_differentiates_tensors_only():
     f = lambda k, x: k * x
     alike(ops.GradOperation(get_all=True)(f)(3.0, X), (Tensor([3.0, 3.0]),))
-    with pytest.warns(UserWarning, match="gives the empty tuple .* got float. Use mindgrad.grad"):
+    with pytest.warns(UserWarning, match="returns the empty tuple .* got float. Use mindgrad.grad"):
         assert ops.GradOperation()(f)(3.0, X) == ()
     with pytest.warns(UserWarning, match="got list"):
         assert ops.GradOperation(get_all=True)(lambda p: p[0])([X]) == ()

@@ -207,7 +207,7 @@ def test_contexts_of_one_process():
     assert not context.get_gradients_mean()
     assert context.get_device_num_is_set()
     context.set_all_reduce_fusion_split_indices([85, 160])
-    with pytest.raises(ValueError, match="no option"):
+    with pytest.raises(ValueError, match="unknown option"):
         context.get_nothing()
     set_algo_parameters(elementwise_op_strategy_follow=True)
     assert get_algo_parameters("elementwise_op_strategy_follow")

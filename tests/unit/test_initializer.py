@@ -225,7 +225,7 @@ def test_fans_and_gains():
         (lambda: initializer("ones", (2, -1)), ValueError, "must not be negative"),
         (lambda: initializer("ones", (2, 1.0)), TypeError, "'shape' must be an int or a tuple"),
         (lambda: initializer("ones"), TypeError, "'shape' must be an int or a tuple"),
-        (lambda: initializer(Tensor([1.0]), (2,)), ValueError, "is not that of the Tensor"),
+        (lambda: initializer(Tensor([1.0]), (2,)), ValueError, "differs from the shape of the Tensor"),
         (
             lambda: initializer("he_uniform", (3,)),
             ValueError,

@@ -88,6 +88,20 @@ def test_tensors_do_not_have_the_names_that_they_explain():
             setattr(x, name, True)
 
 
+@pytest.mark.parametrize("device", ["cuda", "cuda:0", "cpu", "GPU"])
+def test_conversion_to_a_device_names_set_device(device):
+    with pytest.raises(TypeError, match=r"In mindgrad: ms\.set_device"):
+        ms.Tensor([1.0]).to(device)
+
+
+@pytest.mark.parametrize(
+    "name", ["associative_scan", "constant", "debug", "eval_shape", "function", "linear_transpose"]
+)
+def test_names_of_jax_and_tensorflow_have_a_hint(name):
+    with pytest.raises(AttributeError, match="In mindgrad: "):
+        getattr(ms, name)
+
+
 def test_the_names_that_take_the_place_are_there():
     """What the table tells to write is written as it is: names of modules, and those of Cells."""
     net = ms.nn.Dense(2, 2)

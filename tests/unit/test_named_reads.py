@@ -318,3 +318,70 @@ def test_compiled_result_after_a_change_of_what_runs_later_equals_eager(function
         np.testing.assert_allclose(compiled(Tensor(X)).asnumpy(), 2 * X)
     change()
     np.testing.assert_allclose(compiled(Tensor(X)).asnumpy(), 3 * X)
+
+
+# -- attributes that the program also assigns ---------------------------------------------------------
+
+
+def _counts_by_constructor(x):
+    value = FromObject().value
+    SETTINGS.k = value + 1
+    return x * value
+
+
+def _counts_by_item(x):
+    value = LENGTHY[0]
+    Shared.k = value + 1
+    return x * value
+
+
+def _adds_a_tensor(x):
+    value = FromObject().value
+    SETTINGS.k = value + x.sum()
+    return x * value
+
+
+@pytest.mark.parametrize("function", [_counts_by_constructor, _counts_by_item, _adds_a_tensor])
+def test_attribute_that_the_program_assigns_is_read_in_each_call(function):
+    def results(each):
+        SETTINGS.k = Shared.k = Tensor(2.0) if function is _adds_a_tensor else 2.0
+        return [each(Tensor(X)).asnumpy() for _ in range(4)]
+
+    np.testing.assert_allclose(results(ms.jit(function)), results(function))
+
+
+class _Counted:
+    count = 0
+
+    def __init__(self):
+        type(self).count += 1
+
+
+class _Only:
+    only = None
+
+    def __new__(cls):
+        if cls.only is None:
+            cls.only = object.__new__(cls)
+            cls.only.k = 2.0
+        return cls.only
+
+
+def test_class_attribute_that_a_constructor_counts_raises():
+    def function(x):
+        _Counted()
+        return x
+
+    with pytest.raises(CompileError, match="'count' of _Counted is changed"):
+        ms.jit(function)(Tensor(X))
+    assert _Counted.count == 0
+
+
+def test_only_instance_made_while_compiling_is_compared():
+    compiled = ms.jit(lambda x: x * _Only().k)
+    for _ in range(2):
+        np.testing.assert_allclose(compiled(Tensor(X)).asnumpy(), 2 * X)
+    _Only.only = None
+    other = _Only()
+    other.k = 3.0
+    np.testing.assert_allclose(compiled(Tensor(X)).asnumpy(), 3 * X)

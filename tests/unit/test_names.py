@@ -677,7 +677,7 @@ def test_functions_agree_with_numpy(case):
     for mine, theirs in zip(found if several else [found], expected if several else [expected], strict=True):
         values = mine.asnumpy() if isinstance(mine, Tensor) else mine
         assert np.shape(values) == np.shape(theirs)
-        assert_close(values, theirs, kind="contraction", each=True, scale=1e-6)
+        np.testing.assert_allclose(values, theirs, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,9 @@ X = np.array([1.0, 2.0, 3.0], np.float32)
 
 def _run(f, values, *args):
     """The results for the values, and how many programs were compiled."""
-    compiled = ms.jit(f)
+    compiled, before = ms.jit(f), ms.cache_info(f).misses
     results = [compiled(value, *args) for value in values]
-    return results, compiled.cache_info().misses
+    return results, compiled.cache_info().misses - before
 
 
 def _check(f, most, values=range(2, 9)):
@@ -80,13 +80,113 @@ def test_float_that_is_computed_with_becomes_an_input(name):
     _check(COMPUTED_FLOATS[name], 2, FLOATS)
 
 
-def test_float_of_numpy_keeps_its_precision_as_a_constant():
-    x = Tensor(X.astype(np.float64))
-    f = lambda t, x: ops.sin(t) * x
-    results, misses = _run(f, [np.float64(t) for t in FLOATS], x)
-    for t, result in zip(FLOATS, results, strict=True):
-        assert_close(result, np.sin(t) * X, kind="program")
-    assert misses == len(FLOATS)
+SCALARS = {
+    "linspace": [*np.linspace(0.25, 1.75, 7)],
+    "arange": [*np.arange(2, 9)],
+    "float32": [*np.linspace(0.3, 2.0, 7, dtype=np.float32)],
+    "uint8": [*np.arange(2, 9, dtype=np.uint8)],
+}
+ON_A_TENSOR = {
+    "sum": lambda t, x: x + t,
+    "product": lambda t, x: t * x * 2,
+    "quotients": lambda t, x: x / t + t / x,
+    "gradient": lambda t, x: ms.grad(lambda x: (t * x**3).sum())(x),
+    "double": lambda t, x: x.astype(ms.float64) * t,
+    "half precision": lambda t, x: x.astype(ms.float16) * t,
+    "tensor outside": lambda t, x: x + t * OUTSIDE,
+    "loop": lambda t, x: _steps(t, x),
+    "branch on a tensor": lambda t, x: x * t if x.sum() > 0 else x / t,
+}
+OUTSIDE = Tensor(X)
+
+
+def _steps(t, x):
+    for _ in range(3):
+        x = x + t * ops.tanh(x)
+    return x
+
+
+@pytest.mark.parametrize("values", SCALARS)
+@pytest.mark.parametrize("name", ON_A_TENSOR)
+def test_scalar_of_numpy_that_meets_a_tensor_becomes_an_input(name, values):
+    _check(ON_A_TENSOR[name], 2, SCALARS[values])
+
+
+@pytest.mark.parametrize("values", ["linspace", "arange"])
+def test_scalar_of_numpy_in_pythons_precision_is_computed_with(values):
+    _check(lambda t, x: x * (0.1 * t + t * t) - t / 3, 2, SCALARS[values])
+
+
+def test_product_with_a_scalar_of_numpy_and_a_number_becomes_an_input():
+    _check(lambda t, x: 2 * x * t * 0.5, 2, SCALARS["linspace"])
+
+
+DISTINGUISHED = {
+    "sum of numbers": lambda t, x: (ops.add(t, 2.0) * x).astype(ms.float32),
+    "type": lambda t, x: x * t if isinstance(t, np.floating) else x,
+    "constants": lambda t, x: x * (2 if isinstance(t, np.floating) else 3),
+    "factor": lambda t, x: x * (2 if isinstance(t, np.floating) else t),
+    "power": lambda t, x: x * t + x ** (2 if isinstance(t, np.floating) else 3),
+    "inside": lambda t, x: ms.grad(lambda x: (x ** (2 if isinstance(t, np.floating) else 3)).sum())(x),
+    "class": lambda t, x: x * t if type(t) is np.float64 else x,
+    "method": lambda t, x: x * t.round(1),
+    "function": lambda t, x: x * np.exp(t),
+    "denominator": lambda t, x: x * (1 / t),
+    "exponent": lambda t, x: x**t,
+    "text": lambda t, x: x * len(str(t)),
+    "branch": lambda t, x: x * 2 if t > 1 else x,
+}
+
+
+@pytest.mark.parametrize("name", DISTINGUISHED)
+def test_scalar_of_numpy_that_is_distinguished_stays_a_constant(name):
+    _check(DISTINGUISHED[name], 7, SCALARS["linspace"])
+
+
+IN_OPERATORS = {
+    "operator": lambda t, x: ops.sin(t) * x,
+    "operator of a product": lambda t, x: ops.sin(2 * t) * x,
+    "result": lambda t, x: ops.exp(t),
+    "tensor": lambda t, x: Tensor(t) * x,
+    "operators": lambda t, x: ops.cos(ops.exp(-t)) + x,
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", IN_OPERATORS)
+def test_scalar_of_numpy_keeps_its_precision_in_operators(name, dtype):
+    x, f = Tensor(X.astype(dtype)), IN_OPERATORS[name]
+    results, misses = _run(f, SCALARS["linspace"], x)
+    for t, result in zip(SCALARS["linspace"], results, strict=True):
+        right = f(t, x)
+        assert result.dtype == right.dtype == ms.float64
+        assert_close(result, right, "program")
+    assert misses == 2
+
+
+@pytest.mark.parametrize("name", ["type", "constants", "class", "sum of numbers"])
+def test_scalar_of_numpy_does_not_run_the_program_of_a_float(name):
+    f = DISTINGUISHED[name]
+    compiled = ms.jit(f)
+    for t in (0.5, 0.75, np.float64(0.5), np.float64(0.75), 1.25, np.float64(1.25)):
+        x = Tensor(X.astype(np.float64))
+        assert_close(compiled(t, x), f(t, x), "program")
+
+
+def test_arithmetic_of_small_scalars_overflows_as_in_numpy():
+    f = lambda i, x: x * (i * i)
+    with np.errstate(over="ignore"):
+        results, _ = _run(f, [np.uint8(k) for k in (20, 21, 22)], Tensor(X))
+    for i, result in zip((20, 21, 22), results, strict=True):
+        np.testing.assert_allclose(result.asnumpy(), X * ((i * i) % 256))
+
+
+def test_scalar_of_numpy_that_is_returned_is_one():
+    f = ms.jit(lambda t, x: (t * 2, x * t))
+    for t in SCALARS["linspace"]:
+        result = f(t, Tensor(X))[0]
+        assert type(result) is np.float64
+        assert result == 2 * t
 
 
 CONSTANT_FLOATS = {

@@ -87,7 +87,7 @@ def test_nobody_writes_into_a_tensor_through_dlpack():
     taken = ms.from_dlpack(Exporter(elements))
     elements[0] = 9.0
     same(taken, [1.0, 1.0])
-    with pytest.raises(BufferError, match="copy=False cannot be had of a Parameter"):
+    with pytest.raises(BufferError, match="copy=False is not possible for a Parameter"):
         p.__dlpack__(max_version=(1, 0), copy=False)
     with pytest.raises(BufferError, match="is on CPU, not on CUDA:1"):
         x.__dlpack__(dl_device=(2, 1))
@@ -115,7 +115,7 @@ def test_a_derivative_is_never_cut_off_by_dlpack(around):
         ([1, 2], TypeError, "'__dlpack__' and '__dlpack_device__', but got list; use Tensor"),
         (np.ones(2).__dlpack__(), TypeError, "give the array itself, not its capsule"),
         (Refused(X, (2, 0)), BufferError, r"on CUDA:0 cannot be read here: .*host memory"),
-        (np.array(["a"]), TypeError, "which no Tensor can hold"),
+        (np.array(["a"]), TypeError, "which a Tensor cannot hold"),
     ],
 )
 def test_what_from_dlpack_refuses(data, kind, text):
@@ -151,12 +151,12 @@ def test_tensors_of_other_arrays(data, elements, mode):
 @pytest.mark.parametrize(
     ("data", "text"),
     [
-        (Frame(np.array([1, "a"], object)), "a Frame of type object, which no Tensor can hold"),
+        (Frame(np.array([1, "a"], object)), "a Frame of type object, which a Tensor cannot hold"),
         (Frame(RuntimeError("it requires grad.")), r"Frame does not give .*: it requires grad\. .*x\.detach\(\)"),
         (Refused(X, (2, 0)), r"does not give its elements: no such device\. .*mindgrad\.from_dlpack"),
         (np.ma.array([1, 2], mask=[0, 1]), r"masked array.*x\.filled\(0\)"),
         ([[1, 2], [3]], "contain unsupported element: its rows differ in length; pad"),
-        (["a"], "contain unsupported element: a Tensor holds numbers"),
+        (["a"], "contain unsupported element: a Tensor holds only numbers"),
         ({1, 2}, "or another array, but got {1, 2} of type set"),
     ],
 )  # fmt: skip

@@ -6,6 +6,7 @@ import collections
 import contextvars
 import copy
 import heapq
+import itertools
 import operator
 import os
 import random
@@ -142,7 +143,7 @@ def test_effect_on_an_object_from_outside_raises(name, way):
     before = _contents(held)
     f = ms.jit(way(held, change))
     for _ in range(2):
-        with pytest.raises(CompileError, match=r"changed.* in a compiled program"):
+        with pytest.raises(CompileError, match=r"changed.* in a compiled function"):
             f(X)
         if not name.startswith("large"):
             assert _contents(held) == before
@@ -371,7 +372,7 @@ IN_PLACE = {
 
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_compiled_change_in_place_of_an_outside_tensor_is_refused(name):
-    with pytest.raises(CompileError, match="is changed in place in a compiled program"):
+    with pytest.raises(CompileError, match="is changed in place in a compiled function"):
         ms.jit(IN_PLACE[name])(Tensor(1.0))
     assert BUFFER.asnumpy().tolist() == [0, 0]
 
@@ -408,3 +409,38 @@ def test_compiled_change_in_place_of_own_tensors_and_arguments_is_allowed():
     x = Tensor([1.0, 2.0])
     assert float(ms.jit(change)(x)) == 7
     assert x.asnumpy().tolist() == [1, 2]
+
+
+class _WithIterator:
+    def __init__(self):
+        self.rows = iter(ROWS)
+
+
+ROWS = [1.0, 2.0, 3.0]
+ITERATOR, COUNT, HELD = iter(ROWS), itertools.count(), _WithIterator()
+
+ADVANCES = {
+    "next": lambda x: x * next(ITERATOR),
+    "method": lambda x: x * HELD.rows.__next__(),
+    "attribute": lambda x: x * next(HELD.rows),
+    "count": lambda x: x + next(COUNT),
+    "islice": lambda x: x * sum(itertools.islice(ITERATOR, 2)),
+    "zip": lambda x: x * next(row for row, _ in zip(ITERATOR, "a", strict=False)),
+}
+
+
+@pytest.mark.parametrize("name", ADVANCES)
+def test_jit_that_advances_an_outside_iterator_raises(name):
+    with pytest.raises(CompileError, match=r"created outside, is advanced in a compiled function"):
+        ms.jit(ADVANCES[name])(X)
+    assert (next(copy.copy(ITERATOR)), next(copy.copy(HELD.rows)), next(copy.copy(COUNT))) == (1.0, 1.0, 0)
+
+
+def test_jit_that_advances_its_own_iterators_computes_as_eager():
+    def f(x):
+        rows = iter(ROWS)
+        for row, factor in zip(rows, itertools.count(2)):
+            x = x * row * factor
+        return x + next(iter(ROWS)) + sum(row for row in ROWS)
+
+    assert (ms.jit(f)(X) == f(X)).all()

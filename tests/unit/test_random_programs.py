@@ -64,7 +64,7 @@ def test_compiled_is_eager_in_branches_and_loops_without_compiling_again():
     for eager, compiled in zip(*results, strict=True):
         for one, two in zip(eager[:3], compiled[:3], strict=True):
             assert (one == two).all()
-        assert_close(eager[3], compiled[3], kind="program", each=True)
+        assert_close(eager[3], compiled[3], kind="program", each=True, scale=0.1)
     assert (results[1][0][2] != results[1][1][2]).any()
     assert (results[1][0][0] != results[1][1][0]).any()
 

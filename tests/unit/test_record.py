@@ -530,7 +530,7 @@ def test_a_compiled_program_does_not_change_a_tensor_from_outside():
     w = wide(0.0, 2.0)
     f = Compiled(grad(lambda x: _assigned(w, x)))
     for _ in range(2):
-        with pytest.raises(CompileError, match="changed in place in a compiled program"):
+        with pytest.raises(CompileError, match="changed in place in a compiled function"):
             f(wide(3.0, 5.0))
         equals(w, [0, 2])
     equals(Compiled(grad(lambda x: _assigned(w.copy(), x)))(wide(3.0, 5.0)), [27, 2])

@@ -261,4 +261,4 @@ def test_gradients_of_parts_side_by_side_are_joined():
     second = ms.grad(lambda x: ops.square(ms.grad(parts)(x)).sum())(x).asnumpy()
     slopes = [-np.sin(2 * wide), 2 * np.exp(2 * wide)]
     expected = np.select([column < 2, column < 5], slopes, np.sin(2 * wide))
-    assert_close(second, expected, kind="program", each=True)
+    assert_close(second, expected, kind="program", each=True, scale=0.1)

@@ -101,7 +101,7 @@ def test_reduction_of_a_masked_read_compiles_to_its_eager_value_and_gradient(nam
     if wanted.dtype.is_float:
         gradients = ms.grad(f, (0, 1))(*ARGUMENTS), ms.grad(ms.jit(f), (0, 1))(*ARGUMENTS)
         for eager, compiled in zip(*gradients, strict=True):
-            assert_close(compiled, eager, kind="long program", each=True)
+            assert_close(compiled, eager, kind="long program", each=True, scale=0.01)
 
 
 REFUSED = {

@@ -51,4 +51,4 @@ def test_a_recurrent_layer_is_the_same_compiled_and_eager(length):
     net = nn.GRU(3, 4, batch_first=True)
     x = Tensor(np.random.default_rng(length).normal(size=(2, length, 3)).astype(np.float32))
     gradient = ms.grad(lambda x: (net(x)[0] ** 2).sum())
-    assert_close(ms.jit(gradient)(x), gradient(x), kind="program", each=True)
+    assert_close(ms.jit(gradient)(x), gradient(x), kind="program", each=True, scale=0.1)

@@ -94,7 +94,7 @@ def test_find_source_refuses_a_module_that_was_edited(name, tmp_path):
     file = tmp_path / "program.py"
     function = module_of(BEGINNINGS[name] + FUNCTIONS, file).function
     file.write_text(BEGINNINGS[name] + FUNCTIONS.replace("sin(x) / 2", "cos(x) / 2"))
-    with pytest.raises(NoSource, match="is not what the running program was made from"):
+    with pytest.raises(NoSource, match="does not match the running program"):
         find_source(function)
 
 

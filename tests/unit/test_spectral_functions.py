@@ -60,6 +60,19 @@ def test_hessian_of_a_symmetric_function_of_eigenvalues_is_that_of_the_matrix(na
     assert_close(found, right, kind="difference")
 
 
+@pytest.mark.parametrize("wrap", WRAPS)
+@pytest.mark.parametrize("spectrum", SPECTRA)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_second_derivative_by_one_number_is_the_derivative_of_the_matrix(name, spectrum, wrap):
+    """The pullback of a scalar is forward mode otherwise, whose second derivative is NaN at equal eigenvalues."""
+    a, direction = Tensor(matrix(spectrum)), symmetric(Tensor(RANDOM.normal(size=(4, 4))))
+    of_values, of_matrix = FUNCTIONS[name]
+    along = lambda f: ms.grad(ms.grad(lambda t: f(a + t * direction)))
+    start = Tensor(0.0, ms.float64)
+    found = WRAPS[wrap](along(lambda m: of_values(ops.eigvalsh(m))))(start)
+    assert_close(found, along(of_matrix)(start), "iteration")
+
+
 @pytest.mark.parametrize("values", VALUES)
 @pytest.mark.parametrize("spectrum", SPECTRA)
 def test_every_order_of_modes_over_reverse_mode_has_the_second_derivative(spectrum, values):
@@ -137,3 +150,17 @@ def test_third_derivatives_at_equal_eigenvalues_are_not_finite_and_wrong():
     s = symmetric(t).asnumpy()
     right = np.exp(0.7) * s @ s
     assert np.isnan(found).all() or np.allclose(found, right)
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+@pytest.mark.parametrize("function", [lambda v: ops.exp(v).sum(), lambda v: ops.square(v).sum()])
+def test_second_forward_derivatives_at_equal_eigenvalues_are_nan(function, wrap):
+    """The Hessian exists, but two forward derivatives do not lead to it: NaN, never a wrong number."""
+    a, t = Tensor(matrix("all equal")), Tensor(RANDOM.normal(size=(4, 4)))
+    f = lambda a: function(ops.eigvalsh(a))
+    twice = lambda a: ms.jvp(lambda a: ms.jvp(f, a, t)[1], a, t)[1]
+    series = lambda a: ms.jet(f, a, ops.stack((t, ops.zeros_like(t))))[1][1]
+    assert np.isnan(WRAPS[wrap](twice)(a).asnumpy())
+    assert np.isnan(WRAPS[wrap](series)(a).asnumpy())
+    right = (ms.hvp(f)(a, t) * t).sum().asnumpy()
+    assert np.isfinite(right)

@@ -64,7 +64,8 @@ def test_a_row_is_the_ratio_within_the_rounds_to_the_fastest_peer(page, folder):
     assert "| t3 | 3.00 s | jax:jit | 2.00 s | **2.00** | 1.50 – 4.00 |" in text
     assert "| gmm-2, 10 centres | 2.00 µs | jax:jit | 8.00 µs | 0.25 | 0.25 – 0.25 |" in text
     assert "- `t3` (in XLA): It waits." in text
-    assert "fastest in 1, level in 0 (up to 1.03), slower in 1; the geometric mean is 0.71" in text
+    assert "fastest in 1, level in 0 (a ratio up to 1.03) and slower in 1. The geometric mean of" in text
+    assert "ratios is 0.71." in text
 
 
 def test_slower_rows_need_evidence_and_others_none(page, folder):

@@ -83,7 +83,7 @@ CASES = {
         lambda x: mp.log(2 / (mp.pi * mp.sqrt(3))) - 2 * series.log(1 + x * x / 3), "log_prob", [-1e90, 0.5, 2.5],
     ),
     "uniform_log_survival": (
-        dist.Uniform(0.0, 1.0, **F64), lambda x: series.log(1 - x), "log_survival", [0.25, 0.5, 1 - 2.0**-50],
+        dist.Uniform(0.0, 1.0, **F64), lambda x: series.log(1 - x), "log_survival", [1e-30, 0.25, 0.5, 1 - 2.0**-50],
     ),
     "transformed_log_cdf": (
         dist.TransformedDistribution(bijector.Exp(), dist.Normal(0.0, 1.0, **F64)), lambda x: series.log(below(series.log(x))),
@@ -237,3 +237,19 @@ def test_the_slope_of_a_density_at_its_edge_is_finite(density, x, slope):
     for way in (lambda function: function, ms.jit):
         gradient = way(ms.grad(lambda v: density.prob(v).sum()))(Tensor(np.array([x])))
         assert_close(gradient, [slope], kind="program")
+
+
+@pytest.mark.parametrize("compile", [lambda f: f, ms.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("order", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("function", "slope"),
+    [(lambda x: ops.gelu(x, "tanh"), (1, 0)), (ops.gelu, (1, 0)), (ops.erf, (0, 0)), (ops.erfc, (0, 0))],
+    ids=["gelu_tanh", "gelu", "erf", "erfc"],
+)
+def test_derivatives_in_float16_are_finite_where_a_square_overflows(function, slope, order, compile):
+    derivative = function
+    for _ in range(order):
+        derivative = ms.grad(lambda x, f=derivative: f(x).sum())
+    x = Tensor([300.0, 3e4, -300.0, -3e4], ms.float16)
+    right = np.repeat(slope if order == 1 else (0, 0), 2)
+    assert np.array_equal(compile(derivative)(x).asnumpy(), right)

@@ -76,16 +76,14 @@ def test_errors():
     for order in (1.0, True, None):
         with pytest.raises(TypeError, match=r"For `F\.derivative`, the type of order must be int"):
             ops.derivative(ops.sin, x, order)
-    with pytest.raises(
-        TypeError, match="'series' must be the same as that of 'primals', Tensor, but got tuple"
-    ):
+    with pytest.raises(TypeError, match="'series' must have the type of 'primals', Tensor, but got tuple"):
         ops.jet(ops.sin, x, (x,))
-    with pytest.raises(ValueError, match="length of 'series' must be that of 'primals', 2, but got 1"):
+    with pytest.raises(ValueError, match="length of 'series' must be the length of 'primals', 2, but got 1"):
         ops.jet(ops.mul, (x, x), (t([1.0, 0.0]),))
     with pytest.raises(ValueError, match=r"the orders of 'series' must be the same, but they are \[1, 2\]"):
         ops.jet(ops.mul, (x, x), (t([1.0, 0.0]), t([1.0, 0.0], [0.0, 0.0])))
     with pytest.raises(
-        TypeError, match="dtype of series 0 must be that of its primal, Float64, but got Float32"
+        TypeError, match="dtype of series 0 must be the dtype of its primal, Float64, but got Float32"
     ):
         ops.jet(ops.sin, x, Tensor([[1.0, 0.0]], ms.float32))
     with pytest.raises(ValueError, match="must hold at least one order"):

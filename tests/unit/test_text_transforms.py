@@ -66,7 +66,7 @@ def test_vocabularies(tmp_path):
         "b": 1,
     }
     assert text.Vocab.from_dataset(words, top_k=1).vocab() == {"c": 0}
-    with pytest.raises(ValueError, match="'a' is there twice"):
+    with pytest.raises(ValueError, match="'a' appears twice"):
         text.Vocab.from_list(["a", "a"])
 
 

@@ -188,7 +188,7 @@ def test_a_value_that_is_asked_for_in_some_calls_only():
     calls = [(vector(1 + 0.1 * k), [k % 5]) for k in range(12)]
     assert is_hot(same_in_all_tiers(lambda: Cell(f), calls))
     half = len(seen) // 2
-    assert_close(seen[:half], seen[half:], kind="program", each=True)
+    assert_close(seen[:half], seen[half:], kind="program", each=True, scale=0.1)
 
 
 def test_a_refused_numpy_function_is_refused_in_hot_calls_too():
@@ -730,7 +730,7 @@ def test_tensors_left_behind_can_be_read_later():
     assert len(results) == 3
     for k, (double, record) in zip((3, 4, 5), zip(log[::2], log[1::2], strict=True), strict=True):
         sine = np.sin(vector(k).asnumpy())
-        assert_close(double, 2 * sine, kind="program", each=True)
+        assert_close(double, 2 * sine, kind="program", each=True, scale=0.1)
         assert_close(record["a"][0] - 1, sine, kind="program")
     assert_close(copy.deepcopy(cell.last), np.sin(vector(5).asnumpy()), kind="program", each=True)
     assert_close(pickle.loads(pickle.dumps(cell.last)), cell.last)
@@ -766,7 +766,7 @@ def test_old_values_of_parameters_that_somebody_holds():
         optimizer((vector(2),))
         assert (old.asnumpy() == expected).all()
         assert (view == expected).all()
-        assert_close(w, expected - 1.5 * vector(1).asnumpy(), kind="program", each=True)
+        assert_close(w, expected - 1.5 * vector(1).asnumpy(), kind="program", each=True, scale=0.1)
 
     class Swap(nn.Cell):
         def __init__(self):
@@ -994,6 +994,29 @@ def test_the_log_has_a_line_for_each_change_of_tier_and_numpys_generator_is_unto
     assert re.match(
         r"mindgrad eager: \w*slow\(.*\): compiled: \d+ operators are one program, compiled in ", lines[1]
     )
+
+
+def test_eager_calls_import_jax_in_the_thread_of_the_call():
+    """SciPy looks for jax in ``sys.modules``, and fails if another thread has imported it in part."""
+    program = (
+        SLOW
+        + """
+    import threading
+    threads = []
+    class Finder:
+        def find_spec(self, name, path=None, target=None):
+            if name == "jax":
+                threads.append(threading.current_thread() is threading.main_thread())
+    sys.meta_path.insert(0, Finder())
+    for _ in range(300):
+        gradient(x)
+        if "jax" in sys.modules:
+            break
+    print(threads)
+    """
+    )
+    done = run(program)
+    assert (done.returncode, done.stdout.strip()) == (0, "[True]"), done.stderr
 
 
 def test_a_process_ends_while_something_is_being_compiled():

@@ -588,7 +588,7 @@ def test_one_process_takes_the_names_of_several():
     context.set_auto_parallel_context(parallel_mode=context.ParallelMode.DATA_PARALLEL, gradients_mean=True)
     try:
         assert ms.get_auto_parallel_context("gradients_mean") is True
-        with pytest.raises(ValueError, match=r"'device_num' is 8: .* but jax sees 1"):
+        with pytest.raises(ValueError, match=r"'device_num' is 8: .* but JAX finds 1"):
             context.set_auto_parallel_context(device_num=8)
         with pytest.raises(ValueError, match="Did you mean 'parallel_mode'"):
             context.set_auto_parallel_context(paralel_mode="data_parallel")

@@ -78,7 +78,7 @@ def test_tree_map_is_differentiated_with_control_flow_in_the_function(wrap):
     ids=str,
 )
 def test_tree_map_raises_on_another_structure(other):
-    with pytest.raises(ValueError, match=r"the structure of tree 2 must be that of the first: "):
+    with pytest.raises(ValueError, match=r"tree 2 must have the structure of the first tree: "):
         ms.tree_map(lambda x, y: x, {"w": 1, "b": (2,)}, other)
 
 

@@ -32,7 +32,7 @@ def test_values_of_mindspore(case):
     grid = (np.random.RandomState(1).rand(1, 2, 3, 2) * 2.6 - 1.3).astype(np.float32)
     mode, padding, aligned = case
     found = ops.grid_sample(Tensor(x), Tensor(grid), mode, padding, aligned)
-    assert_close(found.asnumpy().ravel(), MINDSPORE[case], kind="program", each=True)
+    assert_close(found.asnumpy().ravel(), MINDSPORE[case], kind="program", each=True, scale=0.1)
 
 
 def sampled(x, grid, aligned):

@@ -37,7 +37,9 @@ def absent(module: str, name: str, reason: str, instead: str) -> type[Any]:
         raise NotImplementedError(text)
 
     doc = (
-        f"Importable only: it {reason}. {instead}\n\n    Raises:\n        NotImplementedError: it is called."
+        "Placeholder for a class that mindgrad does not support.\n\n"
+        f"    In MindSpore it {reason}. {instead}\n\n"
+        "    Raises:\n        NotImplementedError: If it is called."
     )
     members = {"__new__": refuse, "__module__": module, "__qualname__": name, "__doc__": doc}
     return type(name, (), {**members, "absence": reason})

@@ -36,48 +36,50 @@ class Variable(NamedTuple):
 
 VARIABLES = {
     "MINDGRAD_BIND": Variable(
-        r".+:\d+", "host:port", "where process 0 listens for jax; default: the coordinator"
+        r".+:\d+", "host:port", "address where process 0 listens for JAX; default: the coordinator"
     ),
-    "MINDGRAD_CACHE_DIR": Variable(
-        ".*", "a folder, or nothing", "where compiled programs are kept; nothing: nowhere"
-    ),
+    "MINDGRAD_CACHE_DIR": Variable(".*", "a folder, or empty", "cache directory; empty disables the cache"),
     "MINDGRAD_CACHE_SIZE": Variable(
         r"\s*(\d+(\.\d+)?\s*([KMGTkmgt]?)([iI]?[bB])?)?\s*",
         "500M, 2G or 0",
-        "how much the cache may hold; 0: nothing",
+        "maximum size of the cache; 0 disables the cache",
     ),
     "MINDGRAD_CLUSTER": Variable(
-        "|slurm|ompi|k8s|mpi4py", "slurm, ompi, k8s", "the scheduler that has started the processes"
+        "|slurm|ompi|k8s|mpi4py", "slurm, ompi, k8s", "the scheduler that started the processes"
     ),
     "MINDGRAD_COORDINATOR": Variable(r".+:\d+", "host:port", "process 0 of several; a launcher sets it"),
-    "MINDGRAD_DEBUG_NANS": Variable("[01]?", "1", "an operator that makes a NaN or infinity is an error"),
+    "MINDGRAD_DEBUG_NANS": Variable(
+        "[01]?", "1", "raise an error at the operator that first produces NaN or infinity"
+    ),
     "MINDGRAD_EAGER": Variable(
         "|numpy|compiled|deferred",
         "numpy",
-        "numpy: repeated calls of eager mode are not compiled; compiled: at once",
+        "numpy: never compile repeated eager calls; compiled: compile them immediately",
     ),
-    "MINDGRAD_HEARTBEAT": Variable(r"\d+", "10", "seconds after which a silent process counts as dead"),
+    "MINDGRAD_HEARTBEAT": Variable(
+        r"\d+", "10", "seconds without a sign of life after which a process counts as failed"
+    ),
     "MINDGRAD_LAUNCHER": Variable(r"\d+", "4711", "the launcher's process; a launcher sets it"),
     "MINDGRAD_LOCAL_RANK": Variable(
         r"\d+", "1", "the number of a process on its machine; a launcher sets it"
     ),
     "MINDGRAD_LOCAL_SIZE": Variable(r"\d+", "4", "the processes on a machine; a launcher sets it"),
-    "MINDGRAD_LOG": Variable("|eager", "eager", "prints when calls of eager mode are compiled"),
+    "MINDGRAD_LOG": Variable("|eager", "eager", "print when calls in eager mode are compiled"),
     "MINDGRAD_MACHINE": Variable(r"\d+", "0", "the number of a machine; a launcher sets it"),
-    "MINDGRAD_OPT": Variable("[01]?", "0", "0: programs are compiled without rewrites"),
-    "MINDGRAD_PROGRESS": Variable("[01]?", "0", "0: no bars while compiling, checking and training"),
+    "MINDGRAD_OPT": Variable("[01]?", "0", "0: compile without rewrites"),
+    "MINDGRAD_PROGRESS": Variable("[01]?", "0", "0: no progress bars"),
     "MINDGRAD_RANK": Variable(r"\d+", "1", "the number of a process; a launcher sets it"),
-    "MINDGRAD_RESTART": Variable(r"\d+", "0", "how often a job was started again; a launcher sets it"),
-    "MINDGRAD_START_TIMEOUT": Variable(
-        r"\d+", "300", "seconds that processes wait for each other at the start"
+    "MINDGRAD_RESTART": Variable(r"\d+", "0", "number of restarts of the job; a launcher sets it"),
+    "MINDGRAD_START_TIMEOUT": Variable(r"\d+", "300", "seconds to wait for the other processes at the start"),
+    "MINDGRAD_STORE": Variable(
+        r".+:\d+", "host:port", "address of the store that processes share; a launcher sets it"
     ),
-    "MINDGRAD_STORE": Variable(r".+:\d+", "host:port", "where processes agree; a launcher sets it"),
     "MINDGRAD_STORE_KEY": Variable(
-        ".*", "a secret", "what the processes of a job know; the same on all machines"
+        ".*", "a secret", "shared secret of the processes of a job; the same on all machines"
     ),
-    "MINDGRAD_STRICT_DEVICE": Variable("[01]?", "1", "a device that is not there is an error"),
-    "MINDGRAD_TRACEBACK": Variable("|full", "full", "tracebacks show the frames of this package too"),
-    "MINDGRAD_VERIFY": Variable("[01]?", "1", "every graph is verified as it is made"),
+    "MINDGRAD_STRICT_DEVICE": Variable("[01]?", "1", "raise an error if the device is not available"),
+    "MINDGRAD_TRACEBACK": Variable("|full", "full", "include mindgrad's internal frames in tracebacks"),
+    "MINDGRAD_VERIFY": Variable("[01]?", "1", "verify every graph when it is built"),
     "MINDGRAD_WORLD_SIZE": Variable(r"\d+", "4", "the number of processes; a launcher sets it"),
 }
 

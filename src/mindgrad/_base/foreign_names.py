@@ -25,9 +25,9 @@ __all__ = [
 ]  # fmt: skip
 
 _GRADIENT = "ms.grad(fn)(x), or ms.value_and_grad(fn, None, weights)(x) for Parameters, returns the gradients"
-_NO_TAPE = "nothing is recorded outside of ms.grad(...): leave it out; ops.stop_gradient(x) is a constant"
-_LOOP = "write a plain Python loop (for, while): it is compiled and differentiated as it stands"
-_BRANCH = "write a plain Python 'if': it is compiled and differentiated as it stands"
+_NO_TAPE = "nothing is recorded outside ms.grad(...): leave it out; ops.stop_gradient(x) is a constant"
+_LOOP = "write a plain Python loop (for, while): it is compiled and differentiated unchanged"
+_BRANCH = "write a plain Python 'if': it is compiled and differentiated unchanged"
 _SCHEDULE = "give the learning rate as a schedule, nn.Adam(params, nn.CosineDecayLR(1e-5, 1e-3, 1000))"
 _STEP = "optimizer(gradients) updates the Parameters, with the gradients that ms.value_and_grad returned"
 _ZERO = "gradients are results and are not accumulated, so there is nothing to clear: leave it out"
@@ -43,8 +43,11 @@ _GROUPS = "give the optimizer a list of dicts with 'params' and 'lr' when it is 
 _RULE = "@ops.custom_vjp, with fn.defbwd(bprop) of bprop(x, out, dout); or a Cell with a method 'bprop'"
 _DEVICE = "ms.set_device('GPU') chooses the device of all tensors: leave it out"
 _FUNCTIONAL = "the functions are in ops, and under PyTorch's names in mint.nn.functional"
-_POSITIONS = "ms.grad(fn, grad_position)(x) says by what is differentiated; Parameters have requires_grad"
-_STATIC = "what is no tensor (an int, a str, a tuple) is a constant of the program: leave it out"
+_POSITIONS = (
+    "ms.grad(fn, grad_position)(x) selects the inputs to differentiate with respect to; Parameters have "
+    "requires_grad"
+)
+_STATIC = "arguments that are not tensors (int, str, tuple) are compile-time constants: leave it out"
 _CONSTANT = "ops.stop_gradient(x)"
 _AT = "assign to elements, x[0] = value, or x[0] += value: it is compiled and differentiated, too"
 
@@ -65,6 +68,7 @@ MODULES = {
     "ShapeDtypeStruct": "any Tensor or array of the shape and dtype, such as ops.zeros((3,), ms.float32)",
     "TensorDataset": "ms.dataset.NumpySlicesDataset((x, y), ['x', 'y'])",
     "Variable": "ms.Tensor, or ms.Parameter",
+    "associative_scan": _LOOP,
     "as_tensor": "ms.Tensor(data), or ms.from_numpy(array)",
     "autocast": _HALF,
     "autograd": _GRADIENT,
@@ -77,9 +81,11 @@ MODULES = {
     "cond": _BRANCH,
     "config": "ms.set_context(...)",
     "cuda": _DEVICE,
+    "constant": "ms.Tensor(data)",
     "custom_gradient": _RULE,
     "custom_jvp": _RULE,
     "custom_vjp": _RULE,
+    "debug": "print(x) in the function shows values, in a compiled function too",
     "debug_callback": _NUMPY,
     "detach": _CONSTANT,
     "device": _DEVICE,
@@ -89,13 +95,15 @@ MODULES = {
     "disable_jit": "ms.set_context(mode=ms.PYNATIVE_MODE)",
     "distributed": "ms.communication, ms.parallel",
     "enable_grad": _NO_TAPE,
+    "eval_shape": "fn(ops.zeros((3,), ms.float32)).shape",
     "explainer": "ms.grad(score)(x) of a class's score is its saliency map: nothing else is needed for one",
     "fft": "the transforms are functions: ops.fft, ops.ifft, ops.rfft, ops.irfft, ops.fft2, ops.fftn",
     "filter_grad": _GRADIENT,
-    "filter_jit": "ms.jit(fn): what is not a tensor is a constant of the program",
+    "filter_jit": "ms.jit(fn): arguments that are not tensors are compile-time constants",
     "flatten_util": _TREE,
     "fori_loop": _LOOP,
     "func": _FUNCTIONS,
+    "function": "ms.jit(fn)",
     "functional": _FUNCTIONAL,
     "hub": "make the net by its class, then ms.load_checkpoint(file, net): nothing is downloaded",
     "index_update": _AT,
@@ -107,6 +115,7 @@ MODULES = {
     "key": _RANDOM,
     "lax": _LOOP,
     "linalg": "ms.mint.linalg or ms.scipy.linalg; ops.inverse, ops.svd, ops.norm",
+    "linear_transpose": "ms.vjp(fn, x)[1] of a linear function fn",
     "local_devices": _DEVICE,
     "lr_scheduler": _SCHEDULE,
     "make_functional": _FUNCTIONS,
@@ -135,7 +144,8 @@ MODULES = {
     "tree_reduce": "functools.reduce(fn, ms.tree_leaves(tree))",
     "tree_unflatten": _TREE,
     "tree_util": _TREE,
-    "utils": "ms.dataset for data; ms.recompute for checkpoints; ops.clip_by_global_norm for gradients",
+    "utils": "ms.dataset for data, ms.recompute for gradient checkpointing, ops.clip_by_global_norm for "
+    "gradients",
     "while_loop": _LOOP,
 }
 #: of an attribute of a Tensor
@@ -237,7 +247,7 @@ REMEDIES = {
     "create_graph": "derivatives of derivatives need no flag: ms.grad(ms.grad(fn))",
     "retain_graph": "nothing is freed: leave it out",
     "amsgrad": "use_amsgrad",
-    "donate_argnums": "results take the memory of arguments that nobody else holds: leave it out",
+    "donate_argnums": "memory of unused arguments is reused automatically: leave it out",
     "static_argnames": _STATIC,
     "static_argnum": _STATIC,
     "static_argnums": _STATIC,

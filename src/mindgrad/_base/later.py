@@ -12,8 +12,8 @@ __all__ = ["Later", "Once"]
 class Later:
     """An attribute of a class that is made when it is first read: an import does not wait for it."""
 
-    def __init__(self, make: Callable[..., Any], *args: Any) -> None:
-        self.make = lru_cache(maxsize=1)(partial(make, *args))
+    def __init__(self, make: Callable[..., Any], *args: Any, **named: Any) -> None:
+        self.make = lru_cache(maxsize=1)(partial(make, *args, **named))
 
     def __get__(self, instance: object, owner: type) -> Any:
         return self.make()

@@ -66,9 +66,9 @@ def user_location() -> tuple[str, int]:
 def explain_depth(error: RecursionError) -> None:
     """Say in ``error`` what ends calls that are nested too deeply, and how to allow them."""
     error.args = (
-        f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames, of which "
-        f"each Cell takes six. Where no function calls itself without end, raise the limit: "
-        f"sys.setrecursionlimit(...); or put the Cells one behind the other, in a SequentialCell.",
+        f"the calls are nested more deeply than Python's limit of {sys.getrecursionlimit()} frames; each "
+        f"Cell takes six. If the recursion ends, raise the limit, sys.setrecursionlimit(...), or call the "
+        f"Cells one after another, in a SequentialCell.",
     )
 
 

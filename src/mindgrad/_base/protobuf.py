@@ -81,7 +81,7 @@ def read_fields(message: memoryview, start: int = 0) -> Iterator[tuple[int, int,
         if length > len(message) - position:
             raise Malformed(
                 f"at byte {start + at} a field says that {length} bytes follow, but only "
-                f"{len(message) - position} do: the file is cut off or is something else"
+                f"{len(message) - position} do: the file is truncated or is something else"
             )
         yield number, wire, message[position : position + length], start + position
         position += length
@@ -100,7 +100,7 @@ def _read_varint(message: memoryview, position: int, start: int) -> tuple[int, i
     at = position
     while True:
         if position >= len(message):
-            raise Malformed(f"it ends inside of a number, at byte {start + position}: the file is cut off")
+            raise Malformed(f"it ends inside a number, at byte {start + position}: the file is truncated")
         byte = message[position]
         position += 1
         number |= (byte & 0x7F) << shift

@@ -1,13 +1,13 @@
-"""Composition of public docstrings: shared sections, defaults of arguments, and "See Also".
+"""Compose public docstrings: shared sections, defaults, and "See Also".
 
-A docstring names a text that it shares in a line of its own: ``{as amax}`` inserts the sections of another
-function, class or text of its module, ``{Raises as softmax}`` inserts one of these sections, and
-``{errors of one x}`` inserts one of the ``BLOCKS``, here for the argument ``x``. The docstring keeps its own
-sections and entries and gets all others, with the arguments in the order of the signature. Parameters of
-another function are renamed by position, unless the function has parameters of the same names.
+A line of a docstring can be a placeholder for shared text. ``{as amax}`` inserts the sections of another
+function, class, or text of the same module. ``{Raises as softmax}`` inserts one section.
+``{errors of one x}`` inserts one of the ``BLOCKS``, here for the argument ``x``. Sections and entries of the
+docstring itself take precedence. Arguments are in the order of the signature. Parameters of another function
+are renamed by position, unless the function has parameters of the same names.
 
-Entries of arguments have the form ``name (type): text``. The composition adds to them what the signature
-contains: ``optional`` after the type, and the default after the text, unless the text already states it.
+Entries of arguments have the form ``name (type): text``. The composition adds ``optional`` after the type and
+the default after the text, unless the text already states it.
 It adds a section "See Also" with the related names (``_base/related_names.py``).
 """
 
@@ -32,47 +32,49 @@ T = TypeVar("T")
 _HEADERS = ("Args", "Inputs", "Outputs", "Returns", "Attributes", "Raises")
 _LAST = "See Also"
 _SHAPE = "Returns:\n    Tensor of the shape of ``{0}``.\n\n"
-_PAIR = "Returns:\n    Tensor of the broadcast shape and of the promoted element type.\n\n"
-_ONE = "Raises:\n    TypeError: ``{0}`` is neither a tensor nor a number."
-_REAL = "Raises:\n    TypeError: ``{0}`` is complex, or neither a tensor nor a number."
+_PAIR = "Returns:\n    Tensor of the broadcast shape and of the promoted dtype.\n\n"
+_ONE = "Raises:\n    TypeError: If ``{0}`` is neither a tensor nor a number."
+_REAL = "Raises:\n    TypeError: If ``{0}`` is complex, or neither a tensor nor a number."
 _TWO = (
-    "Raises:\n    TypeError: an operand is neither a tensor nor a number{more}.\n"
-    "    ValueError: the shapes do not broadcast."
+    "Raises:\n    TypeError: If an operand is neither a tensor nor a number{more}.\n"
+    "    ValueError: If the shapes do not broadcast."
 )
 
-#: the blocks by name; those with {0} are about an argument, which is named behind
+#: the blocks by name; those with {0} are about an argument, whose name follows theirs
 BLOCKS = {
     "errors of one": _ONE,
     "errors of a real one": _REAL,
     "errors of two": _TWO.replace("{more}", ""),
-    "errors of real two": _TWO.replace("{more}", ", or complex"),
+    "errors of real two": _TWO.replace("{more}", ", or is complex"),
     "one": _SHAPE + _ONE,
     "a real one": _SHAPE + _REAL,
     "two": _PAIR + _TWO.replace("{more}", ""),
-    "real two": _PAIR + _TWO.replace("{more}", ", or complex"),
+    "real two": _PAIR + _TWO.replace("{more}", ", or is complex"),
     "errors of a reduction of": (
         "Raises:\n"
-        "    TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``{0}`` no tensor or number.\n"
-        "    ValueError: ``axis`` is out of range or names an axis twice."
+        "    TypeError: If ``keep_dims`` is not a bool, ``axis`` is not an int, or ``{0}`` is neither a "
+        "tensor nor a number.\n"
+        "    ValueError: If ``axis`` is out of range or repeats an axis."
     ),
     "errors of square matrices": (
         "Raises:\n"
-        "    TypeError: ``{0}`` is no tensor, or has half precision.\n"
-        "    ValueError: the matrices are not square."
+        "    TypeError: If ``{0}`` is not a tensor, or is float16 or bfloat16.\n"
+        "    ValueError: If the matrices are not square."
     ),
     "errors of arguments": (
-        "Raises:\n    TypeError: an argument is of another type.\n    ValueError: the shapes do not fit."
+        "Raises:\n    TypeError: If an argument does not have its type.\n"
+        "    ValueError: If the shapes do not match."
     ),
     "errors of scattering": (
         "Raises:\n"
-        "    TypeError: the indices are not integers, or the element types differ.\n"
-        "    ValueError: the shape of ``updates`` does not fit.\n"
-        "    IndexError: a known index is out of range."
+        "    TypeError: If the indices are not integers, or the dtypes differ.\n"
+        "    ValueError: If the shape of ``updates`` does not match.\n"
+        "    IndexError: If a known index is out of range."
     ),
     "errors of a loss": (
         "Raises:\n"
-        "    TypeError: an operand is complex, or neither a tensor nor a number.\n"
-        "    ValueError: the shapes do not fit, or ``reduction`` is another word."
+        "    TypeError: If an operand is complex, or neither a tensor nor a number.\n"
+        "    ValueError: If the shapes do not match, or ``reduction`` is not one of these."
     ),
 }
 
@@ -111,7 +113,7 @@ class SharedSections:
         A Tensor.
     <BLANKLINE>
       Raises:
-        TypeError: ``factor`` is neither a tensor nor a number.
+        TypeError: If ``factor`` is neither a tensor nor a number.
     """
 
     def __init__(self, text: str = "") -> None:
@@ -144,9 +146,8 @@ def document(function: Any, names: Iterable[str] = (), *, shared: str = "") -> N
     if shared or "\n    {" in text:
         text = _composed(shared, text, function)
         text = text.replace("\n", "\n    ").replace("\n    \n", "\n\n")
-    defaults = defaults_of(function)
-    if defaults:
-        text = _with_defaults(text, defaults)
+    if "Args:\n" in text:
+        text = _with_defaults(text, defaults_of(function))
     if "    See Also:\n" not in text:
         see_also = references([*names, *related(home_of(function))], "\n        ")
         if see_also:
@@ -155,7 +156,7 @@ def document(function: Any, names: Iterable[str] = (), *, shared: str = "") -> N
 
 
 def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
-    """Complete the docstrings of the functions and classes that a public module exports.
+    """Complete the docstrings of all names that a public module exports.
 
     Args:
         namespace: the globals of the module, with ``__all__``. It must define the objects itself.
@@ -168,7 +169,7 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
             continue
         text = vars(item).get("__doc__") if is_class else item.__doc__
         if isinstance(text, str):  # neither composed nor absent
-            names = [f"{module}.{name}" for module in counterparts if hasattr(sys.modules[module], name)]
+            names = [f"{module}.{name}" for module in counterparts if name in vars(sys.modules[module])]
             if is_class:
                 item.__doc__ = Later(_of_class, "", text, item, names)
             else:
@@ -178,7 +179,7 @@ def document_all(namespace: Mapping[str, Any], *counterparts: str) -> None:
 def _of_class(shared: str, text: str, item: type, names: Iterable[str] = ()) -> str:
     """The completed docstring of a class."""
     doc = _composed(shared, text, item)
-    parameters = inspect.signature(item).parameters.values()
+    parameters = _constructor(item).parameters.values()
     defaults = {each.name: each.default for each in parameters if each.default is not each.empty}
     doc = _with_defaults(doc, defaults)
     has_own = "\nSee Also:\n" in doc
@@ -190,7 +191,7 @@ def _of_class(shared: str, text: str, item: type, names: Iterable[str] = ()) -> 
 
 
 class Described(NamedTuple):
-    """One entry of a section: the names that it describes, their type ("" for none), and the text."""
+    """One entry of a section: names, their type ("" for none), and the text."""
 
     names: list[str]
     type: str
@@ -200,6 +201,7 @@ class Described(NamedTuple):
 #: an entry with a type: indentation, names, type, text with its further lines
 _TYPED = re.compile(r"^( +)(\**\w+(?:, \**\w+)*) \((.*?)\):(.*(?:\n\1 +\S.*)*)", re.M)
 _ENTRY = re.compile(r"([^:(]+?)(?: \((.*?)\))?:(.*)", re.S)
+_HEAD = re.compile(r"(?<=^ {4})\w+(?:, \w+)*(?=:| \()", re.M)  # the names of an entry
 _ADDED = re.compile(r"\s+Default: ``[^`]*``\.$")
 _WIDTH = 110
 
@@ -218,21 +220,35 @@ def defaults_of(function: Any) -> dict[str, Any]:
 
 
 def _with_defaults(text: str, defaults: Mapping[str, Any]) -> str:
-    """A docstring whose entries of arguments say which are optional, and their defaults."""
+    """A docstring whose arguments state whether they are optional and their defaults."""
     start = text.find("Args:\n")
     if start < 0 or not defaults:
         return text
     end = text.find("\n\n", start)
     end = len(text) if end < 0 else end
+    section = text[start:end]
+    if not any(name in section for name in defaults):
+        return text
 
     def completed(entry: re.Match[str]) -> str:
         indentation, names, kind, words = entry.groups()
-        first = names.partition(",")[0]
-        if first not in defaults:
-            return entry[0]
-        return argument_line(names, kind, words, defaults[first], indentation)
+        if ", " not in names:
+            return (
+                argument_line(names, kind, words, defaults[names], indentation)
+                if names in defaults
+                else entry[0]
+            )
+        alike: dict[str, list[str]] = {}  # the names by their defaults
+        for name in names.split(", "):
+            alike.setdefault(repr(defaults[name]) if name in defaults else "", []).append(name)
+        return "\n".join(
+            argument_line(", ".join(group), kind, words, defaults[group[0]], indentation)
+            if shown
+            else f"{indentation}{', '.join(group)} ({kind}):{words}"
+            for shown, group in alike.items()
+        )
 
-    return text[:start] + _TYPED.sub(completed, text[start:end]) + text[end:]
+    return text[:start] + _TYPED.sub(completed, section) + text[end:]
 
 
 def argument_line(names: str, kind: str, text: str, default: Any, indentation: str = "    ") -> str:
@@ -271,7 +287,7 @@ def _shown(value: Any) -> str:
 
 
 def divided(doc: str) -> tuple[list[str], dict[str, str], list[str]]:
-    """The paragraphs of a docstring before its sections, the sections by header, and what follows them."""
+    """The paragraphs before the sections, the sections by header, and the rest."""
     return _divided(_dedented(doc))[:3]
 
 
@@ -332,8 +348,9 @@ def _source(reference: str, item: Any) -> dict[str, str]:
 
 def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict[str, str]:
     """Sections about ``parameters`` in the names of those of ``item``, by position where these are others."""
-    for old, new in zip(parameters, _parameters(item), strict=False):
-        if new not in parameters:
+    own = _parameters(item)
+    for old, new in zip(parameters, own, strict=False):
+        if new not in parameters and old not in own:
             for header, text in sections.items():
                 sections[header] = renamed(text, {old: new})
     return sections
@@ -341,18 +358,24 @@ def _renamed(sections: dict[str, str], parameters: list[str], item: Any) -> dict
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
     """Paragraphs or sections with other names of parameters, in entries and in the text."""
-    for old, new in names.items():
-        text = re.sub(rf"^    {re.escape(old)}(?=:| \()", f"    {new}", text, flags=re.M)
+    if not names:
+        return text
+    text = _HEAD.sub(lambda head: ", ".join(names.get(name, name) for name in head[0].split(", ")), text)
     quoted = {f"``{old}``": f"``{new}``" for old, new in names.items()}
-    return re.sub(r"``\w+``", lambda name: quoted.get(name[0], name[0]), text) if quoted else text
+    return re.sub(r"``\w+``", lambda name: quoted.get(name[0], name[0]), text)
 
 
 def _parameters(item: Any) -> list[str]:
     """The names of the parameters of a function, or of the constructor of a class."""
     if isinstance(item, type):
-        return list(inspect.signature(item).parameters)
+        return list(_constructor(item).parameters)
     code = inspect.unwrap(item).__code__
     return list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + _variadic(code.co_flags)])
+
+
+def _constructor(item: type) -> inspect.Signature:
+    """The signature of the constructor; a base class may have a signature of its own."""
+    return inspect.signature(vars(item).get("__init__", item))
 
 
 def _variadic(flags: int) -> int:
@@ -375,15 +398,15 @@ def _arguments(shared: str, own: str, parameters: list[str]) -> str:
 
 
 def entries_of(section: str) -> list[Described]:
-    """The entries of a section, without the defaults that the composition added.
+    r"""The entries of a section, without the defaults that the composition added.
 
     >>> from mindgrad._base.shared_docs import entries_of
-    >>> entries_of("    x, y (Tensor): two points.\\n    axis (int, optional): the axis. Default: ``0``.")[1]
+    >>> entries_of("    x, y (Tensor): two points.\n    axis (int, optional): the axis. Default: ``0``.")[1]
     Described(names=['axis'], type='int', text=' the axis.')
     """
-    found = [_ENTRY.match(entry.strip()) for entry in re.split(r"\n(?=    \S)", section) if entry.strip()]
+    parsed = [_ENTRY.match(entry.strip()) for entry in re.split(r"\n(?=    \S)", section) if entry.strip()]
     return [
         Described(entry[1].split(", "), (entry[2] or "").removesuffix(", optional"), _ADDED.sub("", entry[3]))
-        for entry in found
+        for entry in parsed
         if entry
     ]

@@ -58,7 +58,7 @@ class Request:
         """Raises: ValueError: a Parameter stands twice among the weights."""
         if self.weights is not None and len(self.weights.unique) != len(self.weights.listed):
             raise ValueError(
-                f"For '{self.owner}', a Parameter stands twice in 'weights': name every one once."
+                f"For '{self.owner}', a Parameter appears twice in 'weights'. List each Parameter once."
             )
 
     @property

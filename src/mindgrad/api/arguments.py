@@ -113,7 +113,7 @@ def check_positions(owner: str, grad_position: Any, has_weights: bool = True) ->
     if len(set(grad_position)) != len(grad_position):
         raise ValueError(
             f"For '{owner}', there are duplicate positions in `grad_position`, please check it: "
-            f"{grad_position}. Name every input once."
+            f"{grad_position}. List each input once."
         )
 
 
@@ -131,18 +131,18 @@ def _check_order(owner: str, grad_position: Any, has_weights: bool) -> None:
         )
     if isinstance(grad_position, Tensor):
         raise TypeError(
-            f"For '{owner}', the 'grad_position' should be int or tuple, but got a Tensor: '{owner}' makes a "
-            f"function, to which the inputs are given, {owner}(fn)(x{', v' * owner.endswith('vp')})."
+            f"For '{owner}', the 'grad_position' should be int or tuple, but got a Tensor: '{owner}' "
+            f"returns a function that takes the inputs, {owner}(fn)(x{', v' * owner.endswith('vp')})."
         )
 
 
 def _list_of(weights: Any) -> str:
     """A sentence on how the Parameters of ``weights`` are listed, if it is known."""
     if callable(getattr(weights, "trainable_params", None)):
-        return " Those of a Cell are net.trainable_params()."
+        return " For a Cell, pass net.trainable_params()."
     if isinstance(weights, Mapping):
-        return " Those of a dict are list(weights.values())."
-    return " Those of an iterator are list(weights)." if isinstance(weights, Iterator) else ""
+        return " For a dict, pass list(weights.values())."
+    return " For an iterator, pass list(weights)." if isinstance(weights, Iterator) else ""
 
 
 class Weights:
@@ -163,7 +163,8 @@ class Weights:
         if not self.is_single and not isinstance(weights, (tuple, list)):
             raise TypeError(
                 f"For '{owner}', the argument 'weights' should be ParameterTuple type, but got "
-                f"'{type(weights)}'; a list of Parameters or one Parameter is taken too.{_list_of(weights)}"
+                f"'{type(weights)}'; a list of Parameters or one Parameter is also "
+                f"accepted.{_list_of(weights)}"
             )
         self.listed: tuple[Any, ...] = (weights,) if self.is_single else tuple(weights)
         for index, parameter in enumerate(self.listed):
@@ -222,7 +223,7 @@ def check_count(
         return
     number = int(signature.least if count < signature.least else signature.most)
     if scaled:
-        hint = " With sens_param=True the last argument is the 'sens', after those of the function."
+        hint = " With sens_param=True the last argument is 'sens', after the arguments of the function."
     elif scaled is not None and count > signature.most:
         hint = " A 'sens' is taken with sens_param=True only."
     elif container and signature.accepts(1):
@@ -319,7 +320,7 @@ def _of_no_derivative(leaf: Any) -> str:
 def _remedy(leaf: Any, nested: bool) -> str:
     if not isinstance(leaf, Tensor) and (isinstance(leaf, np.ndarray) or is_other_array(leaf)):
         return "make it a Tensor, Tensor(array)"
-    apart = "give it as an argument of its own" if nested else "leave its position out of 'grad_position'"
+    apart = "pass it as a separate argument" if nested else "leave its position out of 'grad_position'"
     if isinstance(leaf, Tensor):
         return f"make it a floating-point Tensor, or {apart}"
     if isinstance(leaf, (int, complex)) and not isinstance(leaf, bool):
@@ -356,8 +357,8 @@ def warn_of_integers(tensors: Sequence[Tensor]) -> None:
         if dtype.is_inexact or dtype.kind not in ("int", "uint"):
             continue
         warn_user(
-            f"a gradient is taken with respect to an input of type {dtype}: as in MindSpore it has that "
-            f"type itself, so that fractions are cut off. Convert the input to a floating-point type if "
-            f"that is not meant."
+            f"a gradient is taken with respect to an input of type {dtype}: as in MindSpore, the gradient "
+            "has this dtype too, so fractions are truncated. To keep them, convert the input to a "
+            "floating-point dtype."
         )
         return

@@ -123,11 +123,11 @@ def position(name: str, label: str, axis: int, rank: int, shape: Any) -> int:
         RuntimeError: it is out of bounds.
     """
     if not -rank <= axis < rank:
-        bounds = f"[{-rank}, {rank})" if rank else "empty, for it has no axes"
+        bounds = f"[{-rank}, {rank})" if rank else "empty, because it has no axes"
         raise RuntimeError(
             f"For 'vmap', the axis {axis} in '{name}' is out of bounds for {label} of shape {shape}: the "
             f"range is {bounds}."
-            + (f" Use None in '{name}' for what all elements share." if name == "in_axes" else "")
+            + (f" Use None in '{name}' for an argument that all elements share." if name == "in_axes" else "")
         )
     return axis % rank
 
@@ -152,12 +152,12 @@ def size_of(
         elif axis is not None and isinstance(leaf, (bool, int, float, complex)):
             raise RuntimeError(
                 f"For 'vmap', {label} is the {type(leaf).__name__} {leaf!r}, which has no axis {axis}: all "
-                f"elements share it. Say so with None at its place in 'in_axes', or make it a Tensor."
+                "elements share it. Pass None for it in 'in_axes', or convert it to a Tensor."
             )
         dimensions.append(dimension)
     if not mapped and ensemble_size is None:
         raise RuntimeError(
-            "For 'vmap', nothing is mapped: at least one argument must hold a Tensor whose place in "
+            "For 'vmap', nothing is mapped: at least one argument must hold a Tensor whose entry in "
             "'in_axes' is not None."
         )
     sizes = {shape[dimension] for _, dimension, shape in mapped}
@@ -169,11 +169,11 @@ def size_of(
         raise RuntimeError(
             f"For 'vmap', the axis_size of each argument must be the number of Cells, "
             f"{ensemble_size}, but {listed}. "
-            f"Use None in 'in_axes' for what all Cells share."
+            f"Use None in 'in_axes' for an argument that all Cells share."
         )
     if len(sizes) > 1:
         raise RuntimeError(
             f"For 'vmap', the axis_size of each argument must be the same, but {listed}. Choose other axes "
-            f"with 'in_axes', None for what all elements share."
+            f"with 'in_axes', None for an argument that all elements share."
         )
     return sizes.pop() if ensemble_size is None else ensemble_size, dimensions

@@ -83,18 +83,18 @@ def gradient_function(
 def _warn_of_constants(owner: str, args: Sequence[Any], positions: Sequence[int]) -> None:
     if any(is_constant(args[position]) for position in positions):
         warn_user(
-            f"'{owner}' gives the empty tuple (): the input is a Tensor with const_arg=True, which is a "
-            f"constant in GRAPH_MODE."
+            f"'{owner}' returns the empty tuple (), because the input is a Tensor with const_arg=True, "
+            "which is a constant in GRAPH_MODE."
         )
         return
     kinds = ", ".join(sorted({type(args[position]).__name__ for position in positions}))
     warn_user(
-        f"'{owner}' gives the empty tuple (): as in MindSpore it differentiates Tensors only, and got "
-        f"{kinds}. Use mindgrad.grad, which differentiates floats and containers of Tensors, or mark the "
-        f"input with mindgrad.mutable."
+        f"'{owner}' returns the empty tuple (): as in MindSpore, it differentiates only Tensors, "
+        f"but got {kinds}. Use mindgrad.grad, which differentiates floats and containers of Tensors, or mark "
+        f"the input with mindgrad.mutable."
         if owner == "GradOperation"
-        else f"'{owner}' gives the empty tuple (): as in MindSpore what has no derivative is left out, and "
-        f"the input is {kinds}. Make it a float or a Tensor."
+        else f"'{owner}' returns the empty tuple (), as in MindSpore, because the input has no derivative: "
+        f"it is {kinds}. Make it a float or a Tensor."
     )
 
 
@@ -105,7 +105,8 @@ class GradOperation:
     multiplied by ``sens``. As in MindSpore, only Tensors and :func:`mutable` containers are differentiated.
     Other inputs are constants and are left out of the result; if no input remains, a warning says so.
     :func:`mindgrad.grad` also differentiates floats and containers. The gradient with respect to an unused
-    input is zero.
+    input is zero. ``requires_grad`` only selects ``trainable_params()`` of a Cell: a Parameter
+    with ``requires_grad=False`` that is an input has its true gradient.
 
     ======== ============ =========================================================================
     get_all  get_by_list  returned

@@ -143,7 +143,7 @@ def jit(
         if name not in _OPTIONS:
             near = difflib.get_close_matches(name, [*_OPTIONS, *_PARAMETERS], 1)
             hint = f". Did you mean {near[0]!r}?" if near else f". There are {', '.join(_OPTIONS)}."
-            raise TypeError(f"For 'jit', there is no option {name!r}{advice(REMEDIES, name) or hint}")
+            raise TypeError(f"For 'jit', unknown option {name!r}{advice(REMEDIES, name) or hint}")
     fn = options.get("function", fn)
 
     def decorate(function: Callable[..., Any]) -> JitFunction:

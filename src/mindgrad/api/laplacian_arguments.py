@@ -34,8 +34,8 @@ def check_arguments(owner: str, inputs: Sequence[Any], extras: Sequence[Any]) ->
             )
         if not x.ndim or not x.shape[-1]:
             raise ValueError(
-                f"For '{owner}', the last axis of the input must be that of the coordinates, of size 1 at "
-                f"least, but "
+                f"For '{owner}', the last axis of the input must hold the coordinates and have at least "
+                "size 1, but "
                 f"got a Tensor of shape {x.shape}."
             )
     for extra in extras:
@@ -61,8 +61,7 @@ def check_rows(owner: str, run: Run, extras: Sequence[Tensor]) -> None:
                     f"For '{owner}', the function must give a value for every row of its input: for an "
                     f"input of "
                     f"shape {x.shape} an output of shape {lead} or {(*lead, 1)}, but got {y.shape}. The "
-                    f"last axis "
-                    f"of the input is that of the coordinates."
+                    "last axis of the input holds the coordinates."
                 )
 
 
@@ -111,9 +110,9 @@ def rows_are_mixed(owner: str, x: Any, equation: Any) -> str:
     """The message about an equation that mixes rows."""
     location = f" in {equation.source[0]}:{equation.source[1]}" if equation.source else ""
     return (
-        f"For '{owner}', every row of the input is a point of its own, so each value of the function must "
-        f"depend on its own row alone, but for an input of shape {x.shape} the rows are mixed by "
-        f"'{equation.primitive.name}'{location}, as a batch normalisation in training mixes them. Take "
+        f"For '{owner}', each value of the function must depend only on its own row of the input, but for "
+        f"an input of shape {x.shape} the rows are mixed by "
+        f"'{equation.primitive.name}'{location}, as batch normalization does in training. Take "
         f"'{owner}' of the function of one point and map it over the rows: "
         f"mindgrad.vmap(mindgrad.{owner}(f))(x)."
     )

@@ -82,8 +82,8 @@ def check_options(use_reentrant: Any, output_recompute: Any, early_stop: Any, co
             raise TypeError(f"For 'recompute', '{name}' must be a bool, but got {flag!r}.")
     if context_fn is not None:
         raise ValueError(
-            "For 'recompute', 'context_fn' must be None: the second run is a part of the derivative, "
-            "in which no Python runs. Set what the block needs inside of the block."
+            "For 'recompute', 'context_fn' must be None: the recomputation is part of the derivative, where "
+            "no Python code runs. Do the setup inside the block."
         )
 
 

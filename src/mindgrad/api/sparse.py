@@ -149,8 +149,8 @@ class _Sparse:
         request = self._request
         if not has_values_only():
             raise RuntimeError(
-                f"For '{request.owner}', a sparse matrix is SciPy's and no Tensor: it cannot be made inside "
-                f"a compiled function or another derivative. Make it outside, or leave out sparse=True."
+                f"For '{request.owner}', sparse=True returns a SciPy matrix, which cannot be created inside "
+                "a compiled function or another derivative. Create it outside, or leave out sparse=True."
             )
         args, kwargs = as_data(args, kwargs, request.chosen, lambda: arity(request.fn).names)  # type: ignore[assignment]
         with self._lock:
@@ -162,9 +162,9 @@ class _Sparse:
             self._has_warned = True
             rows, columns = _size(form.structure)
             warn_user(
-                f"For '{request.owner}' of {describe(request.fn)}, sparse=True brings nothing: the "
-                f"{rows} x {columns} matrix is computed like a dense one, for too many of its entries may be "
-                f"other than zero ({form.structure.way}). Leave sparse=True out to get a Tensor."
+                f"For '{request.owner}' of {describe(request.fn)}, sparse=True has no effect: the {rows} x "
+                f"{columns} matrix is computed like a dense matrix, because too many of its entries may be "
+                f"nonzero ({form.structure.way}). Leave sparse=True out to get a Tensor."
             )
         matrices = self._made(args, kwargs, _matrices(data, form.structure), form)
         if not request.has_aux:
@@ -255,14 +255,14 @@ def _check(owner: str, fn: Any, run: Run, second: bool) -> None:
     for t in (*run.recorded.inputs, *run.outputs):
         if t.dtype.kind != "float":
             raise TypeError(
-                f"For '{owner}' with sparse=True, what is differentiated must be of a floating type, but "
+                f"For '{owner}' with sparse=True, the inputs must have a floating-point dtype, but "
                 f"got a Tensor of dtype {t.dtype}: convert it first."
             )
     if second and [t.type.size for t in run.outputs] != [1]:
         shapes = [t.shape for t in run.outputs]
         raise ValueError(
-            f"For '{owner}' with sparse=True, {describe(fn)} must give one number, but it gives "
-            f"Tensors of the shapes {shapes}: sum them up, or take the Jacobian of each one's gradient."
+            f"For '{owner}' with sparse=True, {describe(fn)} must return one number, but it returns Tensors "
+            f"of shapes {shapes}. Sum them, or take the Jacobian of the gradient of each."
         )
 
 

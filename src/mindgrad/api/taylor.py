@@ -74,12 +74,12 @@ def jet(fn: Callable[..., Any], primals: Any, series: Any) -> tuple[Any, Any]:
     coefficients: list[Any] = list(series) if isinstance(series, (tuple, list)) else [series]
     if isinstance(series, (tuple, list)) != several or not isinstance(series, (Tensor, tuple, list)):
         raise TypeError(
-            f"For 'jet', the type of 'series' must be the same as that of 'primals', "
+            f"For 'jet', 'series' must have the type of 'primals', "
             f"{type(primals).__name__}, but got {type(series).__name__}."
         )
     if len(coefficients) != len(args):
         raise ValueError(
-            f"For 'jet', the length of 'series' must be that of 'primals', {len(args)}, but got "
+            f"For 'jet', the length of 'series' must be the length of 'primals', {len(args)}, but got "
             f"{len(coefficients)}."
         )
     check_count(fn, arity(fn), len(args))
@@ -212,7 +212,8 @@ def _rows(primal: Tensor, rows: Any, index: int) -> Tensor:
     if rows.shape[1:] != primal.shape or not rows.shape:
         raise ValueError(
             f"In series, the shape of each element must be the same as the primals. Series {index} has shape "
-            f"{rows.shape}, but must have that of its primal, {primal.shape}, behind an axis of the orders."
+            f"{rows.shape}, but must have a leading axis for the orders, followed by the shape of its "
+            f"primal, {primal.shape}."
         )
     if not rows.shape[0]:
         raise ValueError("For 'jet', the 'series' must hold at least one order, but got none.")
@@ -220,7 +221,8 @@ def _rows(primal: Tensor, rows: Any, index: int) -> Tensor:
         rows = apply(convert, rows, dtype=primal.dtype)
     if rows.dtype is not primal.dtype:
         raise TypeError(
-            f"For 'jet', the dtype of series {index} must be that of its primal, {primal.dtype}, but got "
+            f"For 'jet', the dtype of series {index} must be the dtype of its primal, {primal.dtype}, but "
+            "got "
             f"{rows.dtype}."
         )
     return rows

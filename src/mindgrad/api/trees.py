@@ -157,7 +157,7 @@ def _leaves_like(tree: Any, other: Any, number: int) -> list[Any]:
     if structure != expected:
         difference = differences(expected, structure, "tree").replace("changed from", "differs:", 1)
         raise ValueError(
-            f"For 'tree_map', the structure of tree {number + 1} must be that of the first: "
+            f"For 'tree_map', tree {number + 1} must have the structure of the first tree: "
             f"{difference.replace(' to ', ' and ', 1)}."
         )
     return leaves

@@ -327,7 +327,7 @@ class Run:
                 if not isinstance(result, tuple) or len(result) < 2:
                     raise ValueError(
                         f"For '{owner}', When has_aux is True, origin fn requires more than one "
-                        f"outputs: the first is differentiated, the others are given back."
+                        f"outputs: the first is differentiated, and the others are returned unchanged."
                     )
                 differentiated = result[0]
                 count = len(flatten(differentiated)[0])

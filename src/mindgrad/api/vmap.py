@@ -347,8 +347,8 @@ def _batched(
             if dimension is not None:
                 raise RuntimeError(
                     f"For 'vmap', the 'out_axes' of {label} is None, but {label} depends on a mapped "
-                    f"argument: there is one value for each of {size} elements. Give the axis at which they "
-                    f"stand."
+                    f"argument: there is one value for each of {size} elements. Give the axis of the output "
+                    "that holds these values."
                 )
             batched.append(y)
         return builder.close(batched)
@@ -383,7 +383,7 @@ def _check_written(fn: Any, scope: GraphScope, generators: Sequence[Any]) -> Non
         if key not in known:
             raise RuntimeError(
                 f"For 'vmap', the Parameter '{parameter.name}' is assigned in {describe(fn)}: each element "
-                f"would give it a value of its own. Return the value, and assign it outside of vmap; a layer "
+                "would assign a different value. Return the value, and assign it outside vmap; a layer "
                 f"in training mode that keeps statistics (BatchNorm) belongs outside, or into "
                 f"set_train(False)."
             )
@@ -405,8 +405,9 @@ def _unassigned(fn: Any) -> Iterator[None]:
         )
     if _rebound_outside(program, before):
         raise RuntimeError(
-            f"For 'vmap', {describe(fn)} assigns to elements of a tensor from outside of it, x[...] = ...: "
-            f"each element would change it. Copy it in the function, or return what is to be stored."
+            f"For 'vmap', {describe(fn)} assigns to elements of a tensor that was created outside, x[...] = "
+            "...: "
+            f"each element would change it. Copy the tensor inside the function, or return the new elements."
         )
 
 

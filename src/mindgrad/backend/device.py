@@ -98,13 +98,13 @@ def _gpus() -> list[Any]:
 
 def _report_missing(target: str) -> None:
     reason = (
-        "jax sees no GPU; on a machine with one, install the extra 'gpu'"
+        "JAX finds no GPU; on a machine with one, install the extra 'gpu'"
         if target == "GPU"
         else "only CPU and GPU are supported"
     )
     if os.environ.get(STRICT_VARIABLE, "") not in ("", "0"):
         raise RuntimeError(
-            f"device_target={target!r} was asked for, but {reason}, and {STRICT_VARIABLE} is set."
+            f"device_target={target!r} was requested, but {reason}, and {STRICT_VARIABLE} is set."
         )
     if target not in _announced:
         _announced.add(target)

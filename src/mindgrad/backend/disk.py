@@ -109,8 +109,8 @@ def limit() -> int:
         return int(float(size[1]) * (1 << _UNITS[size[2].upper()]))
     _warn_once(
         SIZE_VARIABLE,
-        f"{SIZE_VARIABLE}={text!r} is no size: write bytes or a number with K, M or G, such as 500M; 0 turns "
-        f"the compile cache off. It stays below {readable_size(DEFAULT_LIMIT)}.",
+        f"{SIZE_VARIABLE}={text!r} is not a valid size. Write bytes, or a number with K, M or G, such as "
+        f"500M; 0 disables the compile cache. It stays below {readable_size(DEFAULT_LIMIT)}.",
     )
     return DEFAULT_LIMIT
 

@@ -63,7 +63,7 @@ def job_of(environment: Mapping[str, str] = os.environ) -> Job:
         rank, size = _number(environment, "MINDGRAD_RANK", 0), _number(environment, "MINDGRAD_WORLD_SIZE", 1)
         coordinator = environment.get("MINDGRAD_COORDINATOR", "")
         if not 0 <= rank < size:
-            raise RuntimeError(f"For 'init', MINDGRAD_RANK={rank} is none of MINDGRAD_WORLD_SIZE={size}.")
+            raise RuntimeError(f"For 'init', MINDGRAD_RANK={rank} is not below MINDGRAD_WORLD_SIZE={size}.")
         if size > 1 and not coordinator:
             raise RuntimeError("For 'init', MINDGRAD_COORDINATOR must be host:port of process 0.")
         return Job(

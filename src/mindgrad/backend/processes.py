@@ -115,7 +115,7 @@ def _start(**arguments: Any) -> None:
         address = arguments.get("coordinator_bind_address") or arguments.get("coordinator_address")
         raise RuntimeError(
             f"For 'init', the processes did not meet at {address or 'the coordinator of the cluster'}. "
-            f"Is the port free, and is the address one of the machine of process 0? jax says: {text}"
+            f"Is the port free, and does the address belong to the machine of process 0? JAX reports: {text}"
         ) from error
     _is_started = True
 

@@ -52,7 +52,7 @@ def read_own(file: Path, others: int = _OTHERS_WRITE) -> bytes:
     with open(descriptor, "rb") as opened:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise Distrusted(f"'{file}' is no ordinary file")
+            raise Distrusted(f"'{file}' is not a regular file")
         _check(file, status, others)
         return opened.read()
 

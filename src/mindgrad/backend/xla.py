@@ -359,9 +359,9 @@ def mesh_devices(count: int) -> tuple[Any, ...]:
     devices = _devices()
     if count > len(devices):
         raise ValueError(
-            f"a program is divided among {count} devices, but jax sees {len(devices)}. On a CPU "
+            f"a program is divided among {count} devices, but JAX finds {len(devices)}. On a CPU "
             f"XLA_FLAGS=--xla_force_host_platform_device_count={count}, set before the program starts, "
-            f"makes more."
+            "creates more."
         )
     return tuple(devices[:count])
 

@@ -84,7 +84,8 @@ def initializer(init: Any, shape: Any = None, dtype: Any = float32) -> Tensor:
     if isinstance(init, Tensor):
         if shape is not None and _sizes(shape) != init.shape:
             raise ValueError(
-                f"For 'initializer', the shape {_sizes(shape)} is not that of the Tensor, {init.shape}."
+                f"For 'initializer', the shape {_sizes(shape)} differs from the shape of the Tensor, "
+                f"{init.shape}."
             )
         return init
     if isinstance(init, str):

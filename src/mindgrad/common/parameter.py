@@ -336,7 +336,7 @@ class ParameterTuple(tuple):
             if named.setdefault(parameter.name, parameter) is not parameter:
                 raise ValueError(
                     f"For 'ParameterTuple', the name of {parameter!r} is taken: its name '{parameter.name}' "
-                    f"already exists. Give every Parameter a name of its own."
+                    f"already exists. Give every Parameter a unique name."
                 )
         return super().__new__(cls, parameters)
 

@@ -122,8 +122,8 @@ def _compare(rank: int, listed: Sequence[Any], other_rank: int, other: Sequence[
             raise RuntimeError(
                 f"the programs of ranks {rank} and {other_rank} differ: {_numbered(listed, position)} is "
                 f"{texts[0]} on rank {rank}, but {texts[1]} on rank {other_rank}. Every rank must run the "
-                f"same collectives, of tensors of the same types, in the same order; what only one rank "
-                f"computes (if rank == 0: …) must not communicate."
+                "same collectives, of tensors of the same types, in the same order. Code that only one "
+                "rank runs (if rank == 0: …) must not communicate."
             )
 
 

@@ -104,7 +104,7 @@ class Board:
 
             if self._waited(lambda: (attempt, key) in self._values, end, attempt, timeout):
                 return self._values[attempt, key]
-        raise RuntimeError(f"nobody has set {key!r} within {timeout:g} s.")
+        raise RuntimeError(f"{key!r} was not set within {timeout:g} s.")
 
     def exchange(
         self, key: str, rank: int, value: bytes, ranks: Sequence[int], timeout: float
@@ -180,7 +180,7 @@ class Board:
         latest = time.monotonic() + timeout
         while not is_there():
             if self.attempt != attempt:
-                raise RuntimeError("the job has been started again meanwhile.")
+                raise RuntimeError("the job was restarted in the meantime.")
             if self._first is not None:
                 raise RuntimeError(f"rank {self._first.rank} {self._first.reason.rstrip('.')}.")
             reason = end()

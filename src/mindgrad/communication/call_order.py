@@ -251,8 +251,8 @@ def _differing(
         count, theirs, mine = calls.times, "another program", "one"
     return (
         f"called another program than rank {other_rank}: call {count} over {_named(ranks)} was {mine}, but "
-        f"{theirs} on rank {other_rank}. {ORDER}; what only one rank computes (if rank == 0: …) must not "
-        f"communicate"
+        f"{theirs} on rank {other_rank}. {ORDER}. Code that only one rank runs (if rank == 0: …) must not "
+        "communicate"
     )
 
 

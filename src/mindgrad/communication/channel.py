@@ -109,11 +109,11 @@ class Channel:
         self._socket.settimeout(timeout)
         size, of_text = _PREFIX.unpack(self._read(_PREFIX.size))
         if size > (_MOST if self._received else _MOST_AT_FIRST) or of_text > size:
-            raise ConnectionError("a message is longer than messages are")
+            raise ConnectionError("a message exceeds the maximum length")
         tag = self._read(_TAG)
         message = self._read(size)
         if not hmac.compare_digest(tag, self._tagged(self._other, self._received, of_text, message)):
-            raise ConnectionError("a message is not by a process with the same secret")
+            raise ConnectionError("a message comes from a process with a different secret")
         self._received += 1
         header, sizes = json.loads(message[:of_text])
         contents, start = [], of_text

@@ -93,14 +93,14 @@ class StoreServer:
         if attempt not in (self.board.attempt, -1):
             return
         for rank in ranks:
-            reason = f"is on {name}, which does not answer" if name else "has ended without a word"
+            reason = f"is on {name}, which does not answer" if name else "has ended without a message"
             if rank not in {end.rank for end in self.board.news(-1, 0.0).ended}:
                 self.board.leave(rank, FAILED, reason, 1)
 
     def _answer(self, request: Any, contents: list[bytes], attempt: int) -> tuple[Any, list[bytes]]:
         board, (name, *arguments) = self.board, request
         if attempt not in (board.attempt, -1):
-            return ["error", "the job has been started again meanwhile."], []
+            return ["error", "the job was restarted in the meantime."], []
         try:
             if name == "set":
                 board.set(arguments[0], contents[0])

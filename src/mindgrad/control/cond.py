@@ -65,7 +65,7 @@ __all__ = ["cond"]
 
 def _types(predicate: TensorType, *types: TensorType, true: Graph, false: Graph) -> Any:
     if predicate.dtype.kind != "bool" or predicate.shape:
-        raise TypeError(f"For 'cond', the predicate must be a Bool tensor of no axes, but got {predicate}.")
+        raise TypeError(f"For 'cond', the predicate must be a scalar (0-D) Bool tensor, but got {predicate}.")
     for graph in (true, false):
         expected = tuple([v.type for v in graph.inputs])
         if expected != types:

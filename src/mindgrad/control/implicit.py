@@ -151,7 +151,7 @@ def _pulled(function: Graph, consts: int, with_xs: bool) -> Graph:
     if any(x in xs for equation in pullback.equations for x in equation.inputs):
         raise ValueError(
             "For 'custom_linear_solve', the 'matvec' is not linear: its derivative depends on the vector "
-            "that it is given. Take custom_root for an equation that is not linear."
+            "that it is given. For a nonlinear equation, use custom_root."
         )
     return Graph([v for v in pullback.inputs if v not in xs], pullback.equations, pullback.outputs)
 

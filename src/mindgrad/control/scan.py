@@ -75,12 +75,13 @@ def _types(
     for operand in scanned:
         if operand.shape[:1] != (length,):
             raise ValueError(
-                f"For 'scan', what is scanned must have {length} slices, but got a tensor of type {operand}."
+                f"For 'scan', the scanned inputs must have {length} slices, but got a tensor of type "
+                f"{operand}."
             )
     slices = [operand.with_shape(operand.shape[1:]) for operand in scanned]
     if expected != (*fixed, *carry, *slices):
         raise TypeError(
-            f"For 'scan', the body takes {expected}, but the operands have types {types}, of which the last "
+            f"For 'scan', the body takes {expected}, but the operands have types {types}; the last "
             f"{len(scanned)} are scanned."
         )
     after = tuple([y.type for y in body.outputs[:carries]])

@@ -1,4 +1,4 @@
-"""Transforms of sub-graphs (linearize, transpose, batch, series) are memoised for higher-order primitives.
+"""Memoized transforms of sub-graphs for higher-order primitives.
 
 Each is computed once for a graph and a set of inputs, so that the same loop differentiated twice in the same
 way is one equation.
@@ -13,9 +13,9 @@ from typing import Any
 
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.dtype import bool_
-from mindgrad.ir.graph import INHERITED, STEADY, Graph, Variable, live_equations, without_effects
+from mindgrad.ir.graph import DISCARDS, INHERITED, STEADY, Graph, Variable, live_equations, without_effects
 from mindgrad.ir.memo import memoized
-from mindgrad.rows.exact_zeros import nonzeros
+from mindgrad.rows.exact_zeros import has_cuts, nonzeros
 from mindgrad.rows.kinds import full, zeros
 from mindgrad.transforms.forward import push_tangents, tangent_or_zero
 from mindgrad.transforms.linearize import linearize
@@ -97,7 +97,16 @@ def _marked(graph: Graph, flags: tuple[int, ...]) -> Graph:
     builder = Builder()
     with building(builder):
         inputs = [builder.input(v.type, tainted=flag) for v, flag in zip(graph.inputs, flags, strict=True)]
-        return builder.close(builder.inline(graph, inputs))
+        outputs = builder.inline(graph, inputs)
+        _unmark_covered(outputs)
+        return builder.close(outputs)
+
+
+def _unmark_covered(atoms: Sequence[Any]) -> None:
+    """Remove the mark ``DISCARDS`` from sums of slices that cover each other."""
+    for atom in atoms:
+        if type(atom) is Variable and atom.tainted & DISCARDS and not has_cuts(atom):
+            atom.tainted &= ~DISCARDS
 
 
 def marked(graph: Graph, operands: Sequence[Any]) -> Graph:
@@ -332,4 +341,5 @@ def transposed_body(
             [inputs[k] for k in directions],
         )
         found = [(k, ct) for k, ct in zip(directions, pulled, strict=True) if ct is not None]
+        _unmark_covered([ct for _, ct in found])
         return builder.close([ct for _, ct in found]), tuple([k for k, _ in found])

@@ -78,7 +78,7 @@ def _types(*types: TensorType, condition: Graph, body: Graph, consts: int, slots
         raise TypeError(f"For 'while', the carry has types {carry}, but the body makes it {after}.")
     test = condition.outputs[0].type
     if test.dtype.kind != "bool" or test.shape:
-        raise TypeError(f"For 'while', the condition must be a Bool tensor of no axes, but got {test}.")
+        raise TypeError(f"For 'while', the condition must be a scalar (0-D) Bool tensor, but got {test}.")
     return (*carry, *_saved_types(carry, slots))
 
 

@@ -28,7 +28,6 @@ from mindgrad.control import checkpoints
 from mindgrad.control.subgraphs import (
     closure,
     marked_loop,
-    marks_of,
     series_operands,
     starts_of,
     starts_taint,
@@ -43,14 +42,14 @@ from mindgrad.control.while_ import (
     series_loop,
     while_,
 )
-from mindgrad.control.while_reverse_step import linear_trip, reverse_trip
+from mindgrad.control.while_reverse_step import Marks, linear_trip, reverse_trip
 from mindgrad.ir.evaluate import evaluate
-from mindgrad.ir.graph import Equation, Graph, without_effects
+from mindgrad.ir.graph import INHERITED, Equation, Graph, without_effects
 from mindgrad.ir.inner_programs import Inner
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.rows.batching import at_front
-from mindgrad.rows.kinds import zeros
+from mindgrad.rows.kinds import is_zero, zeros
 
 __all__ = ["while_pullback"]
 
@@ -74,7 +73,7 @@ def _tangent_transpose(
 ) -> list[Any]:  # fmt: skip
     count = len(body.inputs) + 2 + len(body.outputs)
     parameters = _pullback_parameters(
-        condition, without_effects(body), consts, slots, active_consts, moving, marks_of(cts)
+        condition, without_effects(body), consts, slots, active_consts, moving, _marks(cts)
     )
     cotangents = while_pullback(*operands[:count], *cts, **parameters)
     of_carry = dict(zip(moving, cotangents[len(active_consts) :], strict=True))
@@ -107,7 +106,7 @@ def _pullback_types(
 
 def _pullback_numpy(
     *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, marks: Indices, needed: Indices, rows: int, outside: Graph, expensive: Graph,
+    moving: Indices, marks: Marks, needed: Indices, rows: int, outside: Graph, expensive: Graph,
     coefficients: Graph, step: Graph, totals: Graph,
 ) -> Any:  # fmt: skip
     count = len(body.inputs)
@@ -144,7 +143,7 @@ def _stack(xs: Sequence[Any], rows: int) -> Any:
 
 def _pullback_xla(
     jax: Any, *operands: Any, condition: Any, body: Any, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, marks: Indices, needed: Indices, rows: int, outside: Any, expensive: Any,
+    moving: Indices, marks: Marks, needed: Indices, rows: int, outside: Any, expensive: Any,
     coefficients: Any, step: Any, totals: Any,
 ) -> Any:  # fmt: skip
     constants, state = operands[:consts], operands[consts:]
@@ -190,14 +189,18 @@ def _pullback_of(
     }
     cts = [available[k] if k in available else zeros(carry[k].type) for k in moving]
     parameters = _pullback_parameters(
-        fused.condition, fused.body, consts, slots, active_consts, moving, marks_of(cts)
+        fused.condition, fused.body, consts, slots, active_consts, moving, _marks(cts)
     )
     return (*operands, *results[len(carry) :], *cts), parameters
 
 
+def _marks(cts: Sequence[Any]) -> Marks:
+    return tuple([None if is_zero(ct) else ct.tainted & INHERITED for ct in cts])
+
+
 def _pullback_parameters(
     condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices, moving: Indices,
-    marks: Indices,
+    marks: Marks,
 ) -> dict[str, Any]:  # fmt: skip
     trip = linear_trip(body, consts, active_consts, moving, slots, marks)
     return {
@@ -217,7 +220,7 @@ def _pullback_jvp_with_values(
     turned, of_consts, of_carry = divided(x_tangents, consts)
     rates = {k: t for k, t in zip(moving, ct_tangents, strict=True) if t is not None}
     every = [*of_consts, *of_carry.values(), *rates.values()]
-    parameters = _pullback_parameters(condition, body, consts, slots, active_consts, moving, marks_of(cts))
+    parameters = _pullback_parameters(condition, body, consts, slots, active_consts, moving, _marks(cts))
     if any(t.linear for t in every):
         return while_pullback(*operands, **parameters), while_pullback_tangent(
             *xs, *cts, *every, turned=turned, start=tuple(of_carry), rated=tuple(rates), **parameters
@@ -289,7 +292,7 @@ def _pullback_series(
     of_part = operands[loop.consts :]
     cts = [cotangents[at] if at in cotangents else zeros(of_part[at].type) for at in moved]
     used = _pullback_parameters(
-        loop.condition, loop.body, loop.consts, slots, active_constants, moved, marks_of(cts)
+        loop.condition, loop.body, loop.consts, slots, active_constants, moved, _marks(cts)
     )
     inputs = (*operands, *carried[parts:], *cts)
     results = while_pullback(*inputs, **used)
@@ -317,7 +320,7 @@ def _pullback_batch(
     more = int(loop.differs)
     parameters = _pullback_parameters(
         loop.condition, loop.body, consts, slots, active_consts, tuple([k + more for k in moving]),
-        marks_of(cts),
+        _marks(cts),
     )  # fmt: skip
     cts = [at_front(size, ct, axis) for ct, axis in zip(cts, cts_at, strict=True)]
     found = while_pullback(*inputs, *results[len(body.outputs) + more :], *cts, **parameters)
@@ -326,11 +329,11 @@ def _pullback_batch(
 
 def _pullback_simplify(
     *operands: Any, condition: Graph, body: Graph, consts: int, slots: int, active_consts: Indices,
-    moving: Indices, marks: Indices, **_: Any,
+    moving: Indices, marks: Marks, **_: Any,
 ) -> Any:  # fmt: skip
     xs, cts = _pullback_parts(operands, body)
     simplified = marked_loop(body, xs, consts, len(body.outputs))
-    now = tuple([a | b for a, b in zip(marks, marks_of(cts), strict=True)])
+    now = tuple([b if a is None else a | (b or 0) for a, b in zip(marks, _marks(cts), strict=True)])
     if simplified is body and now == marks:
         return None
     return while_pullback(

@@ -20,13 +20,15 @@ from mindgrad.control.subgraphs import in_loop, is_in_loop, marks_of, split, tra
 from mindgrad.control.sum_hoisting import summed_graph
 from mindgrad.ir.build import Builder, building
 from mindgrad.ir.cost_model import costs
-from mindgrad.ir.graph import Equation, Graph, Variable, live_equations
+from mindgrad.ir.graph import DISCARDS, Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import memoized
 from mindgrad.rows.kinds import zeros
 
-__all__ = ["LinearTrip", "linear_trip"]
+__all__ = ["LinearTrip", "Marks", "linear_trip"]
 
 Indices = tuple[int, ...]
+#: marks of the cotangents of a carry's parts; ``None`` for cotangents that are zero
+Marks = tuple["int | None", ...]
 
 
 class LinearTrip:
@@ -47,7 +49,7 @@ class LinearTrip:
     __slots__ = ("coefficients", "expensive", "needed", "outside", "rows", "step", "totals")
 
     def __init__(
-        self, body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int, marks: Indices
+        self, body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int, marks: Marks
     ) -> None:
         active_inputs = (*active_consts, *[consts + k for k in moving])
         with in_loop():
@@ -153,29 +155,40 @@ def _is_plain(graph: Graph) -> bool:
     return all(e.primitive.kind != "control" and (e.primitive.can_batch) for e in graph.equations)
 
 
-def _transposed_step(graph: Graph, first: int, consts: int, marks: Indices) -> tuple[Graph, Indices]:
-    """The transpose of a linear trip, whose cotangents have the marks that any trip gives them.
+def _transposed_step(graph: Graph, first: int, consts: int, marks: Marks) -> tuple[Graph, Indices]:
+    """The transpose of a linear iteration, with marked cotangents.
+
+    It does not read cotangents that are zero in all trips.
 
     Args:
         graph: from values, tangents of ``consts`` constants and of the carry to tangents of the next carry.
         first: the number of values.
         consts: the number of constants.
-        marks: the marks of the cotangents of the last carry.
+        marks: the marks of the cotangents of the last carry; ``None`` for those that are zero.
     """
     directions = tuple(range(first, len(graph.inputs)))
+    of_parts = {k: mark for k, mark in enumerate(marks) if mark is not None}
     while True:
-        pulled, reached = transposed_body(graph, directions, None, marks)
-        of_carry = dict(zip(reached, marks_of(pulled.outputs), strict=True))
-        more = tuple([mark | of_carry.get(first + consts + k, 0) for k, mark in enumerate(marks)])
-        if more == marks:
-            return pulled, reached
-        marks = more
+        present = tuple(sorted(of_parts))
+        given = tuple([of_parts[k] for k in present])
+        pulled, reached = transposed_body(graph, directions, present, given)
+        found = zip(reached, marks_of(pulled.outputs), strict=True)
+        before = {k - first - consts: mark for k, mark in found if k >= first + consts}
+        more = of_parts | {k: mark | of_parts.get(k, 0) for k, mark in before.items()}
+        if more == of_parts:  # zeros that do not last for several trips discard nothing
+            more = {k: mark & (before.get(k, 0) | ~DISCARDS) for k, mark in of_parts.items()}
+            if more == of_parts:
+                break
+        of_parts = more
+    inputs = dict(zip(present, pulled.inputs[first:], strict=True))
+    cts = [inputs[k] if k in inputs else Variable(graph.outputs[k].type) for k in range(len(marks))]
+    return Graph([*pulled.inputs[:first], *cts], pulled.equations, pulled.outputs), reached
 
 
 def linear_trip(
-    body: Graph, consts: int, active_consts: Indices, moving: Indices, slots: int, marks: Indices
+    body: Graph, consts: int, active_consts: Indices, moving: Indices, slots: int, marks: Marks
 ) -> LinearTrip:
-    """A trip for cotangents of the constants ``active_consts`` and of the carry's parts ``moving``.
+    """One iteration for cotangents of ``active_consts`` and of the parts ``moving``.
 
     At most ``slots`` trips, a power of two, are made at once. ``marks`` are the marks of the cotangents of
     the last carry.
@@ -186,14 +199,14 @@ def linear_trip(
 
 @memoized
 def _linear_trip(
-    body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int, marks: Indices
+    body: Graph, consts: int, active_consts: Indices, moving: Indices, rows: int, marks: Marks
 ) -> LinearTrip:
     return LinearTrip(body, consts, active_consts, moving, rows, marks)
 
 
 @memoized
-def reverse_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, marks: Indices) -> Graph:
-    """One trip of a pullback: ``(*constants, *carry, *cotangents of moving)`` to the parts of the cotangents.
+def reverse_trip(body: Graph, consts: int, active_consts: Indices, moving: Indices, marks: Marks) -> Graph:
+    """One iteration of a pullback, from ``(*constants, *carry, *cotangents)``.
 
     These are those of the constants ``active_consts``, to be added up, and of the carry's parts ``moving``
     before the trip.

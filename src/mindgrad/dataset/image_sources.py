@@ -112,10 +112,10 @@ def _read_idx(file: Path, axes: int, name: str) -> np.ndarray:
     data = np.fromfile(file, np.uint8)
     head = data[: 4 * (axes + 1)].tobytes()
     if len(head) < 4 * (axes + 1) or head[:4] != bytes((0, 0, 8, axes)):
-        raise ValueError(f"For '{name}', the file '{file}' is no IDX file of bytes with {axes} axes.")
+        raise ValueError(f"For '{name}', the file '{file}' is not an IDX file of bytes with {axes} axes.")
     shape = tuple(int(length) for length in np.frombuffer(head, ">u4")[1:])
     if data.size - len(head) != np.prod(shape, dtype=np.int64):
-        raise ValueError(f"For '{name}', the file '{file}' is not as long as its head says: it is cut off.")
+        raise ValueError(f"For '{name}', the file '{file}' is shorter than its header says: it is truncated.")
     return data[len(head) :].reshape(shape)
 
 
@@ -184,7 +184,7 @@ def _read_cifar(files: Sequence[Path], labels: int, name: str) -> tuple[np.ndarr
     for file in files:
         data = np.fromfile(file, np.uint8)
         if not data.size or data.size % length:
-            raise ValueError(f"For '{name}', the file '{file}' is none of the binary version of CIFAR.")
+            raise ValueError(f"For '{name}', the file '{file}' is not a CIFAR file in binary format.")
         parts.append(data.reshape(-1, length))
     rows = np.concatenate(parts)
     images = rows[:, labels:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)

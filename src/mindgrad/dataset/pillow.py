@@ -51,8 +51,8 @@ def from_array(array: np.ndarray, name: str) -> Any:
         return image.fromarray(np.ascontiguousarray(array))
     except TypeError:
         raise TypeError(
-            f"For '{name}', an array of {array.dtype} and shape {array.shape} is no image of Pillow; those "
-            f"with several channels are uint8: convert it, (255 * image).astype(np.uint8)."
+            f"For '{name}', an array of {array.dtype} and shape {array.shape} is not a Pillow image. Images "
+            "with several channels must be uint8; convert it: (255 * image).astype(np.uint8)."
         ) from None
 
 
@@ -73,5 +73,5 @@ def decoded(data: Any, name: str, mode: str | None = "RGB") -> Any:
         picture = image.open(io.BytesIO(data))
         picture.load()
     except OSError as error:
-        raise RuntimeError(f"For '{name}', the data are no image that Pillow can decode: {error}") from None
+        raise RuntimeError(f"For '{name}', Pillow cannot decode the data as an image: {error}") from None
     return picture if mode is None or picture.mode == mode else picture.convert(mode)

@@ -62,7 +62,7 @@ def array_of(value: Any, subject: str) -> np.ndarray:
         shown = repr(value)
         raise TypeError(
             f"{subject} is {type(value).__name__} {shown[:_LONGEST] + '...' * (len(shown) > _LONGEST)}, "
-            "which is no array of numbers, truth values or text."
+            "which is not an array of numbers, Booleans, or strings."
         )
     return array
 
@@ -171,7 +171,7 @@ def filtered(
             verdict = verdict.asnumpy()
         if np.size(verdict) != 1:
             raise ValueError(
-                f"{describe()} gave {np.size(verdict)} values; it must give one truth value: use all() or "
+                f"{describe()} gave {np.size(verdict)} values; it must return one Boolean: use all() or "
                 "any()."
             )
         if bool(np.reshape(verdict, ())):

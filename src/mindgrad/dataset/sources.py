@@ -192,7 +192,7 @@ class GeneratorDataset(Dataset):
             position = operator.index(index)
         except TypeError:
             raise TypeError(
-                f"in {self._where}, the sampler gave {index!r}, which is no index of a row."
+                f"in {self._where}, the sampler gave {index!r}, which is not a row index."
             ) from None
         if not 0 <= position < size:
             raise ValueError(

@@ -157,7 +157,8 @@ def _fields(line: Sequence[str], defaults: Sequence[Any], file: str) -> Row:
             values.append(np.asarray(kind(text) if text else default, types[kind]))
         except (ValueError, OverflowError, KeyError):
             raise RuntimeError(
-                f"For 'CSVDataset', the field {text!r} of the file '{file}' is no {type(default).__name__}."
+                f"For 'CSVDataset', the field {text!r} of the file '{file}' is not a valid "
+                f"{type(default).__name__}."
             ) from None
     return tuple(values)
 

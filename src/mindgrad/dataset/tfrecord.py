@@ -78,8 +78,8 @@ class _Records:
                 if len(head) < 12 or struct.unpack("<I", head[8:])[0] != masked_checksum(head[:8]):
                     raise RuntimeError(
                         f"For 'TFRecordDataset', the file '{self.file}' has no record at byte {at}: it is "
-                        f"damaged, no "
-                        f"TFRecord file, or compressed; give compression_type='GZIP' or 'ZLIB' for the last."
+                        "damaged, not a TFRecord file, or compressed; for a compressed file give "
+                        "compression_type='GZIP' or 'ZLIB'."
                     )
                 (length,) = struct.unpack("<Q", head[:8])
                 if at + 16 + length > size:
@@ -96,7 +96,8 @@ class _Records:
             return _example(memoryview(data))
         except (Malformed, UnicodeDecodeError) as error:
             raise RuntimeError(
-                f"For 'TFRecordDataset', record {number} of the file '{self.file}' is no Example: {error}"
+                f"For 'TFRecordDataset', record {number} of the file '{self.file}' is not a valid Example: "
+                f"{error}"
             ) from None
 
 

@@ -29,7 +29,7 @@ __all__ = ["GIVES_BACK", "CallValues", "execute_now", "executed"]
 _UNUSED = max([sys.getrefcount(each) for each in [object()]])
 
 #: the obstacle of a call that gives back a recording
-GIVES_BACK = "it gives back a recording, to be differentiated later"
+GIVES_BACK = "it returns a recording that is differentiated later"
 
 
 class CallValues:

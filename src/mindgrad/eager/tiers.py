@@ -8,8 +8,9 @@
 Python runs in every call. A *kind* of call is one function with arguments of certain types. Calls of a kind
 are compiled once two of them in a row applied the same operators and compiling is likely to pay: a call takes
 at least ``HOST.shortest_seconds``, and all calls of the kind together have taken ``HOST.compiling_seconds``.
-If jax is not imported yet, calls of all kinds together must have taken ``HOST.importing_seconds``, because
-the import takes about a second.
+If JAX is not imported yet, calls of all kinds together must have taken ``HOST.importing_seconds``, because
+the import takes about a second. The call imports JAX itself. SciPy and other libraries look for it in
+``sys.modules``, and fail if another thread has imported only a part.
 
 While the program of a kind is being compiled, its calls run operator by operator. Before that, each waits
 for the program as long as ``HOST.waiting_calls`` of these calls would take, because the compiler and the
@@ -269,7 +270,7 @@ def _consider(tier: Tier, structure: Structure, at_once: bool) -> None:
     elif tier.best >= HOST.shortest_seconds:
         if "jax" not in sys.modules:
             if _thread.seconds >= HOST.importing_seconds:
-                submit(_import_jax)
+                _import_jax()
         elif structure.confirmed and tier.seconds >= HOST.compiling_seconds:
             structure.is_queued = True
             seconds = f"{tier.calls} calls took {tier.seconds:.2g} s"

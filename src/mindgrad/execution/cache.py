@@ -150,10 +150,10 @@ class History:
         times = f"{self.name} was compiled {self.misses} times, {counts[change.what]} of them because "
         if is_shared:
             sys.stderr.write(
-                f"mindgrad: {times}another function was made that differs from the one before in "
-                f"{change.what}: {change.text}. Every compilation takes much longer than a call. If one "
-                f"function is meant, define it once, outside of the loop, and pass what changes as a Tensor; "
-                f"if several are, keep them. mindgrad.cache_info() lists all reasons.\n"
+                f"mindgrad: {times}a new function differs from the previous one in "
+                f"{change.what}: {change.text}. Every compilation takes much longer than a call. Define the "
+                "function once, outside the loop, and pass changing values as Tensors. If you need several "
+                "functions, keep and reuse them. mindgrad.cache_info() lists all reasons.\n"
             )
         else:
             warn_user(
@@ -171,8 +171,8 @@ class History:
         self._warned = True
         sys.stderr.write(
             f"mindgrad: {self.name} was compiled for {len(latest)} objects, and none of them was called a "
-            f"second time. A program is kept for the Cell that it was compiled for: make the Cell, or the "
-            f"gradient function of it, once, outside of the loop.\n"
+            "second time. A compiled function belongs to one Cell: create the Cell, or its gradient "
+            "function, once, outside the loop.\n"
         )
 
     @property

@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from mindgrad._base.tree import differences, flatten, paths
 from mindgrad.execution.array_arguments import leaves_as_tensors
 from mindgrad.ir.settings import GRAPH_MODE
@@ -18,15 +20,17 @@ __all__ = ["UNKNOWN", "between_functions", "between_signatures", "refused"]
 
 #: programs are kept in a limited number, and the oldest goes first
 UNKNOWN = Change(
-    "forgotten programs", "its program was forgotten, there were too many", "Call it in fewer ways."
+    "removed programs",
+    "it was removed from the cache, which was full",
+    "Use fewer combinations of argument types.",
 )
 
-_SHAPE = "Give it one shape: pad it, or cut it into pieces of one size."
-_DTYPE = "Convert it to one dtype."
-_NUMBER = "Make it a Tensor, or mutable(number)."
-_CONSTANT = "Every value of a constant is a program of its own; pass what changes as a Tensor."
-_STRUCTURE = "Call it with one structure, or join the tensors in it to one."
-_OPTION = "Switch it less often."
+_SHAPE = "Use one shape: pad the array, or split it into pieces of equal size."
+_DTYPE = "Use one dtype: convert the argument."
+_NUMBER = "Pass a Tensor, or mutable(number)."
+_CONSTANT = "The function is compiled for each value of a constant. Pass changing values as Tensors."
+_STRUCTURE = "Always pass the same structure, or combine its tensors into one."
+_OPTION = "Change this setting less often."
 
 
 def between_signatures(before: Any, after: Any, function: Callable[..., Any]) -> Iterator[Change]:
@@ -157,7 +161,8 @@ def _value(signature: Any) -> Any:
         return signature
     kind, value = signature
     if isinstance(value, str) and not issubclass(kind, str):
-        return float.fromhex(value) if issubclass(kind, float) else value
+        is_float = issubclass(kind, (float, np.float32, np.float16))
+        return float.fromhex(value) if is_float else value
     return value
 
 

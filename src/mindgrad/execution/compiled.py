@@ -32,7 +32,7 @@ from mindgrad.execution.cache import (
 )
 from mindgrad.execution.cache_miss import UNKNOWN, between_functions, between_signatures, refused
 from mindgrad.execution.layouts import joint_args
-from mindgrad.execution.number_operands import Counting, NumberArguments, only_computes, with_operands
+from mindgrad.execution.number_operands import Counting, NumberArguments, with_operands
 from mindgrad.execution.open_sizes import OpenSizes
 from mindgrad.execution.program import Program
 from mindgrad.ir import settings
@@ -46,7 +46,7 @@ from mindgrad.trace.effect_log import Place, Variable
 from mindgrad.trace.guards import Change
 from mindgrad.trace.signature import shifting
 from mindgrad.trace.tensor_hooks import any_hooked, inherit_hooks
-from mindgrad.trace.tracing import Trace
+from mindgrad.trace.tracing import Trace, trace_of
 
 __all__ = ["Compiled", "trace"]
 
@@ -198,6 +198,7 @@ class Compiled:
         places = counter.places
         marked = with_operands(args, kwargs, places)
         marked_key, tensors = call_signature(*marked)
+        marked_key = counter.marked(marked_key)
         for program in self._programs.get(marked_key, ()):
             if program.holds():
                 program.history.hits += 1
@@ -206,10 +207,14 @@ class Compiled:
         leaves = flatten(marked)[0]
         data = [k for k, leaf in enumerate(leaves) if is_data(leaf)]
 
+        def as_constants() -> tuple[list[Any], Graph]:
+            plain, structure = flatten((args, kwargs))
+            typical, inputs = leaves_as_tensors(counter.typical(plain)), self._inputs(marked_key)
+            return typical, trace_of(self.function, typical, structure, *inputs).graph
+
         def accept(program: Program, traced: Trace) -> bool:
-            inputs = [traced.graph.inputs[data.index(place)] for place in places]
             is_same = before is None or before.result_types() == program.result_types()
-            return is_same and only_computes(traced.graph, inputs)
+            return is_same and counter.accepts(traced, data, as_constants)
 
         try:
             program = self._compiled(marked_key, *marked, accept=accept, called_key=key)

@@ -107,11 +107,11 @@ def locate_fault(graph: Graph, arrays: Sequence[Any]) -> None:
     if all(is_finite(np.asarray(x)) for x in arrays):
         communication = behind[0]
         reason = (
-            f"a NaN or an infinity was made at the operator '{communication.primitive.name}' or behind it, "
-            f"from finite operands of the program; it is not run again to find the line, since it "
-            f"communicates with other processes"
+            f"a NaN or an infinity first occurs at the operator '{communication.primitive.name}' or after "
+            "it, although the inputs are finite. The line is unknown, because the computation communicates "
+            "with other processes and is not repeated"
         )
-        instead = "run in PYNATIVE_MODE, where every operator is looked at."
+        instead = "run in PYNATIVE_MODE, which checks every operator."
         source = communication.source
         raise FloatingPointError(
             f"{reason}: {instead}"

@@ -98,17 +98,18 @@ def placement_of(
     """
     if communicates(graph):
         raise RuntimeError(
-            "a program is divided among devices, and holds collectives of processes: it must be one of both. "
-            "Leave the collectives out, for XLA inserts what the division needs, or divide nothing."
+            "a compiled function is divided among devices and also contains collectives of processes. "
+            "Remove the collectives, because XLA inserts the communication for the division, or do not "
+            "divide it."
         )
     devices = mesh_devices(partition.devices)
     is_local = not is_joint(devices)
     if not is_local:
         if partition.data == "free":
             raise RuntimeError(
-                "a program is divided among the devices of several processes, and nothing says whether each "
-                "calls it with rows of its own or with the same arguments: choose a parallel_mode by "
-                "set_auto_parallel_context, and for the same arguments full_batch=True."
+                "a compiled function is divided among the devices of several processes, but it is not known "
+                "whether the processes pass different samples or the same arguments. Choose a parallel_mode "
+                "with set_auto_parallel_context; if all pass the same arguments, also full_batch=True."
             )
         agree(graph)
     constraints = _constraints(graph)

@@ -1,4 +1,4 @@
-"""Python numbers among the arguments that change between calls, as counters do, become inputs of a program.
+"""Number arguments that change between calls become inputs of a program.
 
     first value      a constant, as all Python numbers
     second value     an input, if the program only computes with it: then one program serves all values
@@ -8,27 +8,43 @@ A program computes with a number if it adds, multiplies, compares or branches on
 tensor. A number that is an index, a shape, an axis or the length of a loop stays a constant. So does one with
 which Python may raise an error that a program cannot raise (a division by it), or exceed 63 bits,
 and so does a float that is an exponent of a tensor.
+
+NumPy scalars, as ``np.linspace`` and ``np.arange`` return them, differ from Python numbers: operators make
+Float64 tensors of ``np.float64``, and functions can distinguish their types. Such a scalar becomes an input
+only if the program with the scalar's value in place of the input is the program in which it is a constant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.execution.array_arguments import leaves_as_tensors
-from mindgrad.ir.graph import Constant, Graph
-from mindgrad.ir.mutable import MutableFloat, MutableInt
+from mindgrad.execution.same_programs import form, is_equal
+from mindgrad.ir.build import Builder, building
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
+from mindgrad.ir.mutable import MutableFloat, MutableInt, MutableScalar
+from mindgrad.ir.tensor import Number
 
-__all__ = ["Counting", "NumberArguments", "only_computes", "with_operands"]
+__all__ = ["Counting", "NumberArguments", "with_operands"]
 
 #: bits of the numbers that may become inputs, and of the integers that are computed from them
 _BITS = 31
 _LARGEST = 62
-#: types of the numbers; ``np.float64`` is not one, because operators make Float64 tensors of it
-_KINDS = (int, float)
+#: types of the numbers
+_KINDS = frozenset([int, float])
+#: NumPy scalars that calculate with Python numbers as these do
+_OF_PYTHONS_PRECISION = frozenset([np.float64, np.int64])
+#: other NumPy scalars, which round or overflow before they meet a tensor
+_OF_OTHER_PRECISIONS = frozenset(
+    [np.float32, np.float16, np.int32, np.int16, np.int8, np.uint32, np.uint16, np.uint8]
+)
+#: a value with which computations in different precisions have different results
+_TYPICAL = 0.7310585786300049
+_SCALARS = _OF_PYTHONS_PRECISION | _OF_OTHER_PRECISIONS
 #: kinds of calls of one function whose numbers are remembered
 _MOST = 1024
 
@@ -40,10 +56,11 @@ class NumberArguments:
         places: the leaves, by index, that are inputs.
     """
 
-    __slots__ = ("_constant", "_values", "places")
+    __slots__ = ("_constant", "_scalars", "_values", "places")
 
-    def __init__(self, values: dict[int, int | str]) -> None:
+    def __init__(self, values: dict[int, int | str], kinds: dict[int, type]) -> None:
         self._values = values
+        self._scalars = {place: kind for place, kind in kinds.items() if kind in _SCALARS}
         self._constant: set[int] = set()
         self.places: tuple[int, ...] = ()
 
@@ -58,15 +75,62 @@ class NumberArguments:
         self._constant.update(self.places)
         self.places = ()
 
+    def marked(self, key: Any) -> Any:
+        """Signature of a program with inputs; NumPy scalars differ from Python numbers."""
+        if not self._scalars:
+            return key
+        structure, leaves = key[0]
+        scalars = {place: kind for place, kind in self._scalars.items() if place in self.places}
+        leaves = tuple([(scalars[k], sig) if k in scalars else sig for k, sig in enumerate(leaves)])
+        return ((structure, leaves), *key[1:])
+
+    def typical(self, leaves: Sequence[Any]) -> list[Any]:
+        """The leaves with NumPy floats of recognizable digits."""
+        typical: list[Any] = list(leaves)
+        for place, kind in self._scalars.items():
+            if place in self.places and issubclass(kind, np.floating):
+                typical[place] = np.dtype(kind).type(_TYPICAL)
+        return typical
+
+    def accepts(
+        self, traced: Any, data: Sequence[int], as_constants: Callable[[], tuple[Sequence[Any], Graph]]
+    ) -> bool:
+        """Whether the program of a trace may take the numbers as inputs.
+
+        Args:
+            traced: the trace, in which the numbers are inputs.
+            data: the leaves, by index, of the inputs of its graph.
+            as_constants: gives the :meth:`typical` leaves, and the graph with them as constants.
+        """
+        graph = traced.graph
+        inputs = {place: graph.inputs[data.index(place)] for place in self.places}
+        if not _only_computes(graph, inputs.values()):
+            return False
+        scalars = {inputs[k]: kind for k, kind in self._scalars.items() if k in inputs}
+        if not scalars:
+            return True
+        if any(isinstance(x, Number) for x in (*traced.results, *traced.outcome.leaves)):
+            return False  # a result would be a Python number
+        others = [x for x, kind in scalars.items() if kind in _OF_OTHER_PRECISIONS]
+        if _is_decided_or_rounded(graph, scalars, others):
+            return False
+        leaves, constant_graph = as_constants()
+        values = {x: np.asarray(leaves[k], x.type.dtype.numpy) for k, x in inputs.items()}
+        return _is_specialized(graph, values, constant_graph)
+
 
 def _is_in_range(value: int | str) -> bool:
-    """Whether an int, or a float in hexadecimal form as in signatures, may be an input.
+    """Whether an int, or a float in hexadecimal form, may be an input.
 
     Constants that are zero or infinite have exact products, which data do not have.
     """
     if isinstance(value, str):
         return "p" in value and float.fromhex(value) != 0
     return -(1 << _BITS) <= value < 1 << _BITS
+
+
+def _is_number(kind: Any) -> bool:
+    return isinstance(kind, type) and (kind in _KINDS or kind in _SCALARS)
 
 
 class Counting:
@@ -83,9 +147,10 @@ class Counting:
         if len(arguments) != 2 or type(arguments[1]) is not tuple:  # plain tensors
             return None
         structure, leaves = arguments
-        values = {k: sig[1] for k, sig in enumerate(leaves) if type(sig) is tuple and sig[0] in _KINDS}
-        if not values:
+        kinds = {k: sig[0] for k, sig in enumerate(leaves) if type(sig) is tuple and _is_number(sig[0])}
+        if not kinds:
             return None
+        values = {k: x if isinstance(x := leaves[k][1], str) else int(x) for k in kinds}
         pattern = (
             structure,
             tuple([sig[0] if k in values else sig for k, sig in enumerate(leaves)]),
@@ -93,7 +158,7 @@ class Counting:
         )
         counter = self._known.get(pattern)
         if counter is None:
-            self._known[pattern] = NumberArguments(values)
+            self._known[pattern] = NumberArguments(values, kinds)
             if len(self._known) > _MOST:
                 self._known.pop(next(iter(self._known)))
             return None
@@ -101,13 +166,20 @@ class Counting:
 
 
 def with_operands(args: Any, kwargs: Any, places: Sequence[int]) -> tuple[Any, Any]:
-    """The arguments with the numbers among their leaves at ``places`` marked as inputs."""
+    """The arguments, with the numbers at the leaves ``places`` marked as inputs."""
     leaves, structure = flatten((args, kwargs))
     leaves = leaves_as_tensors(leaves)
     for place in places:
-        number = leaves[place]
-        leaves[place] = MutableFloat(number) if isinstance(number, float) else MutableInt(number)
+        leaves[place] = _as_input(leaves[place])
     return unflatten(structure, leaves)
+
+
+def _as_input(number: Any) -> Any:
+    if type(number) is np.float64:
+        return MutableScalar(number)
+    if isinstance(number, (float, np.floating)):
+        return MutableFloat(number)
+    return MutableInt(number)
 
 
 # -- whether a program only computes with its numbers ------------------------------------------------
@@ -128,13 +200,13 @@ _DERIVATIVES = ("recomputed", "rowwise_gradient", "taylor_coefficients")
 _QUOTIENTS = frozenset(["div", "floor_div", "mod"])
 
 
-def only_computes(graph: Graph, numbers: Iterable[Any]) -> bool:
-    """Whether ``graph`` only does arithmetic with its inputs ``numbers`` that cannot raise in Python."""
+def _only_computes(graph: Graph, numbers: Iterable[Any]) -> bool:
+    """Whether ``graph`` uses ``numbers`` only in arithmetic that cannot raise."""
     return _bits_of_results(graph, dict.fromkeys(numbers, _BITS)) is not None
 
 
 def _bits_of_results(graph: Graph, bits: dict[Any, int]) -> dict[Any, int] | None:
-    """The bits of all values that are numbers; ``None`` if something else is done with one."""
+    """The bits of all values that are numbers; ``None`` after other operations."""
     for equation in graph.equations:
         name, operands = equation.primitive.name, equation.inputs
         bits_given = [bits.get(x) if type(x) is not Constant else None for x in operands]
@@ -209,7 +281,7 @@ def _size(constant: Any) -> int:
 
 
 def _of_derivative(equation: Any, bits_given: list[int | None]) -> int | None:
-    """The result of a derivative of a program, whose first operands are the inputs of that program."""
+    """The result of a derivative, whose first operands are the program's inputs."""
     if equation.primitive.name not in _DERIVATIVES or len(equation.graphs) != 1:
         return None
     (graph,) = equation.graphs.values()
@@ -235,3 +307,92 @@ def _of_cond(equation: Any, bits_given: list[int | None]) -> int | None:
         constants = [_size(x) for x in graph.outputs if type(x) is Constant]
         largest = max([largest, *constants])
     return largest if largest <= _LARGEST else None
+
+
+# -- NumPy scalars ----------------------------------------------------------------------------------
+
+#: primitives that give a number another type or shape
+_CONVERSIONS = frozenset(["convert", "broadcast_in_dim", "reshape"])
+
+
+def _is_decided_or_rounded(graph: Graph, scalars: Iterable[Any], others: Iterable[Any]) -> bool:
+    """Whether a branch depends on ``scalars``, or a number on ``others``."""
+    fixed_atoms, rounded = {*scalars}, {*others}
+    for equation in graph.equations:
+        name, operands = equation.primitive.name, equation.inputs
+        if name == "cond" and operands[0] in fixed_atoms:
+            return True
+        for inner in equation.graphs.values():
+            pairs = [*zip(inner.inputs, operands[name == "cond" :], strict=False)]
+            of_known, of_rounded = [[x for x, y in pairs if y in group] for group in (fixed_atoms, rounded)]
+            if _is_decided_or_rounded(inner, of_known, of_rounded):
+                return True
+        if all(type(x) is Constant or x in fixed_atoms for x in operands):
+            fixed_atoms.update(equation.outputs)
+            meets_array = any(type(x) is Constant and x.type.size != 1 for x in operands)
+            if not rounded.isdisjoint(operands) and not meets_array:
+                if name not in _CONVERSIONS:
+                    return True
+                rounded.update(equation.outputs)
+    return False
+
+
+def _is_specialized(general: Graph, constants: Mapping[Variable, np.ndarray], special: Graph) -> bool:
+    """Whether ``special`` is the program ``general`` with ``constants`` for some of its inputs."""
+    return _are_equal(_folded(general, constants), _folded(special, {}))
+
+
+def _folded(graph: Graph, constants: Mapping[Variable, Any]) -> Graph:
+    builder = Builder()
+    with building(builder):
+        inputs = [
+            builder.constant(constants[x]) if x in constants else builder.input(x.type, tainted=x.tainted)
+            for x in graph.inputs
+        ]
+        return builder.close(builder.inline(graph, inputs))
+
+
+def _are_equal(first: Graph, second: Graph) -> bool:
+    """Whether two graphs are equal, if constant operands of inner graphs are constants in these."""
+    values = dict(zip(first.inputs, second.inputs, strict=False))
+
+    def is_same(x: Any, y: Any) -> bool:
+        if type(x) is Variable or type(y) is Variable:
+            return values.get(x) is y
+        return is_equal(x, y)
+
+    if (len(first), len(first.inputs)) != (len(second), len(second.inputs)):
+        return False
+    for e, f in zip(first.equations, second.equations, strict=True):
+        if e.primitive is not f.primitive or len(e.outputs) != len(f.outputs):
+            return False
+        operands: list[Sequence[Any]] = [e.inputs, f.inputs]
+        if e.primitive.name in (*_DERIVATIVES, "cond"):
+            (graphs, operands[0]), (others, operands[1]) = map(_absorbed, (e, f))
+            if _plain(e) != _plain(f) or not all(map(_are_equal, graphs, others)):
+                return False
+        elif form(e) != form(f):
+            return False
+        if len(operands[0]) != len(operands[1]) or not all(map(is_same, *operands)):
+            return False
+        values.update(zip(e.outputs, f.outputs, strict=True))
+    are_as_many = len(first.outputs) == len(second.outputs)
+    return are_as_many and all(map(is_same, first.outputs, second.outputs))
+
+
+def _plain(equation: Equation) -> dict[str, Any]:
+    return {name: x for name, x in equation.parameters.items() if name not in equation.graphs}
+
+
+def _absorbed(equation: Equation) -> tuple[list[Graph], list[Any]]:
+    """The graphs of an equation with their constant operands in them, and the other operands."""
+    name = equation.primitive.name
+    start = int(name == "cond")
+    graphs, operands = list(equation.graphs.values()), equation.inputs
+    end = start + len(graphs[0].inputs)
+    folded = []
+    for graph in graphs:
+        pairs = zip(graph.inputs, operands[start:end], strict=True)
+        folded.append(_folded(graph, {x: y.array() for x, y in pairs if type(y) is Constant}))
+    inner = [x for x in operands[start:end] if type(x) is not Constant]
+    return folded, [*operands[:start], *inner, *operands[end:]]

@@ -73,6 +73,7 @@ class Plan:
         self, recorder: Recorder, transform: Any, xs: Any, ys: Any, extras: Any, marks: Mapping[int, int]
     ) -> None:
         builder = Builder()
+        builder.knows_infinite = True
         with building(builder):
             atoms = _rebuild(builder, recorder, marks)
             equations = list(builder.equations)

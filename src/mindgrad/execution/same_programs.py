@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindgrad.ir.graph import Equation, Graph, Variable
+from mindgrad.ir.graph import Constant, Equation, Graph, Variable
 from mindgrad.rows.structural import broadcast_in_dim, reshape
 
-__all__ = ["difference"]
+__all__ = ["difference", "form", "is_equal"]
 
 #: constants up to this many elements are compared by value
 _SMALL = 64
@@ -20,12 +20,10 @@ def difference(first: Graph, second: Graph) -> Equation | bool:
     def is_same(x: Any, y: Any) -> bool:
         if type(x) is Variable or type(y) is Variable:
             return values.get(x) is y
-        if x.type is not y.type:
-            return False
-        return x.key == y.key or (x.type.size <= _SMALL and x.array().tobytes() == y.array().tobytes())
+        return is_equal(x, y)
 
     for e, f in zip(first.equations, second.equations, strict=False):
-        alike = _form(e) == _form(f) and len(e.inputs) == len(f.inputs)
+        alike = form(e) == form(f) and len(e.inputs) == len(f.inputs)
         if not alike or not all(map(is_same, e.inputs, f.inputs)):
             return e
         values.update(zip(e.outputs, f.outputs, strict=True))
@@ -34,8 +32,15 @@ def difference(first: Graph, second: Graph) -> Equation | bool:
     return not are_alike or types[0] != types[1] or not all(map(is_same, first.outputs, second.outputs))
 
 
-def _form(equation: Equation) -> Any:
-    """The operator with its parameters; a repetition that repeats nothing is a reshape."""
+def is_equal(x: Constant, y: Constant) -> bool:
+    """Whether two constants are equal; large ones are compared by identity."""
+    if x.type is not y.type:
+        return False
+    return x.key == y.key or (x.type.size <= _SMALL and x.array().tobytes() == y.array().tobytes())
+
+
+def form(equation: Equation) -> Any:
+    """An operator with its parameters; a repetition that repeats nothing is a reshape."""
     primitive, parameters = equation.primitive, equation.parameters
     is_repetition = primitive is broadcast_in_dim
     if primitive is reshape or (

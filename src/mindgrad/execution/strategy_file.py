@@ -97,8 +97,8 @@ def read_strategy(path: str | os.PathLike[str], caller: str) -> Strategy:
         _check(strategy)
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         raise ValueError(
-            f"For '{caller}', '{path}' is no strategy file of mindgrad, or is damaged. Files of MindSpore "
-            f"(protobuf) are not read: write one by compiling the program here, with "
+            f"For '{caller}', '{path}' is not a strategy file of mindgrad, or is damaged. MindSpore's files "
+            "(protobuf) are not supported: write one by compiling the program here, with "
             f"set_auto_parallel_context(strategy_ckpt_save_file=...)."
         ) from None
     return strategy

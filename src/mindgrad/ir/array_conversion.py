@@ -59,10 +59,10 @@ def array_of(data: Any, dtype: DType | None, element: Callable[[Any], Any]) -> n
         except TypeError:
             raise TypeError(
                 f"For 'Tensor', the input_data is a {kind or 'NumPy array'} of type {data.dtype}, "
-                f"which no Tensor can hold; use numbers or truth values."
+                f"which a Tensor cannot hold; use numbers or Booleans."
             ) from None
         return of_type(data, target)
-    reason = "a Tensor holds numbers and truth values only"
+    reason = "a Tensor holds only numbers and Booleans"
     try:
         array = np.array(_with_elements(data, element) if isinstance(data, (list, tuple)) else data)
     except ValueError:  # ragged
@@ -166,7 +166,7 @@ def initialised(init: Any, shape: Any, dtype: Any) -> np.ndarray:
     elif callable(init):
         init(array)
     else:
-        raise TypeError(f"For 'Tensor', 'init' must be a number or an initialiser, but got {init!r}.")
+        raise TypeError(f"For 'Tensor', 'init' must be a number or an initializer, but got {init!r}.")
     return array
 
 
@@ -182,6 +182,6 @@ def tensor_element(data: Any) -> Any:
     if current.is_traced:
         raise TypeError(
             "For 'Tensor', the input_data is a list that holds a tensor which is being differentiated or "
-            "compiled; its derivative would be lost without a word. Join tensors with ops.stack instead."
+            "compiled; its derivative would be lost. Join tensors with ops.stack instead."
         )
     return current.host_array()

@@ -19,6 +19,7 @@ import numpy as np
 
 from mindgrad.ir.graph import (
     CUT,
+    DISCARDS,
     INFINITE,
     INHERITED,
     MASKED,
@@ -35,7 +36,16 @@ if TYPE_CHECKING:
 
     from mindgrad.ir.primitive import Primitive
 
-__all__ = ["POINTWISE", "SET_LATER", "Builder", "building", "current", "is_tainted", "pass_taint"]
+__all__ = [
+    "EVERYTHING",
+    "POINTWISE",
+    "SET_LATER",
+    "Builder",
+    "building",
+    "current",
+    "is_tainted",
+    "pass_taint",
+]
 
 #: kinds whose operands share one shape and whose elements do not mix
 POINTWISE = ("elementwise", "pointwise constant", "pointwise multilinear", "pointwise linear")
@@ -45,7 +55,9 @@ _COMPARED = 1 << 22
 #: bytes from which on their beginnings are compared first
 _COPIED = 1 << 12
 #: marks that rules of operators do not set: a derivative sets them on its cotangents
-SET_LATER = MASKED | CUT
+SET_LATER = MASKED | CUT | DISCARDS
+#: a value of ``Builder.moving``: every value counts as dependent on the inputs
+EVERYTHING = None
 _FOLD = 64  # equations on constants of at most this many elements are folded
 
 
@@ -93,7 +105,9 @@ def is_tainted(
 
 def pass_taint(old: Any, new: Any) -> None:
     """Set the mark of ``old`` on ``new``, which has its value: one set later, of a masked cotangent, too."""
-    if old.tainted & INHERITED and type(new) is Variable and not new.linear:
+    if type(new) is Constant:
+        new.marks |= 0 if new.is_splat else old.tainted & SET_LATER
+    elif not new.linear:
         new.tainted |= old.tainted & INHERITED
 
 
@@ -111,8 +125,8 @@ class Builder:
 
     __slots__ = (
         "_always_move", "_constants", "_inlined", "_last", "_moves", "_rebound", "_table",
-        "derived", "equations", "inputs", "is_differentiating", "linear_equations", "moving", "nonzeros",
-        "operands", "source",
+        "derived", "equations", "inputs", "is_differentiating", "known_masks", "knows_infinite",
+        "linear_equations", "moving", "nonzeros", "operands", "source",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -133,8 +147,12 @@ class Builder:
         #: whether a derivative is being built, and what is known about its zeros, see ``rows.exact_zeros``
         self.is_differentiating = False
         self.nonzeros: dict[Any, Any] = {}
+        #: the values of masks that depend on constants only
+        self.known_masks: dict[Any, Any] = {}
+        #: whether all inputs that hold infinite elements have the mark ``INFINITE``, as in eager mode
+        self.knows_infinite = False
         #: the inputs of the derivative, as bits, on which the operand depends whose cotangent is computed
-        self.moving = -1
+        self.moving: int | None = -1
         self._moves: dict[Any, int] = {}
         self._always_move: list[Any] = []
 
@@ -325,8 +343,8 @@ class Builder:
 
     def moves(self, atom: Any) -> bool:
         """Whether ``atom`` depends on inputs that ``moving`` chooses, other than by comparisons."""
-        if type(atom) is not Variable:
-            return False
+        if type(atom) is not Variable or self.moving is EVERYTHING:
+            return type(atom) is Variable
         depends, waiting = self._moves, [atom]
         while waiting:
             x = waiting[-1]
@@ -370,7 +388,9 @@ class Builder:
         selection = set(equations)
         emitted, self.equations = self.equations, []
         if not selection.issubset(emitted):
-            raise AssertionError("equations are replayed that were replaced before: a mistake of mindgrad's.")
+            raise AssertionError(
+                "equations that were replaced are replayed. This is a bug in mindgrad; please report it."
+            )
         self._table.clear()
         self._inlined.clear()
         for equation in emitted:

@@ -126,7 +126,7 @@ def as_dtype(value: Any) -> DType:
             dtype = None
     if dtype is None:
         names = ", ".join(d.identifier for d in DTYPES)
-        raise TypeError(f"{value!r} is no element type of a Tensor; use one of: {names}.")
+        raise TypeError(f"{value!r} is not a dtype of a Tensor; use one of: {names}.")
     return dtype
 
 

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from mindgrad.ir.primitive import Primitive
 
 __all__ = [
-    "ABSORBING", "CUT", "INFINITE", "INHERITED", "MASKED", "STEADY", "UNIFORM", "Atom", "Constant",
-    "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back", "derivative_of",
-    "is_finite", "silent", "without_effects",
+    "ABSORBING", "CUT", "DISCARDS", "INFINITE", "INHERITED", "MASKED", "STEADY", "UNIFORM", "Atom",
+    "Constant", "DerivativeOf", "Equation", "Graph", "Variable", "all_equations", "calls_back",
+    "derivative_of", "is_finite", "silent", "without_effects",
 ]  # fmt: skip
 
 Result = TypeVar("Result")
@@ -40,14 +40,16 @@ INFINITE = 1
 MASKED = 2
 #: it has zeros around what was cut out of it (a slice, a lookup), which win over what can be infinite
 CUT = 4
+#: these zeros win over any value (``rows.exact_zeros.discarding``)
+DISCARDS = 32
 #: it is an input whose elements are all equal in every run; results do not take this mark over
 UNIFORM = 8
 #: it is a stored residual that does not depend on the inputs of the derivative; nor this one
 STEADY = 16
 #: marks that results take over from operands
-INHERITED = INFINITE | MASKED | CUT
+INHERITED = INFINITE | MASKED | CUT | DISCARDS
 #: marks with which a product makes zero of zero times infinity
-ABSORBING = INFINITE | MASKED
+ABSORBING = INFINITE | MASKED | DISCARDS
 
 _NO_GRAPHS: dict[str, Any] = {}
 _SMALL = 64  # constants up to this many elements are compared by value
@@ -131,11 +133,9 @@ class Atom:
 class Variable(Atom):
     """A value defined by an equation, or an input of its graph.
 
-    ``linear`` marks a value that depends on a tangent: linear equations stand apart from the
-    others while a graph is built, which is all that *linearize* needs. ``tainted`` holds the marks of a value
-    that can be infinite or NaN, or has zeros that win over such values (``INFINITE``, ``MASKED``, ``CUT``;
-    see ``rows.kinds``). ``made_by`` is the equation that
-    defines it, ``None`` for an input.
+    ``linear`` marks a value that depends on a tangent: linear equations stand apart from the others while
+    a graph is built, which is all that *linearize* needs. ``tainted`` holds marks: infinite values, and zeros
+    that win over these (see ``rows.kinds``). ``made_by`` is the defining equation, ``None`` for an input.
     """
 
     __slots__ = ("linear", "made_by", "tainted", "type")
@@ -175,7 +175,7 @@ class Constant(Atom):
 
     @property
     def tainted(self) -> int:  # type: ignore[override]
-        """The marks, with ``INFINITE`` if an element is infinite or NaN, which is checked once."""
+        """The marks, with ``INFINITE`` if an element is infinite or NaN (checked once)."""
         if self._tainted is None:
             self._tainted = not is_finite(self.value)
         return self._tainted | self.marks
@@ -199,7 +199,7 @@ class Constant(Atom):
 
 
 class DerivativeOf(tuple):
-    """The source ``(file, line)`` of an equation that computes a derivative of that line.
+    """The source ``(file, line)`` of an equation of that line's derivative.
 
     Attributes:
         cell, layer: those of the line, where they are known (:class:`Line`).

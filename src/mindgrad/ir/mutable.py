@@ -16,7 +16,7 @@ from mindgrad._base.tree import attributes_of, is_record, record_of
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.tensor import Tensor
 
-__all__ = ["MutableFloat", "MutableInt", "is_mutable", "mutable", "plain_kind"]
+__all__ = ["MutableFloat", "MutableInt", "MutableScalar", "is_mutable", "mutable", "plain_kind"]
 
 
 class MutableTuple(tuple):
@@ -39,6 +39,12 @@ class MutableDict(dict):
 
 class MutableFloat(float):
     """A float that is data."""
+
+    __slots__ = ()
+
+
+class MutableScalar(MutableFloat):
+    """A ``np.float64`` that is data, of which operators make Float64 tensors."""
 
     __slots__ = ()
 
@@ -139,7 +145,7 @@ def _is_record(value: Any) -> bool:
 
 
 def _of_field(value: Any) -> Any:
-    """The value of a field of a dataclass, with the containers in it marked; numbers stay constants."""
+    """The value of a dataclass field with its containers marked as data."""
     kind: Any = type(value)
     if isinstance(value, tuple):
         return tuple.__new__(_marked(kind), map(_of_field, value))

@@ -85,8 +85,8 @@ def host_copy(array: Any) -> np.ndarray:
         if getattr(array, "is_fully_addressable", True):
             raise
         raise RuntimeError(
-            "the value of a tensor is read that is divided among several processes, of which each holds "
-            "a part. "
-            "Compute what you need of it in a compiled function, whose results are whole, or save it: "
+            "the program reads the value of a tensor that is divided among several processes. Each process "
+            "holds only a part. Reduce the tensor in a compiled function, which returns complete results, "
+            "or save it: "
             "save_checkpoint(..., integrated_save=False)."
         ) from None

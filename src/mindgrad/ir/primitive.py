@@ -55,6 +55,8 @@ For rows with graphs in them:
 - ``expand(**parameters)`` gives the graph that a lazy row stands for (``control.lazy``).
 - ``closed`` says that its derivative along the operand by which it differentiates is an equation of the row.
 - ``by_user`` says that its derivative is the user's own.
+- ``reads_cotangent`` says that second derivatives need reverse mode, because the rule reads the form of the
+  cotangent (``rows.spectra``).
 - ``replaceable`` says that the graphs may be replaced by others that compute the same.
 - ``programs(equation, trips)`` gives an :class:`mindgrad.ir.inner_programs.Inner` for every graph that runs.
 - ``trip(equation)`` gives the graph of one trip, and its operands, where the parameters hold none.
@@ -100,6 +102,7 @@ class Primitive:
     closed: bool = False
     calls_back: bool = False
     by_user: bool = False
+    reads_cotangent: bool = False
     replaceable: bool = False
     programs: Callable[..., Any] | None = None
     trip: Callable[..., Any] | None = None
@@ -138,9 +141,9 @@ class Primitive:
         **further: Any,
     ) -> None:
         if name in REGISTRY:
-            raise ValueError(f"there is already a row named {name!r}; an operator is one row.")
+            raise ValueError(f"an operator named {name!r} already exists.")
         if unknown := further.keys() - Primitive.__annotations__.keys():
-            raise TypeError(f"a row has no field {', '.join(sorted(unknown))!r}.")
+            raise TypeError(f"an operator has no field {', '.join(sorted(unknown))!r}.")
         self.__dict__.update(further)
         self.name = name
         self.kind = kind

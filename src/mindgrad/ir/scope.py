@@ -4,13 +4,11 @@
     Recorder       the kernel runs at once and the application is recorded   (eager, under a gradient)
     GraphScope     an equation is emitted, nothing runs                      (compiled)
 
-While a call of eager mode is deferred (``eager.deferral``), its operators go to that instead, and
-:class:`DeferredScope` marks where its recordings are.
+A deferred call of eager mode (``eager.deferral``) receives its operators; :class:`DeferredScope` marks it.
 
 Every gradient call opens a scope of its own, one level above those that are open. An application
 belongs to the highest level among its operands; an operand of a lower level is *captured*: it becomes
-an input of the inner program. Inner programs are therefore closed, which is what rules out the
-confusion of perturbations, and no derivative needs to know how deep it is nested.
+an input of the inner program. So inner programs are closed, and perturbations cannot be confused.
 
 The body of a loop or branch is a scope too (:class:`BodyScope`). All values computed inside belong to it,
 even those of operands from outside: a branch that is not taken must not run.
@@ -306,11 +304,12 @@ class GraphScope(Scope):
         parameters: Parameters that became inputs (of the outermost scope only).
         dependencies: objects whose Python attributes the program was traced with.
         differentiated: the functions differentiated inside the scope (``transforms.zero_gradients``).
+        has_scalars: whether a ``np.float64`` is an input (of the outermost scope only).
     """
 
     __slots__ = (
         "_captured", "_values_are_inputs", "builder", "captures", "dependencies", "differentiated",
-        "parameters",
+        "has_scalars", "parameters",
     )  # fmt: skip
 
     def __init__(self, values_are_inputs: bool = False) -> None:
@@ -322,6 +321,7 @@ class GraphScope(Scope):
         self.dependencies: dict[int, tuple[Any, int]] = {}
         self.differentiated: list[Any] = []
         self._captured: dict[int, Any] = {}
+        self.has_scalars = False
 
     def input(self, tensor: Tensor) -> Tensor:
         variable = self._variable(tensor)

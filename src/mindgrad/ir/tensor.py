@@ -225,8 +225,8 @@ class Tensor(TensorMembers):
         """Say that a value that is read with Python leaves the derivative."""
         if self.is_traced and self._array is not None and not constant_reads.is_constant(self._scope):
             warn_user(
-                f"{how} reads the value of a tensor that is being differentiated: what is computed from "
-                f"it is a constant without derivative. Write stop_gradient(x) before it if that is meant."
+                f"{how} reads the value of a tensor that is being differentiated, so the result is a "
+                "constant with zero gradient. If this is intended, apply stop_gradient(x) first."
             )
 
     def item(self, *index: int) -> Any:
@@ -295,8 +295,8 @@ class Tensor(TensorMembers):
             )
         if self.size != 1:
             raise ValueError(
-                f"The tensor should have only one element, but got {self.size}: its truth value is "
-                f"ambiguous. Use all() or any()."
+                f"The tensor should have only one element, but got {self.size}: its Boolean value is "
+                "ambiguous. Use all() or any()."
             )
         return bool(self.host_array().reshape(()))
 

@@ -85,762 +85,762 @@ class TensorMembers:
     @property
     def strides(self) -> tuple[_int, ...]: ...
     def abs(self) -> Tensor:
-        """|x|, real also for complex ``x``; its derivative is sign x, which is 0 at 0."""
+        """Compute the absolute value |x|; its derivative is sign x, which is 0 at 0."""
     def abs_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be |x|, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by |x|."""
     def absolute(self) -> Tensor:
-        """|x|, real also for complex ``x``; its derivative is sign x, which is 0 at 0."""
+        """Compute the absolute value |x|; its derivative is sign x, which is 0 at 0."""
     def acos(self) -> Tensor:
-        """The angle in [0, π] whose cosine is ``x``, NaN outside [−1, 1]; derivative −1 / √(1 − x²)."""
+        """Compute the inverse cosine in [0, π]; its derivative is −1 / √(1 − x²)."""
     def acosh(self) -> Tensor:
-        """The inverse of ``cosh`` that is not negative, NaN below 1; derivative 1 / √(x² − 1)."""
+        """Compute the inverse hyperbolic cosine; its derivative is 1 / √(x² − 1)."""
     def add(self, other: Any, *, alpha: Any = 1) -> Tensor:
-        """``self + alpha · other``; see `mindgrad.ops.add`."""
+        """Add ``alpha · other`` to the tensor; see `mindgrad.ops.add`."""
     def add_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x + alpha · other, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x + alpha · other."""
     def addbmm(self, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-        """β · input + α · the sum of the products of batches of matrices."""
+        """Compute β · input + α · the summed products of batches of matrices."""
     def addcdiv(self, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
-        """input + value · tensor1 / tensor2."""
+        """Compute input + value · tensor1 / tensor2."""
     def addcmul(self, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
-        """input + value · tensor1 · tensor2."""
+        """Compute input + value · tensor1 · tensor2."""
     def addmm(self, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-        """β · input + α · mat1 mat2, of matrices."""
+        """Compute β · input + α · mat1 mat2 for matrices."""
     def addmm_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be β · x + α · a · b: :meth:`addmm`, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by β · x + α · a · b: :meth:`addmm`."""
     def addmv(self, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-        """β · input + α · mat vec, of a matrix and a vector."""
+        """Compute β · input + α · mat vec for a matrix and a vector."""
     def addr(self, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-        """β · input + α · the outer product of two vectors."""
+        """Compute β · input + α · the outer product of two vectors."""
     def adjoint(self) -> Tensor:
-        """The conjugate of matrices with their last two axes exchanged."""
+        """Return the conjugate transpose of matrices."""
     def all(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """Whether every element over ``axis`` is true, that is not 0; true for no elements."""
+        """Check whether all elements along axes are true (nonzero)."""
     def allclose(self, other: Any, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Any:
-        """Whether all elements are close: a bool, or in a compiled program a Bool tensor."""
+        """Check whether all elements are close."""
     def amax(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
-        """The greatest element over ``axis``; elements that tie for it share the derivative."""
+        """Return the largest element along axes; tied elements share the derivative."""
     def amin(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
-        """The smallest element over ``axis``; elements that tie for it share the derivative."""
+        """Return the smallest element along axes; tied elements share the derivative."""
     def aminmax(self, *, axis: Any = 0, keepdims: _bool = False) -> tuple[Tensor, Tensor]:
-        """The smallest and the largest element over ``axis``."""
+        """Return the smallest and the largest element along axes."""
     def angle(self) -> Tensor:
-        """The angle atan2(imag, real) of each element in radians: 0 or π for real ones."""
+        """Return the angle atan2(imag, real) of each element in radians."""
     def any(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """Whether an element over ``axis`` is true, that is not 0; false for no elements."""
+        """Check whether any element along axes is true (nonzero)."""
     def approximate_equal(self, y: Any = ..., tolerance: _float = 1e-05, *, other: Any = ...) -> Tensor:
-        """Whether |x − y| < tolerance."""
+        """Check whether |x − y| < tolerance."""
     def arccos(self) -> Tensor:
-        """The angle in [0, π] whose cosine is ``x``, NaN outside [−1, 1]; derivative −1 / √(1 − x²)."""
+        """Compute the inverse cosine in [0, π]; its derivative is −1 / √(1 − x²)."""
     def arccosh(self) -> Tensor:
-        """The inverse of ``cosh`` that is not negative, NaN below 1; derivative 1 / √(x² − 1)."""
+        """Compute the inverse hyperbolic cosine; its derivative is 1 / √(x² − 1)."""
     def arcsin(self) -> Tensor:
-        """The angle in [−π/2, π/2] whose sine is ``x``, NaN outside [−1, 1]; derivative 1 / √(1 − x²)."""
+        """Compute the inverse sine in [−π/2, π/2]; its derivative is 1 / √(1 − x²)."""
     def arcsinh(self) -> Tensor:
-        """The inverse of ``sinh``; its derivative is 1 / √(1 + x²)."""
+        """Compute the inverse hyperbolic sine; its derivative is 1 / √(1 + x²)."""
     def arctan(self) -> Tensor:
-        """The angle in [−π/2, π/2] whose tangent is ``x``; derivative 1 / (1 + x²)."""
+        """Compute the inverse tangent in [−π/2, π/2]; its derivative is 1 / (1 + x²)."""
     def arctan2(self, other: Any) -> Tensor:
-        """The angle of the point (``y``, ``x``) in (−π, π]: atan(x / y) in the right quadrant."""
+        """Compute the angle atan(x / y) of the point (``y``, ``x``) in (−π, π]."""
     def arctanh(self) -> Tensor:
-        """The inverse of ``tanh``, ±inf at ±1 and NaN outside; its derivative is 1 / (1 − x²)."""
+        """Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²)."""
     def argmax(self, axis: _int | None = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The index of the greatest element along ``axis``: the first of equal ones, the first NaN."""
+        """Return the index of the largest element along an axis."""
     def argmax_with_value(self, axis: _int | None = 0, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
-        """The greatest element along ``axis`` and where it stands; of equal ones the first."""
+        """Return the largest element along an axis, and its index."""
     def argmin(self, axis: _int | None = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The index of the smallest element along ``axis``: the first of equal ones, the first NaN."""
+        """Return the index of the smallest element along an axis."""
     def argmin_with_value(self, axis: _int | None = 0, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
-        """The smallest element along ``axis`` and where it stands; of equal ones the first."""
+        """Return the smallest element along an axis, and its index."""
     def argsort(self, axis: _int = -1, descending: _bool = False, *, stable: Any = True, dim: Any = ...) -> Tensor:
-        """The indices that sort ``self`` along ``axis``, as Int32; as `sort`."""
+        """Return the indices that sort a tensor along an axis."""
     def argwhere(self) -> Tensor:
-        """`nonzero` under NumPy's name."""
+        """Return the indices of nonzero elements; NumPy's name of `nonzero`."""
     def asin(self) -> Tensor:
-        """The angle in [−π/2, π/2] whose sine is ``x``, NaN outside [−1, 1]; derivative 1 / √(1 − x²)."""
+        """Compute the inverse sine in [−π/2, π/2]; its derivative is 1 / √(1 − x²)."""
     def asinh(self) -> Tensor:
-        """The inverse of ``sinh``; its derivative is 1 / √(1 + x²)."""
+        """Compute the inverse hyperbolic sine; its derivative is 1 / √(1 + x²)."""
     def assign_value(self, value: Any) -> Tensor:
-        """Let this tensor stand for ``value`` from here on; gives the tensor itself."""
+        """Replace the value of this tensor."""
     def astype(self, dtype: Any, copy: _bool = True) -> Tensor:
-        """The tensor with another element type; see `mindgrad.ops.cast`."""
+        """Convert to another dtype; see `mindgrad.ops.cast`."""
     def atan(self) -> Tensor:
-        """The angle in [−π/2, π/2] whose tangent is ``x``; derivative 1 / (1 + x²)."""
+        """Compute the inverse tangent in [−π/2, π/2]; its derivative is 1 / (1 + x²)."""
     def atan2(self, other: Any) -> Tensor:
-        """The angle of the point (``y``, ``x``) in (−π, π]: atan(x / y) in the right quadrant."""
+        """Compute the angle atan(x / y) of the point (``y``, ``x``) in (−π, π]."""
     def atanh(self) -> Tensor:
-        """The inverse of ``tanh``, ±inf at ±1 and NaN outside; its derivative is 1 / (1 − x²)."""
+        """Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²)."""
     def baddbmm(self, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
-        """β · input + α · the products of batches of matrices."""
+        """Compute β · input + α · the products of batches of matrices."""
     def bernoulli(self, p: Any = 0.5, seed: _int | None = None) -> Tensor:
-        """Ones with probability ``p`` and zeros, in the shape and of the element type of ``input``."""
+        """Draw ones with probability ``p`` and zeros otherwise."""
     def bernoulli_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be ones with probability ``p``, else zeros: ``bernoulli_(p=0.5, *, generator=None)``, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by ones with probability ``p``, else zeros: ``bernoulli_(p=0.5, *, generator=None)``."""
     def bfloat16(self) -> Tensor:
-        """The tensor with the element type BFloat16."""
+        """Convert to dtype bfloat16."""
     def bincount(self, weights: Any = None, minlength: _int = 0) -> Tensor:
-        """The number of occurrences of 0, 1, … in ``input`` (Float32), or the sums of their ``weights``."""
+        """Count the occurrences of 0, 1, …, or sum their weights."""
     def bitwise_and(self, other: Any) -> Tensor:
-        """The bits that are set in both."""
+        """Compute the bitwise AND of integers."""
     def bitwise_left_shift(self, other: Any) -> Tensor:
-        """x · 2ʸ without the bits that leave the element type."""
+        """Shift bits to the left: x · 2ʸ without the bits that overflow."""
     def bitwise_not(self) -> Tensor:
-        """The bits that are not set: −1 − x of signed integers."""
+        """Compute the bitwise NOT of integers: −1 − x for signed integers."""
     def bitwise_or(self, other: Any) -> Tensor:
-        """The bits that are set in one or both."""
+        """Compute the bitwise OR of integers."""
     def bitwise_right_shift(self, other: Any) -> Tensor:
-        """x / 2ʸ rounded down."""
+        """Shift bits to the right: x / 2ʸ rounded down."""
     def bitwise_xor(self, other: Any) -> Tensor:
-        """The bits that are set in one and not in both."""
+        """Compute the bitwise XOR of integers."""
     def bmm(self, mat2: Any) -> Tensor:
-        """The products of batches of matrices; axes in front of the last two broadcast."""
+        """Compute the products of batches of matrices."""
     def bool(self) -> Tensor:
-        """The tensor with the element type Bool."""
+        """Convert to dtype bool."""
     def broadcast_to(self, shape: Any) -> Tensor:
-        """``input`` repeated to ``shape`` by NumPy's rules."""
+        """Broadcast a tensor to a shape by NumPy's rules."""
     def bucketize(self, boundaries: Any, *, right: _bool = False) -> Tensor:
-        """The number of the interval between ``boundaries`` in which elements lie."""
+        """Return the index of the interval between boundaries for each element."""
     def byte(self) -> Tensor:
-        """The tensor with the element type UInt8."""
+        """Convert to dtype uint8."""
     def cast(self, dtype: Any) -> Tensor:
-        """``input`` with the element type ``dtype``."""
+        """Convert a tensor to another dtype."""
     def ceil(self) -> Tensor:
-        """The smallest integer not below ``x``; its derivative is 0."""
+        """Round up to an integer; the derivative is 0."""
     def ceil_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x rounded up, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x rounded up."""
     def cholesky(self, upper: _bool = False) -> Tensor:
-        """The lower triangle L with L Lᴴ = A, for the symmetric (Hermitian) part A of ``input_x``."""
+        """Compute the Cholesky factor L with L Lᴴ = A."""
     def cholesky_inverse(self, upper: _bool = False) -> Tensor:
-        """The inverse of A, given the Cholesky factor of A."""
+        """Compute the inverse of A, given the Cholesky factor of A."""
     def cholesky_solve(self, input2: Any, upper: _bool = False) -> Tensor:
-        """The solution X of A X = B, given the Cholesky factor of A."""
+        """Solve A X = B, given the Cholesky factor of A."""
     def choose(self, choices: Any, mode: str = 'clip') -> Tensor:
-        """At each place the element of that one of ``choices`` whose number stands there in the tensor."""
+        """Choose elements from tensors by the indices in this tensor."""
     def chunk(self, chunks: _int, axis: _int = 0, *, dim: Any = ...) -> tuple[Tensor, ...]:
-        """``input`` cut into at most ``chunks`` parts of one size, the last one smaller if need be."""
+        """Split a tensor into at most ``chunks`` parts of equal size."""
     def clamp(self, min: Any = None, max: Any = None) -> Tensor:
-        """min(max(input, low), high); the same as `clip_by_value`."""
+        """Clip values to an interval; another name of `clip_by_value`."""
     def clamp_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x held between limits: `mindgrad.ops.clamp`, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by clipped values: `mindgrad.ops.clamp`."""
     def clip(self, min: Any = None, max: Any = None) -> Tensor:
-        """min(max(input, low), high); the same as `clip_by_value`."""
+        """Clip values to an interval; another name of `clip_by_value`."""
     def clone(self) -> Tensor:
-        """A tensor of its own with the same value; a derivative passes through."""
+        """Copy the tensor; derivatives pass through the copy."""
     def cond(self, p: Any = None) -> Tensor:
-        """The condition number of matrices: ‖A‖ ‖A⁻¹‖, by default that of the 2-norm, σ_max / σ_min."""
+        """Compute the condition number ‖A‖ ‖A⁻¹‖ of matrices."""
     def conj(self) -> Tensor:
-        """The complex conjugate; a real tensor is its own."""
+        """Return the complex conjugate; a real tensor is returned unchanged."""
     def contiguous(self) -> Tensor:
-        """The tensor itself."""
+        """Return the tensor itself."""
     def copy(self) -> Tensor:
-        """A tensor of its own with the same value; a derivative passes through."""
+        """Copy the tensor; derivatives pass through the copy."""
     def copy_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be the values of another tensor, broadcast, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by the values of another tensor, broadcast."""
     def copysign(self, other: Any) -> Tensor:
-        """The size of ``x`` with the sign of ``other``."""
+        """Combine the absolute value of ``x`` with the sign of ``other``."""
     def cos(self) -> Tensor:
-        """The cosine of ``x`` in radians; its derivative is −sin x."""
+        """Compute the cosine of angles in radians; its derivative is −sin x."""
     def cos_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be cos x, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by cos x."""
     def cosh(self) -> Tensor:
-        """The hyperbolic cosine of ``x``; its derivative is sinh x."""
+        """Compute the hyperbolic cosine; its derivative is sinh x."""
     def count_nonzero(self, axis: Any = ..., keep_dims: _bool = False, dtype: Any = ...) -> Tensor:
-        """The number of elements over ``axis`` that are not 0."""
+        """Count the nonzero elements along axes."""
     def cov(self, *, correction: _int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
-        """The covariances between variables, which stand in rows, of observations, which stand in columns."""
+        """Compute the covariance matrix of variables (rows) over observations (columns)."""
     def cross(self, other: Any, dim: _int | None = None) -> Tensor:
-        """The vector product of vectors of three elements: x₁y₂ − x₂y₁, x₂y₀ − x₀y₂, x₀y₁ − x₁y₀."""
+        """Compute the cross product of vectors of three elements."""
     def cummax(self, axis: _int) -> tuple[Tensor, Tensor]:
-        """The greatest element so far along ``axis``, and where it stands: of equal ones the last."""
+        """Return the cumulative maximum along an axis, and its indices."""
     def cummin(self, axis: _int) -> tuple[Tensor, Tensor]:
-        """The smallest element so far along ``axis``, and where it stands: of equal ones the last."""
+        """Return the cumulative minimum along an axis, and its indices."""
     def cumprod(self, dim: _int, dtype: Any = None) -> Tensor:
-        """The running product y_i = x_0 · … · x_i along ``dim``."""
+        """Compute the cumulative product y_i = x_0 · … · x_i along an axis."""
     def cumsum(self, axis: _int | None = None, dtype: Any = None, *, dim: Any = ...) -> Tensor:
-        """The running sum along ``axis``, or of the flattened tensor; see `mindgrad.ops.cumsum`."""
+        """Compute the cumulative sum along an axis, or of the flattened tensor."""
     def deg2rad(self) -> Tensor:
-        """Degrees as radians: x π / 180."""
+        """Convert degrees to radians: x π / 180."""
     def det(self) -> Tensor:
-        """The determinant; its derivative is the matrix of cofactors, at singular matrices too."""
+        """Compute the determinant; it is differentiable at singular matrices too."""
     def diag(self, diagonal: _int = 0) -> Tensor:
-        """A matrix with the vector on a diagonal, or that diagonal of a matrix."""
+        """Return a diagonal of a matrix, or a matrix with a given diagonal."""
     def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
-        """Zeros with the last axis of ``input`` on the diagonal of two axes."""
+        """Create matrices with the last axis of a tensor as their diagonal."""
     def diagflat(self, offset: _int = 0) -> Tensor:
-        """A matrix with all elements of ``input`` on its diagonal."""
+        """Create a matrix with all elements of a tensor on its diagonal."""
     def diagonal(self, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, *, dim1: Any = ..., dim2: Any = ...) -> Tensor:
-        """The elements of ``self`` at equal places along two axes, which become the last axis."""
+        """Return a diagonal of two axes; it becomes the last axis."""
     def diagonal_scatter(self, src: Any, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
-        """``input`` with ``src`` on a diagonal of two of its axes."""
+        """Replace a diagonal of two axes."""
     def diff(self, n: _int = 1, axis: _int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-        """The differences of neighbours along ``axis``, ``n`` times: x[i + 1] − x[i]."""
+        """Compute the differences x[i + 1] − x[i] along an axis, ``n`` times."""
     def digamma(self) -> Tensor:
-        """The derivative Γ'(x) / Γ(x) of ``lgamma``; its own derivative is ``polygamma(1, x)``."""
+        """Compute the digamma function Γ'(x) / Γ(x), the derivative of ``lgamma``."""
     def dim(self) -> _int:
-        """The number of axes."""
+        """Return the number of axes."""
     def dist(self, other: Any, p: _float = 2) -> Tensor:
-        """The p-norm of the difference of two tensors, over all elements."""
+        """Compute the p-norm of the difference of two tensors, over all elements."""
     def div(self, other: Any, *, rounding_mode: str | None = None) -> Tensor:
-        """input / other, rounded if asked; the derivatives are 1 / y and −x / y², those of rounding 0."""
+        """Divide ``input`` by ``other``, and optionally round the quotient."""
     def div_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x / other, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x / other."""
     def divide(self, other: Any, *, rounding_mode: str | None = None) -> Tensor:
-        """input / other, rounded if asked; the derivatives are 1 / y and −x / y², those of rounding 0."""
+        """Divide ``input`` by ``other``, and optionally round the quotient."""
     def dot(self, other: Any) -> Tensor:
-        """The sum over the last axis of ``input`` and the second to last of ``other``, as ``numpy.dot``."""
+        """Sum products over the last and the second-to-last axis, as ``numpy.dot``."""
     def double(self) -> Tensor:
-        """The tensor with the element type Float64."""
+        """Convert to dtype float64."""
     def dsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
-        """`tensor_split` along the third axis."""
+        """Split a tensor along the third axis."""
     def eigvals(self) -> Tensor:
-        """The eigenvalues of general matrices, as `eig` gives them."""
+        """Compute the eigenvalues of general matrices."""
     def element_size(self) -> _int:
-        """Bytes of one element."""
+        """Return the number of bytes of one element."""
     def eq(self, other: Any) -> Tensor:
-        """x = y. NaN equals nothing, not even itself."""
+        """Check elementwise whether x = y; NaN is not equal to itself."""
     def equal(self, other: Any) -> Tensor:
-        """x = y. NaN equals nothing, not even itself."""
+        """Check elementwise whether x = y; NaN is not equal to itself."""
     def erf(self) -> Tensor:
-        """The error function 2/√π ∫₀ˣ exp(−t²) dt; its derivative is 2/√π exp(−x²)."""
+        """Compute the error function 2/√π ∫₀ˣ exp(−t²) dt."""
     def erfc(self) -> Tensor:
-        """1 − erf(x), exact for large ``x``; its derivative is −2/√π exp(−x²)."""
+        """Compute 1 − erf(x), accurate for large x."""
     def erfinv(self) -> Tensor:
-        """The inverse of ``erf``, ±inf at ±1 and NaN outside; its derivative is √π/2 exp(y²)."""
+        """Compute the inverse error function."""
     def erfinv_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be erf⁻¹ x, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by erf⁻¹ x."""
     def exp(self) -> Tensor:
-        """e to the power of ``x``; it is its own derivative."""
+        """Compute the exponential eˣ; it is its own derivative."""
     def exp_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be exp x, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by exp x."""
     def expand(self, *size: Any) -> Tensor:
-        """The tensor repeated to a shape; see `mindgrad.ops.broadcast_to`."""
+        """Broadcast the tensor to a shape; see `mindgrad.ops.broadcast_to`."""
     def expand_as(self, other: Any = ..., *, x: Any = ...) -> Tensor:
-        """``self`` repeated to ``other`` by NumPy's rules."""
+        """Broadcast a tensor to a shape by NumPy's rules."""
     def expand_dims(self, axis: _int) -> Tensor:
-        """``input_x`` with an axis of size 1 inserted at ``axis``."""
+        """Insert an axis of size 1."""
     def expm1(self) -> Tensor:
-        """eˣ − 1, exact for small ``x``; its derivative is eˣ."""
+        """Compute eˣ − 1, accurate for small x; its derivative is eˣ."""
     def exponential_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be exponentially distributed numbers: ``exponential_(lambd=1, *, generator=None)``, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by exponentially distributed numbers: ``exponential_(lambd=1, *, generator=None)``."""
     def fill(self, value: Any) -> Tensor:
-        """A tensor of the same shape and element type, all of whose elements equal ``value``; ``None`` is NaN."""
+        """Return a tensor of the same shape and dtype, filled with one value."""
     def fill_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be one number everywhere, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by one number everywhere."""
     def fill_diagonal(self, fill_value: _float, wrap: _bool = False) -> Tensor:
-        """A matrix with a number on its main diagonal."""
+        """Fill the main diagonal of a matrix with a number."""
     def fill_diagonal_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x with a number on its diagonal: :meth:`fill_diagonal`, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x with a number on its diagonal: :meth:`fill_diagonal`."""
     def fills(self, value: Any) -> Tensor:
-        """A tensor of the same shape and element type, all of whose elements equal ``value``; ``None`` is NaN."""
+        """Return a tensor of the same shape and dtype, filled with one value."""
     def flatten(self, *args: Any, order: str = 'C', start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-        """The axes from ``start_dim`` to ``end_dim`` made one; see `mindgrad.ops.flatten`."""
-    def flip(self, *numbers: Any, **named: Any) -> Tensor:
-        """The elements in opposite order along axes: ``x.flip(0, 1)`` or ``x.flip((0, 1))``."""
+        """Merge axes of the tensor into one; see `mindgrad.ops.flatten`."""
+    def flip(self, *dims: Any) -> Tensor:
+        """Reverse the elements along axes: ``x.flip(0, 1)`` or ``x.flip((0, 1))``."""
     def fliplr(self) -> Tensor:
-        """`flip` along the second axis."""
+        """Reverse the order of elements along the second axis."""
     def flipud(self) -> Tensor:
-        """`flip` along the first axis."""
+        """Reverse the order of elements along the first axis."""
     def float(self) -> Tensor:
-        """The tensor with the element type Float32."""
+        """Convert to dtype float32."""
     def float_power(self, exponent: Any = ..., *, other: Any = ...) -> Tensor:
-        """input to the power of exponent, computed in Float64 (complex numbers in Complex128)."""
+        """Raise ``input`` to a power in float64 or complex128."""
     def floor(self) -> Tensor:
-        """The largest integer not above ``x``; its derivative is 0."""
+        """Round down to an integer; the derivative is 0."""
     def floor_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x rounded down, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x rounded down."""
     def floor_divide(self, other: Any) -> Tensor:
-        """x / y rounded down, as Python's ``//``; its derivatives are 0."""
+        """Compute x / y rounded down, as Python's ``//``; the derivatives are 0."""
     def floor_divide_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x / other rounded down, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x / other rounded down."""
     def flush_from_cache(self, *args: Any) -> None:
-        """Accepted for compatibility: does nothing."""
+        """Do nothing; accepted for compatibility."""
     def fmax(self, other: Any) -> Tensor:
-        """The greater of two elements; of a number and NaN, the number."""
+        """Return the larger of two elements; a number takes precedence over NaN."""
     def fmin(self, other: Any) -> Tensor:
-        """The smaller of two elements; of a number and NaN, the number."""
+        """Return the smaller of two elements; a number takes precedence over NaN."""
     def fmod(self, other: Any) -> Tensor:
-        """x − y · trunc(x / y), as C's ``fmod``: with the sign of ``x``; derivatives 1 and −trunc(x / y)."""
+        """Compute the remainder x − y · trunc(x / y), with the sign of x."""
     def fold(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-        """Columns, as `unfold` gives them, added up to images: where windows overlap, their sum."""
+        """Sum columns into images: the transpose of `unfold`."""
     def frac(self) -> Tensor:
-        """x − trunc x, the fraction with the sign of ``x``; its derivative is 1."""
+        """Compute the fraction x − trunc x, with the sign of x; its derivative is 1."""
     def gather(self, *args: Any, **named: Any) -> Tensor:
-        """``x.gather(dim, index)`` or ``x.gather(input_indices, axis, batch_dims)``."""
+        """Gather elements: ``x.gather(dim, index)`` or ``x.gather(indices, axis)``."""
     def gather_elements(self, dim: _int, index: Any) -> Tensor:
-        """``y[i, j, …] = input[index[i, j, …], j, …]``, with the index in the place of axis ``dim``."""
+        """Gather one element per index along an axis, with matching other indices."""
     def gather_nd(self, indices: Any) -> Tensor:
-        """The parts of ``input_x`` at ``indices``, whose last axis holds a place along its first k axes."""
+        """Gather slices at multi-dimensional indices."""
     def ge(self, other: Any) -> Tensor:
-        """x ≥ y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+        """Check elementwise whether x ≥ y; false if an element is NaN."""
     def ger(self, vec2: Any) -> Tensor:
-        """The products of all elements of one vector with all of another: y_ij = a_i b_j."""
+        """Compute the outer product y_ij = a_i b_j of two vectors."""
     def greater(self, other: Any) -> Tensor:
-        """x > y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+        """Check elementwise whether x > y; false if an element is NaN."""
     def greater_equal(self, other: Any) -> Tensor:
-        """x ≥ y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+        """Check elementwise whether x ≥ y; false if an element is NaN."""
     def gt(self, other: Any) -> Tensor:
-        """x > y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+        """Check elementwise whether x > y; false if an element is NaN."""
     def half(self) -> Tensor:
-        """The tensor with the element type Float16."""
+        """Convert to dtype float16."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
-        """x, but 0 where |x| ≤ λ."""
+        """Compute x, and 0 where |x| ≤ λ."""
     def heaviside(self, values: Any) -> Tensor:
-        """0 below 0, 1 above, and ``values`` at 0."""
+        """Compute the Heaviside step function: 0 below 0, 1 above, ``values`` at 0."""
     def histc(self, bins: _int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:
-        """The number of elements in each of ``bins`` intervals of one width from ``min`` to ``max``."""
+        """Count elements in ``bins`` intervals of equal width from ``min`` to ``max``."""
     def hooks(self) -> list[Callable[[Tensor], Any]]:
         """The hooks that :meth:`register_hook` registered for this tensor, in the order in which they are called."""
     def hsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
-        """`tensor_split` along the second axis, or along the only one."""
+        """Split a tensor along the second axis, or a vector along its only axis."""
     def hypot(self, other: Any) -> Tensor:
-        """√(x² + y²) without overflow; derivatives x / r and y / r, both 0 at the origin."""
+        """Compute r = √(x² + y²) without overflow."""
     def igamma(self, other: Any) -> Tensor:
-        """The regularised lower incomplete gamma function P(a, x) = 1/Γ(a) ∫₀ˣ tᵃ⁻¹ exp(−t) dt."""
+        """Compute the regularized lower incomplete gamma function P(a, x)."""
     def igammac(self, other: Any) -> Tensor:
-        """The regularised upper incomplete gamma function Q(a, x) = 1 − P(a, x), exact for large ``x``."""
+        """Compute the regularized upper incomplete gamma function Q(a, x) = 1 − P(a, x)."""
     def imag(self) -> Tensor:
-        """The imaginary part; that of a real tensor is 0."""
+        """Return the imaginary part of a tensor; it is 0 for a real tensor."""
     def index(self, indices: Any) -> Tensor:
-        """Select elements with one index tensor for each of the first axes: ``x[tuple(indices)]``."""
+        """Select elements with one index tensor per axis: ``x[tuple(indices)]``."""
     def index_add(self, dim: _int = ..., index: Any = ..., source: Any = ..., *, alpha: Any = 1, axis: Any = ..., indices: Any = ..., y: Any = ...) -> Tensor:
-        """The tensor with the parts of ``source``, ``alpha`` times, along ``dim`` added at ``index``."""
+        """Add ``alpha`` times slices at indices along an axis."""
     def index_add_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x with parts added: :meth:`index_add`, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x with parts added: :meth:`index_add`."""
     def index_fill(self, axis: _int, index: Any, value: Any) -> Tensor:
-        """``x`` with ``value`` in the parts at ``index`` along ``axis``."""
+        """Fill slices at indices along an axis with a value."""
     def index_fill_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be a number at places of an axis: :meth:`index_fill`, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by a number at places of an axis: :meth:`index_fill`."""
     def index_put(self, indices: Any, values: Any, accumulate: _bool = False) -> Tensor:
-        """A tensor like this one with ``values`` written, or added, at ``indices``: one tensor for each axis."""
+        """Return a tensor with values written, or added, at indices."""
     def index_select(self, axis: _int = ..., index: Any = ..., *, dim: Any = ...) -> Tensor:
-        """The parts of ``input`` at the places ``index``, one-dimensional, along ``axis``."""
+        """Select slices along an axis."""
     def init_data(self) -> Tensor:
-        """The tensor itself."""
+        """Return the tensor itself."""
     def inner(self, other: Any) -> Tensor:
-        """The sum over the last axis of both; a tensor without axes multiplies the other."""
+        """Sum products over the last axis of both tensors."""
     def inplace_update(self, v: Any, indices: Any) -> Tensor:
-        """``x`` with the rows ``indices`` replaced by ``v``; ``x`` itself does not change."""
+        """Replace rows of a tensor, and return the result."""
     def int(self) -> Tensor:
-        """The tensor with the element type Int32."""
+        """Convert to dtype int32."""
     def inv(self) -> Tensor:
-        """1 / x; of integers the part in front of the point: ±1 of ±1, 0 of others, the least number of 0."""
+        """Compute the reciprocal 1 / x of each element."""
     def inverse(self) -> Tensor:
-        """The inverse of square matrices; the same as `matrix_inverse`."""
+        """Invert square matrices; another name of `matrix_inverse`."""
     def invert(self) -> Tensor:
-        """The bits that are not set: −1 − x of signed integers."""
+        """Compute the bitwise NOT of integers: −1 − x for signed integers."""
     def is_complex(self) -> _bool:
-        """Whether the elements are complex numbers."""
+        """Check whether the dtype is complex."""
     def is_contiguous(self) -> _bool:
-        """Whether the elements lie in row-major order: always."""
+        """Check whether the elements are in row-major order; they always are."""
     def is_floating_point(self) -> _bool:
-        """Whether the elements are floating-point numbers."""
+        """Check whether the dtype is a floating-point type."""
     def is_nonzero(self) -> Any:
-        """Whether the one element of a tensor differs from 0: a bool, or in a compiled program a Bool tensor."""
+        """Check whether the only element of a tensor is nonzero."""
     def is_signed(self) -> _bool:
-        """Whether the elements can be negative."""
+        """Check whether the elements can be negative."""
     def is_tensor(self) -> _bool:
-        """Whether ``obj`` is a tensor."""
+        """Check whether an object is a tensor."""
     def isclose(self, other: Any, rtol: _float = 1e-05, atol: _float = 1e-08, equal_nan: _bool = False) -> Tensor:
-        """Whether |input − other| ≤ atol + rtol · |other|; equal infinities are close."""
+        """Check whether elements are close: |input − other| ≤ atol + rtol · |other|."""
     def isfinite(self) -> Tensor:
-        """Whether each element is neither infinite nor NaN, as Bool."""
+        """Check elementwise for finite numbers, neither infinite nor NaN."""
     def isin(self, test_elements: Any, *, invert: _bool = False) -> Tensor:
-        """Whether each element equals one of ``test_elements``."""
+        """Check whether each element is equal to one of the test elements."""
     def isinf(self) -> Tensor:
-        """Whether each element is inf or −inf, as Bool."""
+        """Check elementwise for inf and −inf."""
     def isnan(self) -> Tensor:
-        """Whether each element is NaN, as Bool."""
+        """Check elementwise for NaN."""
     def isneginf(self) -> Tensor:
-        """Whether elements are −∞."""
+        """Check whether elements are −∞."""
     def isposinf(self) -> Tensor:
-        """Whether elements are +∞."""
+        """Check whether elements are +∞."""
     def isreal(self) -> Tensor:
-        """Whether elements have no imaginary part."""
+        """Check whether elements have no imaginary part."""
     def itemset(self, *args: Any) -> Tensor:
-        """A tensor like this one with one element replaced: ``x.itemset(index, value)``."""
+        """Return a tensor with one element replaced: ``x.itemset(index, value)``."""
     def ldexp(self, other: Any) -> Tensor:
-        """x · 2^other."""
+        """Compute x · 2^other."""
     def le(self, other: Any) -> Tensor:
-        """x ≤ y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+        """Check elementwise whether x ≤ y; false if an element is NaN."""
     def lerp(self, end: Any, weight: Any) -> Tensor:
-        """input + weight · (end − input): from ``input`` at weight 0 to ``end`` at weight 1."""
+        """Interpolate linearly: input + weight · (end − input)."""
     def less(self, other: Any) -> Tensor:
-        """x < y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+        """Check elementwise whether x < y; false if an element is NaN."""
     def less_equal(self, other: Any) -> Tensor:
-        """x ≤ y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+        """Check elementwise whether x ≤ y; false if an element is NaN."""
     def lgamma(self) -> Tensor:
-        """log |Γ(x)|, the logarithm of the gamma function; its derivative is ``digamma``."""
+        """Compute log |Γ(x)|, the logarithm of the gamma function."""
     def log(self) -> Tensor:
-        """The natural logarithm of ``x``, −inf at 0 and NaN below; its derivative is 1 / x."""
+        """Compute the natural logarithm; its derivative is 1 / x."""
     def log10(self) -> Tensor:
-        """The logarithm to base 10; its derivative is 1 / (x log 10)."""
+        """Compute the logarithm to base 10; its derivative is 1 / (x log 10)."""
     def log1p(self) -> Tensor:
-        """log(1 + x), exact for small ``x``; derivative 1 / (1 + x)."""
+        """Compute log(1 + x), accurate for small x; its derivative is 1 / (1 + x)."""
     def log2(self) -> Tensor:
-        """The logarithm to base 2; its derivative is 1 / (x log 2)."""
+        """Compute the logarithm to base 2; its derivative is 1 / (x log 2)."""
     def log_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be log x, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by log x."""
     def log_matrix_determinant(self) -> tuple[Tensor, Tensor]:
-        """The sign of the determinant and the logarithm of its absolute value."""
+        """Compute the sign and the logarithm of the absolute determinant."""
     def log_softmax(self, axis: Any = -1) -> Tensor:
-        """x_i − log Σ_j exp(x_j) over ``axis``: the logarithm of softmax, exact for small shares."""
+        """Compute the logarithm of the softmax, x_i − log Σ_j exp(x_j), along an axis."""
     def logaddexp(self, other: Any) -> Tensor:
-        """log(eˣ + eʸ) without overflow; derivatives eˣ / (eˣ + eʸ) and eʸ / (eˣ + eʸ)."""
+        """Compute log(eˣ + eʸ) without overflow."""
     def logaddexp2(self, y: Any = ..., *, other: Any = ...) -> Tensor:
-        """log₂(2ˣ + 2ʸ) without overflow."""
+        """Compute log₂(2ˣ + 2ʸ) without overflow."""
     def logcumsumexp(self, axis: _int) -> Tensor:
-        """The logarithm of the running sum of exponentials along ``axis``: log Σ_{j ≤ i} exp x_j."""
+        """Compute the cumulative logsumexp log Σ_{j ≤ i} exp x_j along an axis."""
     def logdet(self) -> Tensor:
-        """The logarithm of the determinant: NaN where that is negative, −inf where it is 0."""
+        """Compute the logarithm of the determinant."""
     def logical_and(self, y: Any = ..., *, other: Any = ...) -> Tensor:
-        """x and y; an element that is not 0 is true."""
+        """Compute the logical AND; nonzero elements are true."""
     def logical_not(self) -> Tensor:
-        """Not x; an element that is not 0 is true."""
+        """Compute the logical negation; nonzero elements are true."""
     def logical_or(self, y: Any = ..., *, other: Any = ...) -> Tensor:
-        """x or y; an element that is not 0 is true."""
+        """Compute the logical OR; nonzero elements are true."""
     def logical_xor(self, y: Any = ..., *, other: Any = ...) -> Tensor:
-        """Either x or y, not both; an element that is not 0 is true."""
+        """Compute the logical XOR; nonzero elements are true."""
     def logit(self, eps: _float | None = None) -> Tensor:
-        """log(x / (1 − x)), the inverse of ``sigmoid``; its derivative is 1 / (x (1 − x))."""
+        """Compute log(x / (1 − x)), the inverse of the sigmoid."""
     def logsumexp(self, axis: Any = None, keep_dims: _bool = False, *, dim: Any = ..., keepdim: Any = ...) -> Tensor:
-        """log Σ exp x over ``axis`` without overflow; its derivative is softmax."""
+        """Compute log Σ exp x along axes without overflow; its derivative is softmax."""
     def long(self) -> Tensor:
-        """The tensor with the element type Int64."""
+        """Convert to dtype int64."""
     def lt(self, other: Any) -> Tensor:
-        """x < y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+        """Check elementwise whether x < y; false if an element is NaN."""
     def masked_fill(self, mask: Any, value: Any) -> Tensor:
-        """``input_x`` with ``value`` where ``mask`` holds."""
+        """Replace elements where a mask is true."""
     def masked_fill_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be a number where a mask holds: :meth:`masked_fill`, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by a number where a mask is true."""
     def masked_scatter(self, mask: Any, source: Any) -> Tensor:
-        """``input`` with the first elements of ``source``, in order, where ``mask`` holds."""
+        """Write the first elements of a tensor, in order, where a mask is true."""
     def masked_scatter_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be elements of another tensor where a mask holds: :meth:`masked_scatter`, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by elements of another tensor where a mask is true."""
     def masked_select(self, mask: Any) -> Tensor:
-        """The elements of ``input`` where ``mask`` holds, as one axis."""
+        """Return the elements where a mask is true, as a 1-D tensor."""
     def matmul(self, other: Any = ..., *, tensor2: Any = ...) -> Tensor:
-        """The matrix product, as ``numpy.matmul``."""
+        """Compute the matrix product, with the rules of ``numpy.matmul``."""
     def matrix_determinant(self) -> Tensor:
-        """The determinant; its derivative is the matrix of cofactors, at singular matrices too."""
+        """Compute the determinant; it is differentiable at singular matrices too."""
     def matrix_power(self, n: _int) -> Tensor:
-        """The product of ``n`` equal matrices; of their inverses for negative ``n``."""
+        """Raise square matrices to an integer power."""
     def max(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = True, return_indices: _bool = False, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Any:
-        """The largest element over ``axis``, or along one axis the largest elements and where they stand."""
+        """Return the largest element along axes, optionally with its index."""
     def maximum(self, other: Any) -> Tensor:
-        """The greater of two elements, NaN if one is; where they are equal they share the derivative."""
+        """Return the larger of two elements, NaN if one is; ties share the derivative."""
     def mean(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The mean of the elements over ``axis``; its derivative is 1 / n."""
+        """Average the elements along axes."""
     def median(self, axis: _int = -1, keepdims: _bool = False, *, dim: Any = ..., keepdim: Any = ...) -> tuple[Tensor, Tensor]:
-        """The middle element along ``axis``, of an even number the lower one, and where it stands."""
+        """Return the median along an axis, and its index."""
     def min(self, axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = True, return_indices: _bool = False, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Any:
-        """The smallest element over ``axis``, or along one axis the smallest ones and where they stand."""
+        """Return the smallest element along axes, optionally with its index."""
     def minimum(self, other: Any) -> Tensor:
-        """The smaller of two elements, NaN if one is; where they are equal they share the derivative."""
+        """Return the smaller of two elements, NaN if one is; ties share the derivative."""
     def mm(self, mat2: Any) -> Tensor:
-        """The product of two matrices."""
+        """Compute the product of two matrices."""
     def moveaxis(self, source: Any, destination: Any) -> Tensor:
-        """``x`` with the axes ``source`` moved to the places ``destination``, the others in their order."""
+        """Move axes to new positions; the other axes keep their order."""
     def movedim(self, source: Any, destination: Any) -> Tensor:
-        """`moveaxis` under its other name."""
+        """Move axes to new positions; another name of `moveaxis`."""
     def msort(self) -> Tensor:
-        """The elements of ``input`` in order along its first axis."""
+        """Sort a tensor along its first axis."""
     def mul(self, other: Any) -> Tensor:
-        """x · y; its derivatives are y and x."""
+        """Multiply two tensors; the derivatives are y and x."""
     def mul_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x · other, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x · other."""
     def multinomial(self, num_samples: _int, replacement: _bool = True, seed: _int | None = None) -> Tensor:
-        """Numbers of categories, drawn with the probabilities ``input``."""
+        """Draw category indices with given probabilities."""
     def multiply(self, other: Any = ..., *, value: Any = ...) -> Tensor:
-        """x · y; its derivatives are y and x."""
+        """Multiply two tensors; the derivatives are y and x."""
     def mv(self, vec: Any) -> Tensor:
-        """The product of a matrix and a vector."""
+        """Compute the product of a matrix and a vector."""
     def mvlgamma(self, p: _int) -> Tensor:
-        """The logarithm of the multivariate gamma function: p (p − 1)/4 log π + Σᵢ lgamma(x − i/2), i < p."""
+        """Compute the logarithm of the multivariate gamma function."""
     def nan_to_num(self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None) -> Tensor:
-        """``input`` with numbers in the place of NaN and infinities; the derivative is 0 there."""
+        """Replace NaN and infinities by numbers; the derivative is 0 there."""
     def nanmean(self, axis: Any = None, keepdims: _bool = False, *, dtype: Any = None) -> Tensor:
-        """The mean of the elements that are numbers; NaN where there is none. Arguments as for `nansum`."""
+        """Average the elements along axes, ignoring NaN."""
     def nanmedian(self, axis: _int = -1, keepdims: _bool = False) -> tuple[Tensor, Tensor]:
-        """The middle one of the elements that are numbers, of two the smaller, and where it stands."""
+        """Return the median along an axis, ignoring NaN, and its index."""
     def nanquantile(self, q: Any, axis: _int | None = None, keepdims: _bool = False) -> Tensor:
-        """`quantile` of the elements that are numbers; NaN where there is none."""
+        """Compute quantiles, ignoring NaN."""
     def nansum(self, axis: Any = None, keepdims: _bool = False, *, dtype: Any = None) -> Tensor:
-        """The sum of the elements that are numbers; those that are NaN count as 0."""
+        """Sum the elements along axes, with NaN counted as 0."""
     def narrow(self, axis: _int, start: _int, length: _int) -> Tensor:
-        """``length`` elements of ``input`` from ``start`` on, along ``axis``."""
+        """Return ``length`` elements along an axis, beginning at ``start``."""
     def ndimension(self) -> _int:
-        """The number of axes."""
+        """Return the number of axes."""
     def ne(self, other: Any) -> Tensor:
-        """x ≠ y."""
+        """Check elementwise whether x ≠ y."""
     def neg(self) -> Tensor:
-        """−x; its derivative is −1."""
+        """Negate a tensor; the derivative is −1."""
     def neg_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be −x, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by −x."""
     def negative(self) -> Tensor:
-        """−x; its derivative is −1."""
+        """Negate a tensor; the derivative is −1."""
     def nelement(self) -> _int:
-        """The number of elements."""
+        """Return the number of elements."""
     def new_empty(self, size: Any, dtype: Any = None) -> Tensor:
-        """Zeros of another shape and, unless ``dtype`` is given, the same element type."""
+        """Create a tensor of zeros, by default of the same dtype."""
     def new_full(self, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-        """One number in another shape and, unless ``dtype`` is given, the same element type."""
+        """Create a tensor filled with one number, by default of the same dtype."""
     def new_ones(self, size: Any, dtype: Any = None) -> Tensor:
-        """Ones of another shape and, unless ``dtype`` is given, the same element type."""
+        """Create a tensor of ones, by default of the same dtype."""
     def new_tensor(self, data: Any, *, dtype: Any = None) -> Tensor:
-        """Data as a tensor of, unless ``dtype`` is given, the same element type."""
+        """Convert data to a tensor, by default of the same dtype."""
     def new_zeros(self, size: Any, dtype: Any = None) -> Tensor:
-        """Zeros of another shape and, unless ``dtype`` is given, the same element type."""
+        """Create a tensor of zeros, by default of the same dtype."""
     def nonzero(self, *, as_tuple: _bool = False) -> Tensor:
-        """The places of the elements that are not zero, as Int64."""
+        """Return the indices of nonzero elements."""
     def norm(self, ord: Any = None, dim: Any = None, keepdim: _bool = False, *, dtype: Any = None) -> Tensor:
-        """The norm of vectors or matrices; its derivative at zero is 0, the subgradient of least norm."""
+        """Compute a vector or matrix norm."""
     def normal_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be normal numbers: ``normal_(mean=0, std=1, *, generator=None)``, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by normal numbers: ``normal_(mean=0, std=1, *, generator=None)``."""
     def not_equal(self, other: Any) -> Tensor:
-        """x ≠ y."""
+        """Check elementwise whether x ≠ y."""
     def numel(self) -> _int:
-        """The number of elements."""
+        """Return the number of elements."""
     def outer(self, vec2: Any) -> Tensor:
-        """The products of all elements of one vector with all of another: y_ij = a_i b_j."""
+        """Compute the outer product y_ij = a_i b_j of two vectors."""
     def permute(self, *axes: Any, dims: Any = None) -> Tensor:
-        """The tensor with its axes in another order: ``x.permute(1, 0)`` or ``x.permute((1, 0))``."""
+        """Permute the axes: ``x.permute(1, 0)`` or ``x.permute((1, 0))``."""
     def pinv(self, *, atol: _float | None = None, rtol: _float | None = None, hermitian: _bool = False) -> Tensor:
-        """The pseudoinverse A⁺ (Moore–Penrose) of matrices, with the derivative at constant rank."""
+        """Compute the Moore–Penrose pseudoinverse of matrices."""
     def positive(self) -> Tensor:
-        """+x: ``x`` as it is."""
+        """Return ``x`` unchanged: the operator +x."""
     def pow(self, exponent: Any) -> Tensor:
-        """input to the power of exponent; its derivatives are n xⁿ⁻¹ and xⁿ log x."""
+        """Raise ``input`` to a power; the derivatives are n xⁿ⁻¹ and xⁿ log x."""
     def pow_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x to the power of other, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x to the power of other."""
     def prod(self, axis: Any = None, keepdims: _bool = False, dtype: Any = None, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The product of the elements over ``axis``; the derivative is the product of the others."""
+        """Multiply the elements along axes."""
     def ptp(self, axis: Any = None, keepdims: _bool = False, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The largest minus the smallest element over ``axis``."""
+        """Return the largest minus the smallest element along axes."""
     def qr(self, mode: str = 'reduced') -> tuple[Tensor, Tensor]:
-        """Q with orthonormal columns and R upper triangular, with Q R = A."""
+        """Compute the QR factorization A = Q R."""
     def quantile(self, q: Any, axis: _int | None = None, keepdims: _bool = False) -> Tensor:
-        """The values below which a part ``q`` of the elements lies, interpolated linearly between neighbours."""
+        """Compute quantiles, interpolated linearly between neighboring elements."""
     def rad2deg(self) -> Tensor:
-        """Radians as degrees: x · 180 / π."""
+        """Convert radians to degrees: x · 180 / π."""
     def random_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be integers from ``from_`` to below ``to``: ``random_(from_=0, to=None, *, generator=None)``, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by integers from ``from_`` to below ``to``: ``random_(from_=0, to=None, *, generator=None)``."""
     def random_categorical(self, num_sample: _int, seed: _int | None = 0, dtype: Any = ...) -> Tensor:
-        """Numbers of categories, drawn with probabilities softmax(``logits``), row by row."""
+        """Draw category indices with probabilities softmax(``logits``)."""
     def ravel(self) -> Tensor:
-        """All elements of ``input`` in row-major order as one axis."""
+        """Flatten a tensor to one axis in row-major order."""
     def real(self) -> Tensor:
-        """The real part; a real tensor is its own."""
+        """Return the real part of a tensor; a real tensor is returned unchanged."""
     def reciprocal(self) -> Tensor:
-        """1 / x; its derivative is −1 / x²."""
+        """Compute the reciprocal 1 / x; its derivative is −1 / x²."""
     def reciprocal_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be 1 / x, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by 1 / x."""
     def register_hook(self, hook: Callable[[Tensor], Any]) -> HookHandle:
         """Call ``hook(gradient)`` whenever a gradient has been computed for this tensor."""
     def relu(self) -> Tensor:
-        """max(x, 0); its derivative at 0 is 0."""
+        """Compute max(x, 0); its derivative at 0 is 0."""
     def relu_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be max(x, 0), of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by max(x, 0)."""
     def remainder(self, other: Any = ..., *, divisor: Any = ...) -> Tensor:
-        """x − y · floor(x / y), as Python's ``%``: with the sign of ``y``; derivatives 1 and −floor(x / y)."""
+        """Compute the remainder x − y · floor(x / y), with the sign of y."""
     def remainder_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x − y · floor(x / y), of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x − y · floor(x / y)."""
     def renorm(self, p: _int, axis: _int, maxnorm: _float) -> Tensor:
-        """The parts along ``axis``, those with a p-norm above ``maxnorm`` scaled down to it."""
+        """Scale slices along an axis so that their p-norm is at most ``maxnorm``."""
     def repeat(self, *repeats: Any, axis: _int | None = None, **named: Any) -> Tensor:
-        """The whole tensor repeated, with a number for each axis; with an ``axis`` each element."""
+        """Repeat the whole tensor along each axis, or each element along one axis."""
     def repeat_interleave(self, repeats: Any, axis: _int | None = None, *, output_size: Any = None, dim: Any = ...) -> Tensor:
-        """Each element of ``self`` along ``axis`` repeated."""
+        """Repeat each element along an axis."""
     def reshape(self, *sizes: Any, shape: Any = None) -> Tensor:
-        """The elements in another shape: ``x.reshape(2, -1)`` or ``x.reshape((2, -1))``."""
+        """Change the shape: ``x.reshape(2, -1)`` or ``x.reshape((2, -1))``."""
     def reshape_as(self, other: Tensor) -> Tensor:
-        """The elements in the shape of ``other``."""
+        """Change the shape to the shape of another tensor."""
     def resize(self, *new_shape: Any) -> Tensor:
-        """The elements in another shape, cut off or continued with zeros."""
+        """Change the shape; elements are cut off or zeros appended."""
     def reverse(self, *dims: Any) -> Tensor:
-        """The elements in opposite order along axes: ``x.flip(0, 1)`` or ``x.flip((0, 1))``."""
+        """Reverse the elements along axes: ``x.flip(0, 1)`` or ``x.flip((0, 1))``."""
     def reverse_sequence(self, seq_lengths: Any, seq_dim: _int, batch_dim: _int = 0) -> Tensor:
-        """Of each member of a batch the first elements along an axis in the opposite order."""
+        """Reverse the first elements of each sample along an axis."""
     def roll(self, shifts: Any, dims: Any = None) -> Tensor:
-        """``input`` with its elements moved on by ``shifts`` places, those at the end to the front."""
+        """Shift elements cyclically along axes."""
     def rot90(self, k: _int, dims: Any) -> Tensor:
-        """``input`` turned ``k`` times by 90 degrees, from the first axis of ``dims`` towards the second."""
+        """Rotate a tensor by 90 degrees ``k`` times in the plane of two axes."""
     def round(self, decimals: _int = 0) -> Tensor:
-        """``input`` rounded to ``decimals`` places, of two equally near numbers to the even one."""
+        """Round to ``decimals`` decimals, ties to even; the derivative is 0."""
     def round_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x rounded, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x rounded."""
     def rsqrt(self) -> Tensor:
-        """1 / √x; its derivative is −1 / (2 x √x)."""
+        """Compute 1 / √x; its derivative is −1 / (2 x √x)."""
     def scatter(self, axis: _int = ..., index: Any = ..., src: Any = None, *, value: Any = None, dim: Any = ...) -> Tensor:
-        """The tensor with ``src``, or the number ``value``, at the places ``index`` along ``axis``."""
+        """Write values at given indices along an axis; see `mindgrad.ops.scatter`."""
     def scatter_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x with elements written: :meth:`scatter`, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x with elements written: :meth:`scatter`."""
     def scatter_add(self, *args: Any, **named: Any) -> Tensor:
-        """``x.scatter_add(dim, index, src)`` or ``x.scatter_add(indices, updates)``."""
+        """Add values: ``x.scatter_add(dim, index, src)`` or ``(indices, updates)``."""
     def scatter_add_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x with elements added: :meth:`scatter_add`, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x with elements added: :meth:`scatter_add`."""
     def scatter_div(self, indices: Any, updates: Any) -> Tensor:
-        """``input_x`` divided by ``updates`` at ``indices``; as `tensor_scatter_mul`."""
+        """Divide a tensor by updates at multi-dimensional indices."""
     def scatter_max(self, indices: Any, updates: Any) -> Tensor:
-        """The greater one of ``input_x`` and ``updates`` at ``indices``; as `tensor_scatter_mul`."""
+        """Take the maximum of a tensor and updates at multi-dimensional indices."""
     def scatter_min(self, indices: Any, updates: Any) -> Tensor:
-        """The smaller one of ``input_x`` and ``updates`` at ``indices``; as `tensor_scatter_mul`."""
+        """Take the minimum of a tensor and updates at multi-dimensional indices."""
     def scatter_mul(self, indices: Any, updates: Any) -> Tensor:
-        """``input_x`` multiplied by ``updates`` at ``indices``."""
+        """Multiply a tensor by updates at multi-dimensional indices."""
     def scatter_sub(self, indices: Any, updates: Any) -> Tensor:
-        """``input_x`` with ``updates`` subtracted at ``indices``; as `tensor_scatter_update`."""
+        """Subtract updates from a tensor at multi-dimensional indices."""
     def searchsorted(self, v: Any, side: str = 'left', sorter: Any = None) -> Tensor:
-        """Insertion points of values in this sorted tensor, as Int32; see `mindgrad.ops.searchsorted`."""
+        """Return insertion indices of values in this sorted tensor, as int32."""
     def select(self, condition: Any = ..., other: Any = ..., *, dim: Any = ..., index: Any = ..., y: Any = ...) -> Tensor:
-        """``x.select(condition, other)``: elements of ``x`` where the condition holds, else of ``other``."""
+        """Choose elements by a condition: ``x.select(condition, other)``."""
     def select_scatter(self, src: Any, axis: _int, index: _int) -> Tensor:
-        """``input`` with ``src`` in the part at ``index`` along ``axis``."""
+        """Write a tensor at one index along an axis."""
     def set_const_arg(self, const_arg: _bool = True) -> Tensor:
-        """Let compiled functions take the tensor as a constant, or as data; gives the tensor itself."""
+        """Let compiled functions treat the tensor as a constant, or as data."""
     def sgn(self) -> Tensor:
-        """x / |x|, 0 at 0: the sign of real numbers, the direction of complex ones."""
+        """Compute x / |x|, and 0 at 0: the sign, or the direction of a complex number."""
     def short(self) -> Tensor:
-        """The tensor with the element type Int16."""
+        """Convert to dtype int16."""
     def sigmoid(self) -> Tensor:
-        """1 / (1 + exp(−x)) without overflow; derivative y (1 − y)."""
+        """Compute the sigmoid 1 / (1 + exp(−x)); its derivative is y (1 − y)."""
     def sigmoid_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be 1 / (1 + exp(−x)), of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by 1 / (1 + exp(−x))."""
     def sign(self) -> Tensor:
-        """−1, 0 or 1 as ``x`` is below, at or above 0; derivative 0."""
+        """Compute the sign: −1, 0, or 1; its derivative is 0."""
     def sign_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be the sign of x, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by the sign of x."""
     def signbit(self) -> Tensor:
-        """Whether numbers are negative, −0.0 among them."""
+        """Check whether numbers are negative, including −0.0."""
     def sin(self) -> Tensor:
-        """The sine of ``x`` in radians; its derivative is cos x."""
+        """Compute the sine of angles in radians; its derivative is cos x."""
     def sin_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be sin x, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by sin x."""
     def sinc(self) -> Tensor:
-        """sin(π x) / (π x), and 1 at 0."""
+        """Compute sin(π x) / (π x), and 1 at 0."""
     def sinh(self) -> Tensor:
-        """The hyperbolic sine of ``x``; its derivative is cosh x."""
+        """Compute the hyperbolic sine; its derivative is cosh x."""
     def slice_scatter(self, src: Any, axis: _int = 0, start: _int | None = None, end: _int | None = None, step: _int = 1) -> Tensor:
-        """``input`` with ``src`` in ``input[start:end:step]`` along ``axis``."""
+        """Write a tensor into the slice ``start:end:step`` along an axis."""
     def slogdet(self) -> tuple[Tensor, Tensor]:
-        """The sign of the determinant and the logarithm of its absolute value."""
+        """Compute the sign and the logarithm of the absolute determinant."""
     def soft_shrink(self, lambd: _float = 0.5) -> Tensor:
-        """x − λ above λ, x + λ below −λ, and 0 between them."""
+        """Compute x − λ above λ, x + λ below −λ, and 0 between them."""
     def softmax(self, axis: Any = -1, *, dtype: Any = None) -> Tensor:
-        """exp(x_i) / Σ_j exp(x_j) over ``axis``, without overflow."""
+        """Compute the softmax exp(x_i) / Σ_j exp(x_j) along an axis, without overflow."""
     def sort(self, axis: _int = -1, descending: _bool = False, *, stable: _bool = True, dim: Any = ...) -> tuple[Tensor, Tensor]:
-        """The elements in order, and where they stood; see `mindgrad.ops.sort`."""
+        """Sort along an axis, and return the original indices too."""
     def split(self, split_size_or_sections: Any = ..., axis: _int = 0, *, dim: Any = ..., split_size: Any = ...) -> tuple[Tensor, ...]:
-        """``tensor`` cut into parts along ``axis``."""
+        """Split a tensor into parts along an axis."""
     def sqrt(self) -> Tensor:
-        """The square root of ``x``, NaN below 0; its derivative is 1 / (2 √x), infinite at 0."""
+        """Compute the square root; its derivative is 1 / (2 √x), infinite at 0."""
     def sqrt_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be √x, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by √x."""
     def square(self, *, x: Any = ...) -> Tensor:
-        """x · x; its derivative is 2 x."""
+        """Compute the square x · x; its derivative is 2 x."""
     def square_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x², of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x²."""
     def squeeze(self, axis: Any = None) -> Tensor:
-        """``input`` without its axes of size 1, or without those of them that ``axis`` names."""
+        """Remove axes of size 1."""
     def std(self, axis: Any = None, ddof: Any = 0, keepdims: _bool = False, *, correction: Any = ..., dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The standard deviation, the root of the variance, over ``axis``."""
+        """Compute the standard deviation along axes."""
     def storage_offset(self) -> _int:
-        """The place of the first element in the memory of the tensor: 0, no tensor is a part of another's memory."""
+        """Return the offset of the first element in memory; it is always 0."""
     def stride(self, dim: _int | None = None) -> list[_int] | _int:
-        """The distance of neighbours along each axis in row-major order, in elements; along one with ``dim``."""
+        """Return the distance between neighbors along each axis, in elements."""
     def sub(self, other: Any, *, alpha: Any = 1) -> Tensor:
-        """input − alpha · other; see `sub`."""
+        """Compute input − alpha · other."""
     def sub_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be x − alpha · other, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by x − alpha · other."""
     def subtract(self, other: Any, *, alpha: Any = 1) -> Tensor:
-        """input − alpha · other; see `sub`."""
+        """Compute input − alpha · other."""
     def sum(self, axis: Any = None, dtype: Any = None, keepdims: _bool = False, initial: Any = None, *, dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The sum over ``axis``; see `mindgrad.ops.sum`."""
+        """Sum the elements along axes; see `mindgrad.ops.sum`."""
     def sum_to_size(self, *size: Any) -> Tensor:
-        """The sum over the axes along which a tensor of shape ``size`` would be broadcast to this one's shape."""
+        """Sum over the axes along which a tensor of another shape would be broadcast."""
     def svd(self, full_matrices: _bool = False, compute_uv: _bool = True) -> Any:
-        """The singular values s and the orthonormal U, V with A = U diag(s) Vᴴ."""
+        """Compute the singular value decomposition A = U diag(s) Vᴴ."""
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
-        """``input`` with two of its axes exchanged."""
+        """Swap two axes."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
-        """`swapaxes` under its other name."""
+        """Swap two axes; another name of `swapaxes`."""
     def t(self) -> Tensor:
-        """The transpose of a matrix; a vector is its own."""
+        """Transpose a matrix; a vector is returned unchanged."""
     def take(self, indices: Any, axis: _int | None = None, mode: str = 'clip') -> Tensor:
-        """Elements along an axis, or of the flattened tensor."""
+        """Take elements along an axis, or of the flattened tensor."""
     def tan(self) -> Tensor:
-        """The tangent of ``x`` in radians; its derivative is 1 + tan² x."""
+        """Compute the tangent of angles in radians; its derivative is 1 + tan² x."""
     def tanh(self) -> Tensor:
-        """The hyperbolic tangent of ``x``; derivative 1 − tanh² x."""
+        """Compute the hyperbolic tangent; its derivative is 1 − tanh² x."""
     def tanh_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be tanh x, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by tanh x."""
     def tensor_split(self, indices_or_sections: Any, axis: _int = 0) -> tuple[Tensor, ...]:
-        """``input`` cut into ``indices_or_sections`` parts, or before the places in it."""
-    def tile(self, *numbers: Any, **named: Any) -> Tensor:
-        """The tensor repeated along axes: ``x.tile(2, 1)`` or ``x.tile((2, 1))``."""
+        """Split a tensor into a number of parts, or at given indices."""
+    def tile(self, *dims: Any) -> Tensor:
+        """Repeat the tensor along axes: ``x.tile(2, 1)`` or ``x.tile((2, 1))``."""
     def to(self, dtype: Any) -> Tensor:
-        """The tensor with another element type."""
+        """Convert to another dtype."""
     def to_tensor(self) -> Tensor:
-        """The tensor itself."""
+        """Return the tensor itself."""
     def top_k(self, k: _int, dim: _int | None = None, largest: _bool = True, sorted: _bool = True) -> tuple[Tensor, Tensor]:
-        """The ``k`` largest elements of ``input`` along an axis, in order, and where they stood (Int32)."""
+        """Return the ``k`` largest elements along an axis, and their indices."""
     def topk(self, k: _int, dim: _int | None = None, largest: _bool = True, sorted: _bool = True) -> tuple[Tensor, Tensor]:
-        """The ``k`` largest elements of ``input`` along an axis, in order, and where they stood (Int32)."""
+        """Return the ``k`` largest elements along an axis, and their indices."""
     def trace(self, offset: _int = 0, axis1: _int = 0, axis2: _int = 1, dtype: Any = None) -> Tensor:
-        """The sum of a diagonal, of integers as Int64; see `mindgrad.ops.trace`."""
+        """Sum a diagonal, of integers as int64; see `mindgrad.ops.trace`."""
     def transpose(self, *axes: Any, **dims: Any) -> Tensor:
-        """The tensor with two axes exchanged, or with all in another order, by default the opposite one."""
+        """Swap two axes, or permute all axes; without arguments reverse them."""
     def tril(self, diagonal: _int = 0) -> Tensor:
-        """The matrices in the last two axes of ``input`` with zeros above a diagonal."""
+        """Return the lower triangles of matrices, with zeros above a diagonal."""
     def triu(self, diagonal: _int = 0) -> Tensor:
-        """The matrices in the last two axes of ``input`` with zeros below a diagonal; as `tril`."""
+        """Return the upper triangles of matrices, with zeros below a diagonal."""
     def true_divide(self, other: Any = ..., *, divisor: Any = ...) -> Tensor:
-        """x / y; its derivatives are 1 / y and −x / y²."""
+        """Divide two tensors; the derivatives are 1 / y and −x / y²."""
     def trunc(self) -> Tensor:
-        """``x`` without its fraction; its derivative is 0."""
+        """Round towards 0 to an integer; the derivative is 0."""
     def type_as(self, other: Tensor) -> Tensor:
-        """The tensor with the element type of ``other``."""
+        """Convert to the dtype of another tensor."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
-        """`unstack` under its other name."""
+        """Split a tensor into its slices along an axis; another name of ``unstack``."""
     def unfold(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-        """The windows of images as columns: each holds the elements of one window, channel by channel."""
+        """Extract the windows of images as columns."""
     def uniform_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be uniform numbers: ``uniform_(from_=0, to=1, *, generator=None)``, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by uniform numbers: ``uniform_(from_=0, to=1, *, generator=None)``."""
     def unique(self, sorted: _bool | None = None, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
-        """The different elements; without arguments as `mindgrad.ops.unique`, in order of appearance."""
+        """Return the distinct elements."""
     def unique_consecutive(self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None) -> Any:
-        """The elements without those that equal their predecessor (eager only: the shape depends on values)."""
+        """Remove elements that are equal to their predecessor."""
     def unique_with_pad(self, pad_num: Any) -> tuple[Tensor, Tensor]:
-        """The different elements as they first occur, then ``pad_num`` up to the length of ``x``."""
+        """Return the distinct elements, padded to the length of the input."""
     def unsorted_segment_max(self, segment_ids: Any, num_segments: _int) -> Tensor:
-        """The largest ones of the parts of one segment; a segment without parts is the least number there is."""
+        """Take the maximum of the slices of each segment."""
     def unsorted_segment_min(self, segment_ids: Any, num_segments: _int) -> Tensor:
-        """The smallest ones of the parts of one segment; a segment without parts is the largest number there is."""
+        """Take the minimum of the slices of each segment."""
     def unsorted_segment_prod(self, segment_ids: Any, num_segments: _int) -> Tensor:
-        """The products of the parts of one segment; a segment without parts is 1."""
+        """Multiply the slices of each segment."""
     def unsorted_segment_sum(self, segment_ids: Any, num_segments: _int) -> Tensor:
-        """The sums of the parts of ``input_x`` that have one segment's number: Σ of x[i] with ids[i] = s."""
+        """Sum the slices of each segment: Σ of x[i] with segment_ids[i] = s."""
     def unsqueeze(self, dim: _int) -> Tensor:
-        """`expand_dims` under its other name."""
+        """Insert an axis of size 1; another name of `expand_dims`."""
     def value(self) -> Tensor:
-        """The tensor itself."""
+        """Return the tensor itself."""
     def var(self, axis: Any = None, ddof: Any = 0, keepdims: _bool = False, *, correction: Any = ..., dim: Any = ..., keep_dims: Any = ..., keepdim: Any = ...) -> Tensor:
-        """The variance Σ (x − mean)² / (n − ddof) over ``axis``; its derivative is 2 (x − mean) / (n − ddof)."""
+        """Compute the variance Σ (x − mean)² / (n − ddof) along axes."""
     def vecdot(self, y: Any, axis: _int = -1) -> Tensor:
-        """The sum of conj(x) · y along one axis."""
+        """Sum conj(x) · y along an axis."""
     def view(self, *sizes: Any, shape: Any = None) -> Tensor:
-        """The elements in another shape, or their bytes as those of another element type."""
+        """Return the elements in another shape, or their bytes in another dtype."""
     def view_as(self, other: Tensor) -> Tensor:
-        """The elements in the shape of ``other``."""
+        """Change the shape to the shape of another tensor."""
     def view_as_real(self) -> Tensor:
-        """Complex numbers as pairs of real ones, along a new last axis."""
+        """Convert complex numbers to pairs of real numbers along a new last axis."""
     def vsplit(self, indices_or_sections: Any) -> tuple[Tensor, ...]:
-        """`tensor_split` along the first axis."""
+        """Split a tensor along the first axis."""
     def where(self, condition: Any, y: Any = ..., *, other: Any = ...) -> Tensor:
-        """`select` under NumPy's name."""
+        """Choose elements from two tensors by a condition; NumPy's name of ``select``."""
     def xdivy(self, y: Any) -> Tensor:
-        """x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN; the derivatives are 0 there too."""
+        """Compute x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN."""
     def xlogy(self, other: Any) -> Tensor:
-        """x · log y, and 0 where ``x`` is 0; its derivatives are log y and x / y."""
+        """Compute x · log y, and 0 where x is 0; the derivatives are log y and x / y."""
     def zero_(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Let this tensor be zero everywhere, of the same shape and element type; gives the tensor itself."""
+        """Replace the tensor, in place, by zero everywhere."""
     @staticmethod
     def from_numpy(array: np.ndarray[Any, Any]) -> Tensor: ...

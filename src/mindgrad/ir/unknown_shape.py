@@ -39,8 +39,8 @@ class WithoutValues:
     @property
     def _array(self) -> NoReturn:
         raise ValueError(
-            f"a tensor of shape {self.type.shape}, of which sizes are unknown, has no values: it describes "
-            "an input for set_inputs. Give a shape without None, or data."
+            f"a tensor of shape {self.type.shape}, in which sizes are unknown, has no values: it only "
+            "describes an input for set_inputs. Give a shape without None, or data."
         )
 
     def __repr__(self) -> str:

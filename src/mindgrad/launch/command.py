@@ -21,17 +21,18 @@ _EXAMPLE = """examples:
   mindgrad launch --workers 4 train.py --epochs 3
       four processes on this machine
   mindgrad launch --workers 4 --restarts 3 train.py
-      all four are started again, up to three times, when one fails
+      restart all four, up to three times, if one fails
   export MINDGRAD_STORE_KEY=...  # the same on both machines
   mindgrad launch --workers 4 --machines 2 --rank 0 --coordinator 10.0.0.1:8118 train.py
   mindgrad launch --workers 4 --machines 2 --rank 1 --coordinator 10.0.0.1:8118 train.py
-      eight processes, one line on each of two machines; the first one has the address 10.0.0.1, and
-      listens there on the ports 8118 and 8119
+      eight processes on two machines: run one line on each. The first machine has the address 10.0.0.1
+      and listens on ports 8118 and 8119
 
-When one process fails, or is stopped, the others are ended, and the last line says which one failed and why.
-docs/scale.md says how to start on clusters, what travels unencrypted, and in what time faults are seen. The
-exit status is 0 if all processes ended well, otherwise that of the first failure (128 and the number of a
-signal); 2 for a wrong command line."""
+If a process fails or is stopped, the others are terminated, and the last line names the failed process and
+the reason. See docs/scale.md for clusters, security and failure detection.
+
+Exit status: 0 if all processes succeeded, the status of the first failure (128 plus the number of a signal),
+or 2 (usage error)."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -91,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "mindgrad launch",
         usage="mindgrad launch --workers N [options] {script.py | folder | -m module | -c code} [args ...]",
-        description="Start a program as several processes, which find each other by communication.init().",
+        description="Launch a program in several processes, which connect with communication.init().",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -131,7 +132,8 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         default=HEARTBEAT_SECONDS,
         metavar="S",
-        help=f"seconds after which a silent process counts as dead; default: {HEARTBEAT_SECONDS}",
+        help="seconds without a sign of life after which a process counts as failed; default: "
+        f"{HEARTBEAT_SECONDS}",
     )
     add(
         "--start-timeout",

@@ -50,7 +50,7 @@ def reason_of(code: int, last_line: str, memory: int, kills: int) -> str:
         return f"was killed by {name}: the kernel ran out of memory meanwhile{', and ' if had else ''}{had}"
     if -code == signal.SIGKILL:
         had = f"; {had}" if had else ""
-        return f"was killed by {name}: by somebody, or by the kernel for want of memory{had}"
+        return f"was killed by {name} (sent by a user, or by the out-of-memory killer){had}"
     return f"was killed by {name}" + (f" ({last_line})" if last_line and -code != signal.SIGABRT else "")
 
 

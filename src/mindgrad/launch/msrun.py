@@ -19,10 +19,12 @@ _EXAMPLE = """examples:
   msrun --worker_num 8 --local_worker_num 4 --master_addr 10.0.0.1 --node_rank 0 --join=True train.py
   python -m mindgrad msrun --worker_num 2 --local_worker_num 2 --join=True train.py
 
-Each process writes to worker_R.log in the log folder; with --join=True this command waits for them,
-otherwise it goes on in the background. With several nodes MINDGRAD_STORE_KEY must be the same secret on
-each. `mindgrad launch` has more options. The exit status is 0 if all processes ended well (or were started,
-without --join), otherwise that of the first failure; 2 for a wrong command line."""
+Each process writes to worker_R.log in the log folder. With --join=True the command waits for the processes,
+otherwise it returns and they run in the background. On several nodes, set MINDGRAD_STORE_KEY to the same
+secret on each. `mindgrad launch` has more options.
+
+Exit status: 0 if all processes succeeded (without --join: were started), the status of the first failure, or
+2 (usage error)."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -96,7 +98,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         name,
         usage=f"{name} --worker_num N --local_worker_num N [options] script.py [args ...]",
-        description="Start a program as several processes, by MindSpore's options.",
+        description="Launch a program in several processes, with the options of MindSpore's msrun.",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -110,7 +112,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
         type=int,
         default=8118,
         metavar="PORT",
-        help="its port; the next is used too; default: 8118",
+        help="port of the first node (the next port is also used); default: 8118",
     )
     add("--node_rank", type=int, default=-1, metavar="R", help="the number of this node")
     add("--log_dir", default="output", metavar="FOLDER", help="for worker_R.log; default: output")

@@ -93,7 +93,7 @@ class Worker:
         if self.code is None and self._stopped_since is not None:
             if time.monotonic() - self._stopped_since >= STOPPED_SECONDS:
                 return (
-                    f"was stopped, by SIGSTOP or a terminal, and did not go on within {STOPPED_SECONDS:g} s"
+                    f"was stopped (SIGSTOP or a terminal) and did not continue within {STOPPED_SECONDS:g} s"
                 )
         elif self.code:
             self._drain()

@@ -87,7 +87,7 @@ def _plain(row: dict[str, Any], name: str, kind: str) -> Any:
     if not fits:
         raise MRMValidateDataError(f"the field '{name}' must be of {kind}, but got {value!r}.")
     if dtype is not None and dtype.kind == "i" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
-        raise MRMValidateDataError(f"the field '{name}' is {value}, which is no {kind}.")
+        raise MRMValidateDataError(f"the field '{name}' is {value}, which is not a valid {kind}.")
     return float(value) if dtype is not None and dtype.kind == "f" else value
 
 
@@ -180,6 +180,6 @@ def _split(blobs: bytes, number: int) -> list[bytes]:
         (length,) = struct.unpack_from(">Q", blobs, at)
         parts.append(blobs[at + 8 : at + 8 + length])
         if len(parts[-1]) < length:
-            raise ValueError("the data end inside of a field")
+            raise ValueError("the data end inside a field")
         at += 8 + length
     return parts

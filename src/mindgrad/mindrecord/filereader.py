@@ -31,7 +31,8 @@ class _Shard:
         index = path.with_name(path.name + ".db")
         if not index.is_file():
             raise PathNotExistsError(
-                f"the index '{index}' of a MindRecord file does not exist; keep it beside the file."
+                f"the index '{index}' of a MindRecord file does not exist; keep it in the same folder as "
+                "the file."
             )
         self.path = path
         with path.open("rb") as file:
@@ -43,7 +44,7 @@ class _Shard:
             self.start, self.page = int(self.head["header_size"]), int(self.head["page_size"])
             schema = self.head["schema"][0]["schema"]
         except (ValueError, KeyError, IndexError, TypeError):
-            raise MRMOpenError(f"the file '{path}' is no MindRecord file.") from None
+            raise MRMOpenError(f"the file '{path}' is not a MindRecord file.") from None
         self.schema = check_schema(schema)
         try:
             with contextlib.closing(
@@ -65,7 +66,7 @@ class _Shard:
         file.seek(self.start + page * self.page + start)
         data = file.read(end - start)
         if len(data) < max(end - start, 8) or struct.unpack("<Q", data[:8])[0] != len(data) - 8:
-            raise MRMOpenError(f"the file '{self.path}' has no row where its index says one lies.")
+            raise MRMOpenError(f"the file '{self.path}' has no row at a position that its index lists.")
         return data[8:]
 
 

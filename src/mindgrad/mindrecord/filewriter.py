@@ -195,7 +195,7 @@ class FileWriter:
         """
         for name in index_fields:
             if name not in self._schema or name in blob_names(self._schema):
-                raise ParamValueError(f"For 'add_index', '{name}' is no plain field of the schema.")
+                raise ParamValueError(f"For 'add_index', '{name}' is not a scalar field of the schema.")
         self._indexed = list(index_fields)
         return "SUCCESS"
 

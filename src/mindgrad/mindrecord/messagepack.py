@@ -65,7 +65,7 @@ def unpack(data: bytes) -> Any:
     try:
         value, end = _value(data, 0)
     except (IndexError, struct.error):
-        raise ValueError("the data end inside of a value") from None
+        raise ValueError("the data end inside a value") from None
     if end != len(data):
         raise ValueError(f"{len(data) - end} bytes follow the value")
     return value
@@ -95,7 +95,7 @@ def _value(data: bytes, at: int) -> tuple[Any, int]:
         return _list(data, at, length)
     content = data[at : at + length]
     if len(content) < length:
-        raise ValueError("the data end inside of a value")
+        raise ValueError("the data end inside a value")
     return content if kind in (0xC4, 0xC5, 0xC6) else content.decode(), at + length
 
 

@@ -170,116 +170,116 @@ from mindgrad.ops.vectors import cross as cross
 __all__: list[str]
 
 def all(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Whether every element over ``dim`` is true, that is not 0; true for no elements."""
+    """Check whether all elements along axes are true (nonzero)."""
 def amax(input: Any, dim: Any = ..., keepdim: bool = False) -> Tensor:
-    """The greatest element over ``dim``; elements that tie for it share the derivative."""
+    """Return the largest element along axes; tied elements share the derivative."""
 def amin(input: Any, dim: Any = ..., keepdim: bool = False) -> Tensor:
-    """The smallest element over ``dim``; elements that tie for it share the derivative."""
+    """Return the smallest element along axes; tied elements share the derivative."""
 def any(input: Any, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Whether an element over ``dim`` is true, that is not 0; false for no elements."""
+    """Check whether any element along axes is true (nonzero)."""
 def argmin(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """The index of the smallest element along ``dim``: the first of equal ones, the first NaN."""
+    """Return the index of the smallest element along an axis."""
 def argsort(input: Any, dim: int = -1, descending: bool = False, stable: Any = False) -> Tensor:
-    """The indices that sort ``input`` along ``dim``, as Int32; as `sort`."""
+    """Return the indices that sort a tensor along an axis."""
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """β · input + α · the products of batches of matrices."""
+    """Compute β · input + α · the products of batches of matrices."""
 def bmm(input: Any, mat2: Any) -> Tensor:
-    """The products of batches of matrices; axes in front of the last two broadcast."""
+    """Compute the products of batches of matrices."""
 def cat(tensors: Any, dim: int = 0) -> Tensor:
-    """`concat` under its other name."""
+    """Join tensors along an existing axis; another name of `concat`."""
 def cdist(x1: Any, x2: Any, p: float = 2.0, compute_mode: Any = 'use_mm_for_euclid_dist_if_necessary') -> Tensor:
-    """The p-norms of the differences between all vectors of two sets: ‖x1[…, i, :] − x2[…, j, :]‖."""
+    """Compute the p-norm distances between all vectors of two sets."""
 def chunk(input: Any, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """``input`` cut into at most ``chunks`` parts of one size, the last one smaller if need be."""
+    """Split a tensor into at most ``chunks`` parts of equal size."""
 def concat(tensors: Any, dim: int = 0) -> Tensor:
-    """`concat` under its other name."""
+    """Join tensors along an existing axis; another name of `concat`."""
 def count_nonzero(input: Any, dim: Any = None) -> Tensor:
-    """The number of elements over ``dim`` that are not 0."""
+    """Count the nonzero elements along axes."""
 def cummax(input: Any, dim: int) -> tuple[Tensor, Tensor]:
-    """The greatest element so far along ``dim``, and where it stands: of equal ones the last."""
+    """Return the cumulative maximum along an axis, and its indices."""
 def cummin(input: Any, dim: int) -> tuple[Tensor, Tensor]:
-    """The smallest element so far along ``dim``, and where it stands: of equal ones the last."""
+    """Return the cumulative minimum along an axis, and its indices."""
 def cumsum(input: Any, dim: int, dtype: Any = None) -> Tensor:
-    """The running sum y_i = x_0 + … + x_i along ``dim``."""
+    """Compute the cumulative sum y_i = x_0 + … + x_i along an axis."""
 def deg2rad(input: Any) -> Tensor:
-    """Degrees as radians: x π / 180."""
+    """Convert degrees to radians: x π / 180."""
 def diff(input: Any, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    """The differences of neighbours along ``dim``, ``n`` times: x[i + 1] − x[i]."""
+    """Compute the differences x[i + 1] − x[i] along an axis, ``n`` times."""
 def empty_like(input: Any, *, dtype: Any = None, device: Any = None, pin_memory: Any = False) -> Tensor:
-    """Zeros of the shape and element type of ``input``."""
+    """Create a tensor of zeros in the shape of another tensor."""
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """The axes from ``start_dim`` to ``end_dim`` made one; by default all but the first."""
+    """Merge axes of a tensor into one."""
 def frac(input: Any) -> Tensor:
-    """x − trunc x, the fraction with the sign of ``input``; its derivative is 1."""
+    """Compute the fraction x − trunc x, with the sign of x; its derivative is 1."""
 def gather(input: Any, dim: int, index: Any) -> Tensor:
-    """``y[i, j, …] = input[index[i, j, …], j, …]``, with the index in the place of axis ``dim``."""
+    """Gather one element per index along an axis, with matching other indices."""
 def gcd(input: Any, other: Any) -> Tensor:
-    """The greatest common divisor of each pair of integers; of 0 and n it is |n|."""
+    """Compute the greatest common divisor of integers, |n| for 0 and n."""
 def imag(input: Any) -> Tensor:
-    """The imaginary part; that of a real tensor is 0."""
+    """Return the imaginary part of a tensor; it is 0 for a real tensor."""
 def index_select(input: Any, dim: int, index: Any) -> Tensor:
-    """The parts of ``input`` at the places ``index``, one-dimensional, along ``dim``."""
+    """Select slices along an axis."""
 def isnan(input: Any) -> Any:
-    """Whether each element is NaN, as Bool."""
+    """Check elementwise for NaN."""
 def logaddexp2(input: Any, other: Any) -> Tensor:
-    """log₂(2ˣ + 2ʸ) without overflow."""
+    """Compute log₂(2ˣ + 2ʸ) without overflow."""
 def logical_and(input: Any, other: Any) -> Tensor:
-    """x and y; an element that is not 0 is true."""
+    """Compute the logical AND; nonzero elements are true."""
 def logical_not(input: Any) -> Tensor:
-    """Not x; an element that is not 0 is true."""
+    """Compute the logical negation; nonzero elements are true."""
 def logical_or(input: Any, other: Any) -> Tensor:
-    """x or y; an element that is not 0 is true."""
+    """Compute the logical OR; nonzero elements are true."""
 def logical_xor(input: Any, other: Any) -> Tensor:
-    """Either x or y, not both; an element that is not 0 is true."""
+    """Compute the logical XOR; nonzero elements are true."""
 def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Tensor:
-    """log Σ exp x over ``dim`` without overflow; its derivative is softmax."""
+    """Compute log Σ exp x along axes without overflow; its derivative is softmax."""
 def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The mean of the elements over ``dim``; its derivative is 1 / n."""
+    """Average the elements along axes."""
 def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The sum of the elements that are numbers; those that are NaN count as 0."""
+    """Sum the elements along axes, with NaN counted as 0."""
 def narrow(input: Any, dim: int, start: int, length: int) -> Tensor:
-    """``length`` elements of ``input`` from ``start`` on, along ``dim``."""
+    """Return ``length`` elements along an axis, beginning at ``start``."""
 def permute(input: Any, dims: Any) -> Tensor:
-    """`transpose` under its other name."""
+    """Permute the axes; another name of `transpose`."""
 def positive(input: Any) -> Tensor:
-    """+x: ``input`` as it is."""
+    """Return ``input`` unchanged: the operator +x."""
 def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The product of the elements over ``dim``; the derivative is the product of the others."""
+    """Multiply the elements along axes."""
 def rad2deg(input: Any) -> Tensor:
-    """Radians as degrees: x · 180 / π."""
+    """Convert radians to degrees: x · 180 / π."""
 def real(input: Any) -> Tensor:
-    """The real part; a real tensor is its own."""
+    """Return the real part of a tensor; a real tensor is returned unchanged."""
 def repeat_interleave(input: Any, repeats: Any, dim: int | None = None, *, output_size: Any = None) -> Tensor:
-    """Each element of ``input`` along ``dim`` repeated."""
+    """Repeat each element along an axis."""
 def round(input: Any, *, decimals: int = 0) -> Tensor:
-    """``input`` rounded to ``decimals`` places, of two equally near numbers to the even one."""
+    """Round to ``decimals`` decimals, ties to even; the derivative is 0."""
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Tensor:
-    """``y[indices[i, j, …], j, …] = updates[i, j, …]``, with the index in the place of ``dim``."""
+    """Write or add one update per index along an axis."""
 def sinc(input: Any) -> Tensor:
-    """sin(π x) / (π x), and 1 at 0."""
+    """Compute sin(π x) / (π x), and 1 at 0."""
 def softmax(input: Any, dim: Any, *, dtype: Any = None) -> Tensor:
-    """exp(x_i) / Σ_j exp(x_j) over ``dim``, without overflow."""
+    """Compute the softmax exp(x_i) / Σ_j exp(x_j) along an axis, without overflow."""
 def sort(input: Any, *, dim: int = -1, descending: bool = False, stable: Any = False) -> tuple[Tensor, Tensor]:
-    """The elements of ``input`` in order along ``dim``, and where they stood (Int32)."""
+    """Sort a tensor along an axis, and return the original indices too."""
 def split(tensor: Any, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """``tensor`` cut into parts along ``dim``."""
+    """Split a tensor into parts along an axis."""
 def square(input: Any) -> Tensor:
-    """x · x; its derivative is 2 x."""
+    """Compute the square x · x; its derivative is 2 x."""
 def stack(tensors: Any, dim: int = 0) -> Tensor:
-    """The ``tensors``, all of one shape, along a new axis."""
+    """Join tensors of equal shape along a new axis."""
 def std(input: Any, dim: Any = None, *, correction: Any = 1, keepdim: bool = False) -> Tensor:
-    """The standard deviation, the root of the variance, over ``dim``."""
+    """Compute the standard deviation along axes."""
 def std_mean(input: Any, dim: Any = None, *, correction: Any = 1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """The standard deviation and the mean over ``dim``; arguments and errors as for `std`."""
+    """Compute the standard deviation and the mean along axes."""
 def take(input: Any, index: Any) -> Tensor:
-    """The elements of ``input`` at ``index``, along ``axis`` or of the flattened tensor."""
+    """Take elements along an axis, or of the flattened tensor."""
 def topk(input: Any, k: int, dim: int | None = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
-    """The ``k`` largest elements of ``input`` along an axis, in order, and where they stood (Int32)."""
+    """Return the ``k`` largest elements along an axis, and their indices."""
 def trace(input: Any) -> Tensor:
-    """The sum of a diagonal; arguments and errors as for `diagonal`."""
+    """Sum the elements of a diagonal."""
 def transpose(input: Any, dim0: int, dim1: int) -> Tensor:
-    """``input`` with two of its axes exchanged."""
+    """Swap two axes."""
 def var(input: Any, dim: Any = None, *, correction: Any = 1, keepdim: bool = False) -> Tensor:
-    """The variance Σ (x − mean)² / (n − ddof) over ``dim``; its derivative is 2 (x − mean) / (n − ddof)."""
+    """Compute the variance Σ (x − mean)² / (n − ddof) along axes."""
 def var_mean(input: Any, dim: Any = None, *, correction: Any = 1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """The variance and the mean over ``dim``; arguments and errors as for `var`."""
+    """Compute the variance and the mean along axes."""

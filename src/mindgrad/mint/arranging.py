@@ -17,7 +17,19 @@ __all__ = [
 
 
 def select(input: Any, dim: int, index: int) -> Tensor:
-    """The elements at ``index`` along ``dim``, without this axis.
+    """Select one index along an axis.
+
+    Args:
+        input (Tensor): the tensor to read.
+        dim (int): axis to select from; the result does not have it.
+        index (int): index to select; a negative one counts from the end.
+
+    Returns:
+        Tensor with one axis less than ``input``, and its dtype.
+
+    Raises:
+        ValueError: If ``dim`` is out of range.
+        IndexError: If ``index`` is out of range.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.select(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, 0))
@@ -29,7 +41,18 @@ def select(input: Any, dim: int, index: int) -> Tensor:
 
 
 def scatter(input: Any, dim: int, index: Any, src: Any) -> Tensor:
-    """``input`` with the elements of ``src``, or this number, at the places that :func:`gather` reads.
+    """Write the elements of ``src`` to given indices along an axis.
+
+    The indices have the same meaning as in :func:`mindgrad.mint.gather`.
+
+    Args:
+        input (Tensor): the tensor whose elements are replaced.
+        dim (int): axis along which the indices count.
+        index (Tensor): integer tensor of indices.
+        src (Tensor or number): values to write, of the shape of ``index``, or one number.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.scatter(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, Tensor([[0], [1]]), Tensor([[9.0], [8.0]])))
@@ -42,7 +65,17 @@ def scatter(input: Any, dim: int, index: Any, src: Any) -> Tensor:
 
 
 def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Tensor:
-    """``input`` plus ``alpha · source``, whose parts along ``dim`` belong to the indices.
+    """Add slices of ``source`` to a tensor at given indices.
+
+    Args:
+        input (Tensor): the tensor to add to.
+        dim (int): axis along which the indices count.
+        index (Tensor): 1-D integer tensor of indices.
+        source (Tensor): the slices to add, one for each index along ``dim``.
+        alpha (int or float): factor of ``source``.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.index_add(Tensor([1.0, 2.0]), 0, Tensor([0, 0]), Tensor([10.0, 20.0])))
@@ -59,7 +92,16 @@ def index_add(input: Any, dim: int, index: Any, source: Any, *, alpha: Any = 1) 
 
 
 def where(condition: Any, input: Any = None, other: Any = None) -> Any:
-    """``input`` where the condition holds and ``other`` elsewhere; of a condition alone, its places.
+    """Choose elements from two tensors, or find the indices of true elements.
+
+    Args:
+        condition (Tensor): Boolean tensor.
+        input (Tensor or number): values where ``condition`` is true.
+        other (Tensor or number): values where ``condition`` is false.
+
+    Returns:
+        Tensor of the broadcast shape. With ``condition`` alone: a tuple of int64 tensors with the indices
+        of its true elements.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.where(Tensor([True, False]), 1.0, 2.0), *mint.where(Tensor([True, False])))
@@ -79,7 +121,20 @@ def searchsorted(
     side: str | None = None,
     sorter: Any = None,
 ) -> Tensor:
-    """The indices of values in a sorted sequence; with ``sorter`` the indices that sort it.
+    """Find the indices at which values keep a sequence sorted.
+
+    Args:
+        sorted_sequence (Tensor): sequences in ascending order along the last axis.
+        values (Tensor or number): values to look up.
+        out_int32 (bool): whether the result has dtype int32 instead of int64.
+        right (bool): whether to return the index after equal elements instead of the index before
+            them.
+        side (str, optional): ``"left"`` or ``"right"``, as an alternative to ``right``.
+        sorter (Tensor or None): integer indices that sort ``sorted_sequence`` in ascending order,
+            of the same shape. ``None`` means that it is sorted.
+
+    Returns:
+        Integer tensor of the shape of ``values``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.searchsorted(Tensor([1.0, 3.0, 5.0]), Tensor([2.0, 5.0])))
@@ -90,7 +145,15 @@ def searchsorted(
 
 
 def squeeze(input: Any, dim: Any = None) -> Tensor:
-    """Without axes of size 1: all of them, or those in ``dim`` that have it.
+    """Remove axes of size 1.
+
+    Args:
+        input (Tensor): the tensor.
+        dim (int, tuple of int, or None): axes to remove if their size is 1. ``None`` removes all
+            axes of size 1.
+
+    Returns:
+        Tensor with the elements and dtype of ``input``.
 
     >>> from mindgrad import mint
     >>> mint.squeeze(mint.ones((1, 2, 1)), 0).shape, mint.squeeze(mint.ones((1, 2)), 1).shape
@@ -107,7 +170,15 @@ def squeeze(input: Any, dim: Any = None) -> Tensor:
 
 
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
-    """The coordinates of a grid; the first changes along the first axis (``"ij"``) unless it is ``"xy"``.
+    """Return the coordinates of the grid that 1-D tensors span.
+
+    Args:
+        *tensors (Tensor): coordinates along each axis, 1-D.
+        indexing (str or None): ``"ij"``: the first tensor varies along the first axis; ``"xy"``:
+            along the second axis. ``None`` means ``"ij"``.
+
+    Returns:
+        Tuple of tensors of the shape of the grid, one for each argument.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.meshgrid(Tensor([1.0, 2.0]), Tensor([3.0, 4.0, 5.0]))[0].shape)
@@ -121,7 +192,14 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 
 
 def vdot(input: Any, other: Any) -> Tensor:
-    """Σ x̄ y of two vectors.
+    """Compute the dot product of two vectors, conjugating the first.
+
+    Args:
+        input (Tensor): 1-D tensor whose complex conjugate is used.
+        other (Tensor): 1-D tensor of the same size.
+
+    Returns:
+        0-D tensor.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.vdot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
@@ -132,7 +210,14 @@ def vdot(input: Any, other: Any) -> Tensor:
 
 
 def diag(input: Any, diagonal: int = 0) -> Tensor:
-    """A diagonal of a matrix, or the matrix with this diagonal.
+    """Return a diagonal of a matrix, or a matrix with a given diagonal.
+
+    Args:
+        input (Tensor): a matrix, or a vector with the elements of the diagonal.
+        diagonal (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+
+    Returns:
+        Tensor with one axis for a matrix, with two axes for a vector.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.diag(Tensor([[1.0, 2.0], [3.0, 4.0]])), mint.diag(Tensor([5.0]), 1)[0])
@@ -146,7 +231,16 @@ def diag(input: Any, diagonal: int = 0) -> Tensor:
 
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Tensor:
-    """``steps`` numbers at equal distances, both ends included.
+    """Return ``steps`` equally spaced numbers, including both ends.
+
+    Args:
+        start (Tensor or number): first number.
+        end (Tensor or number): last number.
+        steps (int): number of elements.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
+
+    Returns:
+        Tensor of shape ``(steps,)``.
 
     >>> from mindgrad import mint
     >>> print(mint.linspace(0.0, 1.0, 3))
@@ -157,7 +251,17 @@ def linspace(start: Any, end: Any, steps: int, *, dtype: Any = None) -> Tensor:
 
 
 def zeros(*sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
-    """Zeros: ``zeros(2, 3)``, ``zeros((2, 3))`` or ``zeros(size=(2, 3))``.
+    """Return a tensor of zeros.
+
+    The shape is given as ``zeros(2, 3)``, ``zeros((2, 3))``, or ``zeros(size=(2, 3))``.
+
+    Args:
+        *sizes (int or tuple of int): the shape.
+        size (int, tuple of int, or None): the shape as a keyword.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
+
+    Returns:
+        Tensor of zeros.
 
     >>> from mindgrad import mint
     >>> print(mint.zeros(2), mint.zeros((1, 2)))
@@ -167,7 +271,17 @@ def zeros(*sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
 
 
 def ones(*sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
-    """Ones: ``ones(2, 3)``, ``ones((2, 3))`` or ``ones(size=(2, 3))``.
+    """Return a tensor of ones.
+
+    The shape is given as ``ones(2, 3)``, ``ones((2, 3))``, or ``ones(size=(2, 3))``.
+
+    Args:
+        *sizes (int or tuple of int): the shape.
+        size (int, tuple of int, or None): the shape as a keyword.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
+
+    Returns:
+        Tensor of ones.
 
     >>> from mindgrad import mint
     >>> print(mint.ones(2))
@@ -177,7 +291,16 @@ def ones(*sizes: Any, size: Any = None, dtype: Any = None) -> Tensor:
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None, pin_memory: bool = False) -> Tensor:
-    """A tensor of unspecified values; here they are zeros.
+    """Return a tensor of unspecified values; in mindgrad they are zeros.
+
+    Args:
+        *size (int or tuple of int): the shape, as ``empty(2, 3)`` or ``empty((2, 3))``.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
+        device (str or None): accepted for compatibility and ignored.
+        pin_memory (bool): accepted for compatibility and ignored.
+
+    Returns:
+        Tensor of zeros.
 
     >>> from mindgrad import mint
     >>> mint.empty(2, 3).shape
@@ -187,7 +310,13 @@ def empty(*size: Any, dtype: Any = None, device: Any = None, pin_memory: bool = 
 
 
 def clone(input: Any) -> Tensor:
-    """A copy, through which derivatives flow.
+    """Copy a tensor; derivatives pass through the copy.
+
+    Args:
+        input (Tensor): the tensor.
+
+    Returns:
+        Tensor with the shape, dtype, and elements of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.clone(Tensor([1.0, 2.0])))

@@ -16,7 +16,14 @@ __all__ = ["add", "sub"]
     " >>> ops.auto_generate.AddExt()(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), 2) => [ 7. 10.]"
 )
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-    """``input + alpha · other``.
+    """Add ``alpha · other`` to ``input``.
+
+    Args:
+        input, other (Tensor or number): operands whose shapes broadcast.
+        alpha (int or float): factor of ``other``.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted dtype.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.add(Tensor([1.0, 2.0]), Tensor([1.0, 1.0]), alpha=10))
@@ -30,7 +37,14 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     " >>> ops.auto_generate.SubExt()(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), 2) => [-5. -6.]"
 )
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-    """``input − alpha · other``.
+    """Subtract ``alpha · other`` from ``input``.
+
+    Args:
+        input, other (Tensor or number): operands whose shapes broadcast.
+        alpha (int or float): factor of ``other``.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted dtype.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.sub(Tensor([1.0, 2.0]), Tensor([1.0, 1.0]), alpha=10))

@@ -12,10 +12,10 @@ from mindgrad.ops.statistics import norm as norm
 __all__: list[str]
 
 def inv(input: Any) -> Tensor:
-    """The inverse of square matrices; the same as `matrix_inverse`."""
+    """Invert square matrices; another name of `matrix_inverse`."""
 def matrix_norm(A: Any, ord: Any = 'fro', dim: Any = ..., keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The norm of matrices that stand on two axes."""
+    """Compute a matrix norm over two axes."""
 def qr(A: Any, mode: str = 'reduced') -> tuple[Tensor, Tensor]:
-    """Q with orthonormal columns and R upper triangular, with Q R = A."""
+    """Compute the QR factorization A = Q R."""
 def vector_norm(x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """(Σ |x|ᵖ)^(1/p) over ``dim``: the norm of order p of vectors."""
+    """Compute the vector norm (Σ |x|ᵖ)^(1/p) along axes."""

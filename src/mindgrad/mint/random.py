@@ -17,16 +17,20 @@ __all__ = [
 
 
 def rand(*size: Any, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
-    """Uniform numbers from 0 to below 1.
+    """Draw uniform random numbers from the interval [0, 1).
 
     Args:
-        size: the shape: ``rand(2, 3)`` or ``rand((2, 3))``.
-        generator: a :class:`mindgrad.Generator`, by default the one of the process.
-        dtype: a floating-point type, by default Float32.
-        device: accepted for compatibility.
+        *size (int or tuple of int): the shape, as ``rand(2, 3)`` or ``rand((2, 3))``.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
+        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32.
+        device (str or None): accepted for compatibility and ignored.
+
+    Returns:
+        Tensor of random numbers.
 
     Raises:
-        TypeError: an argument is of another type.
+        TypeError: If an argument does not have its type.
 
     >>> import mindgrad as ms
     >>> from mindgrad import mint
@@ -38,7 +42,17 @@ def rand(*size: Any, generator: Any = None, dtype: Any = None, device: Any = Non
 
 
 def randn(*size: Any, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
-    """Normal numbers of mean 0 and variance 1; arguments as for :func:`rand`.
+    """Draw normal random numbers with mean 0 and variance 1.
+
+    Args:
+        *size (int or tuple of int): the shape, as ``randn(2, 3)`` or ``randn((2, 3))``.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
+        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32.
+        device (str or None): accepted for compatibility and ignored.
+
+    Returns:
+        Tensor of random numbers.
 
     >>> from mindgrad import mint
     >>> mint.randn(2, 3).shape
@@ -49,7 +63,15 @@ def randn(*size: Any, generator: Any = None, dtype: Any = None, device: Any = No
 
 
 def rand_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Uniform numbers in the shape of ``input``.
+    """Draw uniform random numbers in the shape of a tensor.
+
+    Args:
+        input (Tensor): tensor whose shape is used.
+        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means the dtype of ``input``.
+        device (str or None): accepted for compatibility and ignored.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> mint.rand_like(Tensor([[1.0, 2.0]])).shape
@@ -59,7 +81,15 @@ def rand_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def randn_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Normal numbers in the shape of ``input``.
+    """Draw normal random numbers in the shape of a tensor.
+
+    Args:
+        input (Tensor): tensor whose shape is used.
+        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means the dtype of ``input``.
+        device (str or None): accepted for compatibility and ignored.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> mint.randn_like(Tensor([[1.0, 2.0]])).shape
@@ -69,15 +99,22 @@ def randn_like(input: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def randint(*args: Any, generator: Any = None, dtype: Any = None, device: Any = None) -> Tensor:
-    """Integers from ``low`` to below ``high``: ``randint(high, size)`` or ``randint(low, high, size)``.
+    """Draw random integers from [``low``, ``high``).
+
+    Call it as ``randint(high, size)`` or ``randint(low, high, size)``.
 
     Args:
-        args: the bounds, ints, and the shape; ``low`` is 0 unless it is given.
-        generator, device: as for :func:`rand`.
-        dtype: an integer type, by default Int64.
+        *args (int and tuple of int): the bounds and the shape. ``low`` is 0 unless it is given.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
+        dtype (mindgrad.dtype): an integer dtype. ``None`` means int64.
+        device (str or None): accepted for compatibility and ignored.
+
+    Returns:
+        Tensor of random integers.
 
     Raises:
-        TypeError: there are more or fewer arguments, or of another type.
+        TypeError: If the number of arguments or the type of an argument is wrong.
 
     >>> from mindgrad import mint
     >>> found = mint.randint(3, (4,))
@@ -94,9 +131,18 @@ def randint(*args: Any, generator: Any = None, dtype: Any = None, device: Any = 
 
 
 def randint_like(input: Any, *bounds: Any, dtype: Any = None, device: Any = None) -> Tensor:
-    """Integers in the shape of ``input``: ``randint_like(x, high)`` or ``randint_like(x, low, high)``.
+    """Draw random integers in the shape of a tensor.
 
-    They have the element type of ``input`` unless ``dtype`` is given.
+    Call it as ``randint_like(x, high)`` or ``randint_like(x, low, high)``.
+
+    Args:
+        input (Tensor): tensor whose shape is used.
+        *bounds (int): the bounds. ``low`` is 0 unless it is given.
+        dtype (mindgrad.dtype): an integer dtype. ``None`` means the dtype of ``input``.
+        device (str or None): accepted for compatibility and ignored.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> mint.randint_like(Tensor([[1.0, 2.0]]), 5).shape
@@ -111,7 +157,16 @@ def randint_like(input: Any, *bounds: Any, dtype: Any = None, device: Any = None
 
 
 def randperm(n: int, *, generator: Any = None, dtype: Any = int64) -> Tensor:
-    """The integers below ``n`` in random order.
+    """Return a random permutation of the integers from 0 to ``n`` − 1.
+
+    Args:
+        n (int): number of integers.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape ``(n,)``.
 
     >>> from mindgrad import mint
     >>> print(mint.randperm(4).sort()[0])
@@ -122,15 +177,22 @@ def randperm(n: int, *, generator: Any = None, dtype: Any = int64) -> Tensor:
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Any = None) -> Tensor:
-    """Normal numbers ``mean + std · noise``, differentiable with respect to both.
+    """Draw normal random numbers, differentiable in mean and deviation.
+
+    The result is ``mean + std · noise``.
 
     Args:
-        mean, std: tensors or numbers, whose shapes broadcast.
-        size: the shape, needed where neither is a tensor.
-        generator: as for :func:`rand`.
+        mean, std (Tensor or number): mean and standard deviation, whose shapes broadcast.
+        size (tuple of int or None): the shape. It is required if neither ``mean`` nor ``std`` is
+            a tensor.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
+
+    Returns:
+        Tensor of random numbers.
 
     Raises:
-        ValueError: ``std`` is negative, or ``size`` is missing.
+        ValueError: If ``std`` is negative, or ``size`` is missing.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.normal(Tensor([5.0, 6.0]), 0.0))
@@ -147,7 +209,15 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Any = N
 
 
 def bernoulli(input: Any, *, generator: Any = None) -> Tensor:
-    """1 with the probabilities ``input`` and 0 otherwise, in its shape and element type.
+    """Draw 1 with the given probabilities and 0 otherwise.
+
+    Args:
+        input (Tensor): probabilities between 0 and 1.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.bernoulli(Tensor([0.0, 1.0])))
@@ -158,13 +228,17 @@ def bernoulli(input: Any, *, generator: Any = None) -> Tensor:
 
 
 def multinomial(input: Any, num_samples: int, replacement: bool = False, *, generator: Any = None) -> Tensor:
-    """Indices, drawn with probabilities in proportion to ``input`` along its last axis, as Int64.
+    """Draw indices with probabilities in proportion to given weights.
 
     Args:
-        input: weights of shape (n,) or (m, n), not negative.
-        num_samples: how many are drawn.
-        replacement: whether an index can be drawn twice.
-        generator: as for :func:`rand`.
+        input (Tensor): nonnegative weights of shape (n,) or (m, n).
+        num_samples (int): number of indices to draw.
+        replacement (bool): whether an index can be drawn more than once.
+        generator (mindgrad.Generator or None): source of randomness. ``None`` means the generator
+            of the process.
+
+    Returns:
+        int64 tensor of shape (num_samples,) or (m, num_samples).
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.multinomial(Tensor([0.0, 3.0, 0.0]), 1))

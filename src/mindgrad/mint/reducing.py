@@ -21,7 +21,19 @@ def _extreme(name: str, both: Any, input: Any, dim: Any, keepdim: bool) -> Any:
 
 
 def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-    """``max(x)``: the largest element; ``max(x, dim)``: values and indices; ``max(x, y)``: of each pair.
+    """Return the largest element, along an axis or of two tensors.
+
+    ``max(x)`` returns the largest element, ``max(x, dim)`` values and indices along an axis, and ``max(x,
+    y)`` the larger element of each pair.
+
+    Args:
+        input (Tensor): real tensor.
+        dim (int, Tensor, or None): axis to reduce, or the second tensor.
+        keepdim (bool): whether to keep the reduced axis with size 1.
+        other (Tensor or None): the second tensor as a keyword.
+
+    Returns:
+        Tensor, or ``(values, indices)`` with an axis.
 
     >>> from mindgrad import Tensor, mint
     >>> x = Tensor([[1.0, 5.0], [3.0, 2.0]])
@@ -32,7 +44,19 @@ def max(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 
 
 def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-    """``min(x)``: the smallest element; ``min(x, dim)``: values and indices; ``min(x, y)``: of each pair.
+    """Return the smallest element, along an axis or of two tensors.
+
+    ``min(x)`` returns the smallest element, ``min(x, dim)`` values and indices along an axis, and ``min(x,
+    y)`` the smaller element of each pair.
+
+    Args:
+        input (Tensor): real tensor.
+        dim (int, Tensor, or None): axis to reduce, or the second tensor.
+        keepdim (bool): whether to keep the reduced axis with size 1.
+        other (Tensor or None): the second tensor as a keyword.
+
+    Returns:
+        Tensor, or ``(values, indices)`` with an axis.
 
     >>> from mindgrad import Tensor, mint
     >>> x = Tensor([[1.0, 5.0], [3.0, 2.0]])
@@ -43,7 +67,17 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
 
 
 def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The median, the lower of two: of all elements, or values and indices along ``dim``.
+    """Return the median, along an axis or of all elements.
+
+    For an even number of elements it is the lower of the two middle ones.
+
+    Args:
+        input (Tensor): real tensor.
+        dim (int or None): axis to reduce. ``None`` means all elements.
+        keepdim (bool): whether to keep the reduced axis with size 1.
+
+    Returns:
+        Tensor, or ``(values, indices)`` with an axis.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.median(Tensor([3.0, 1.0, 2.0])))
@@ -55,14 +89,18 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
 
 
 def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The norm of order ``p`` of the elements along ``dim``, of all of them for ``None``.
+    """Compute a vector or matrix norm along axes.
 
     Args:
-        input: a tensor.
-        p: a number for (Σ|x|ᵖ)^(1/p); ``"fro"`` is 2; ``"nuc"``, the sum of singular values, takes two axes.
-        dim: an axis, several, or ``None``.
-        keepdim: whether these axes stay with size 1.
-        dtype: the type to compute in.
+        input (Tensor): floating-point or complex tensor.
+        p (int, float, or str): order: a number for (Σ|x|ᵖ)^(1/p), ``"fro"`` for 2, or ``"nuc"``
+            for the sum of singular values, which needs two axes.
+        dim (int, tuple of int, or None): axes to reduce. ``None`` means all axes.
+        keepdim (bool): whether to keep the reduced axes with size 1.
+        dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``input``.
+
+    Returns:
+        Tensor without the reduced axes.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.norm(Tensor([[3.0, 0.0], [0.0, 4.0]])), mint.norm(Tensor([[3.0, -4.0]]), 1, 1))
@@ -79,7 +117,16 @@ def default_axis(x: Tensor) -> int:
 
 
 def log_softmax(input: Any, dim: Any = None, *, dtype: Any = None) -> Tensor:
-    """log softmax along ``dim``, by default the second axis, or the first of 0, 1 or 3 axes.
+    """Compute the logarithm of the softmax along an axis.
+
+    Args:
+        input (Tensor): floating-point tensor with at least one axis.
+        dim (int or None): axis whose probabilities sum to 1. ``None`` means axis 0 for tensors of
+            0, 1, or 3 axes, and axis 1 otherwise.
+        dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``input``.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.log_softmax(Tensor([0.0, -1000.0]), 0))

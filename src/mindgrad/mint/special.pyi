@@ -16,6 +16,6 @@ from mindgrad.ops.special import erfc as erfc
 __all__: list[str]
 
 def round(input: Any, *, decimals: int = 0) -> Tensor:
-    """``input`` rounded to ``decimals`` places, of two equally near numbers to the even one."""
+    """Round to ``decimals`` decimals, ties to even; the derivative is 0."""
 def sinc(input: Any) -> Tensor:
-    """sin(π x) / (π x), and 1 at 0."""
+    """Compute sin(π x) / (π x), and 1 at 0."""

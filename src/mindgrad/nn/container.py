@@ -183,7 +183,7 @@ class CellList(_Indexed):
         Raises:
             RuntimeError: Always.
         """
-        raise RuntimeError("A CellList is no function: call the Cells in it, one by one.")
+        raise RuntimeError("A CellList is not callable: call its Cells one by one.")
 
 
 class CellDict(Cell):
@@ -216,7 +216,8 @@ class CellDict(Cell):
             raise TypeError(f"For 'CellDict', a name must be a string, but got {key!r}.")
         if not key or "." in key or (key not in self._cells and hasattr(self, key)):
             raise KeyError(
-                f"For 'CellDict', a name must not be empty, have a dot or be that of an attribute, but got "
+                "For 'CellDict', a name must not be empty, contain a dot, or be the name of an attribute, "
+                "but got "
                 f"{key!r}."
             )
         prefix = _prefix_of(self)
@@ -279,7 +280,7 @@ class CellDict(Cell):
         Raises:
             RuntimeError: Always.
         """
-        raise RuntimeError("A CellDict is no function: call the Cells in it, by their names.")
+        raise RuntimeError("A CellDict is not callable: call its Cells by name.")
 
 
 def _prefix_of(container: Cell) -> str:

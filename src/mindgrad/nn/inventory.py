@@ -186,7 +186,7 @@ class Inventory(StateDict):
             if named.setdefault(parameter.name, parameter) is not parameter:
                 raise ValueError(
                     f"The value of {parameter!r}: its name '{parameter.name}' already exists in "
-                    f"{type(self).__name__}. Give every Parameter a name of its own."
+                    f"{type(self).__name__}. Give every Parameter a unique name."
                 )
 
     # -- inner Cells -----------------------------------------------------------------------------

@@ -143,268 +143,268 @@ NaN: float
 PINF: float
 PZERO: float
 def abs(x: Any, dtype: Any = None) -> Tensor:
-    """The absolute value |x|. See `mindgrad.ops._absolute`."""
+    """Compute the absolute value |x|."""
 def absolute(x: Any, dtype: Any = None) -> Tensor:
-    """The absolute value |x|. See `mindgrad.ops._absolute`."""
+    """Compute the absolute value |x|."""
 def add(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x + y; its derivatives are 1 and 1. See `mindgrad.ops.add`."""
+    """Add two tensors; the derivatives are 1 and 1."""
 def amax(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
-    """The greatest element over ``axis``; elements that tie for it share the derivative."""
+    """Return the largest element along axes; tied elements share the derivative."""
 def amin(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
-    """The smallest element over ``axis``; elements that tie for it share the derivative."""
+    """Return the smallest element along axes; tied elements share the derivative."""
 def arccos(x: Any, dtype: Any = None) -> Tensor:
-    """The angle in [0, π] whose cosine is ``x``, NaN outside [−1, 1]; derivative −1 / √(1 − x²). See `mindgrad.ops.acos`."""
+    """Compute the inverse cosine in [0, π]; its derivative is −1 / √(1 − x²)."""
 def arccosh(x: Any, dtype: Any = None) -> Tensor:
-    """The inverse of ``cosh`` that is not negative, NaN below 1; derivative 1 / √(x² − 1). See `mindgrad.ops.acosh`."""
+    """Compute the inverse hyperbolic cosine; its derivative is 1 / √(x² − 1)."""
 def arcsin(x: Any, dtype: Any = None) -> Tensor:
-    """The angle in [−π/2, π/2] whose sine is ``x``, NaN outside [−1, 1]; derivative 1 / √(1 − x²). See `mindgrad.ops.asin`."""
+    """Compute the inverse sine in [−π/2, π/2]; its derivative is 1 / √(1 − x²)."""
 def arcsinh(x: Any, dtype: Any = None) -> Tensor:
-    """The inverse of ``sinh``; its derivative is 1 / √(1 + x²). See `mindgrad.ops.asinh`."""
+    """Compute the inverse hyperbolic sine; its derivative is 1 / √(1 + x²)."""
 def arctan(x: Any, dtype: Any = None) -> Tensor:
-    """The angle in [−π/2, π/2] whose tangent is ``x``; derivative 1 / (1 + x²). See `mindgrad.ops.atan`."""
+    """Compute the inverse tangent in [−π/2, π/2]; its derivative is 1 / (1 + x²)."""
 def arctan2(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """The angle of the point (``x2``, ``x1``) in (−π, π]: atan(x / y) in the right quadrant. See `mindgrad.ops.atan2`."""
+    """Compute the angle atan(x / y) of the point (``x2``, ``x1``) in (−π, π]."""
 def arctanh(x: Any, dtype: Any = None) -> Tensor:
-    """The inverse of ``tanh``, ±inf at ±1 and NaN outside; its derivative is 1 / (1 − x²). See `mindgrad.ops.atanh`."""
+    """Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²)."""
 def argmax(a: Any, axis: int | None = None) -> Tensor:
-    """The index of the greatest element along ``axis``: the first of equal ones, the first NaN."""
+    """Return the index of the largest element along an axis."""
 def argmin(a: Any, axis: int | None = None) -> Tensor:
-    """The index of the smallest element along ``axis``: the first of equal ones, the first NaN."""
+    """Return the index of the smallest element along an axis."""
 def around(a: Any, decimals: int = 0) -> Tensor:
-    """``a`` rounded to ``decimals`` places, of two equally near numbers to the even one."""
+    """Round to ``decimals`` decimals, ties to even; the derivative is 0."""
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """``x`` cut into ``indices_or_sections`` parts, or before the places in it."""
+    """Split a tensor into a number of parts, or at given indices."""
 def bartlett(M: int) -> Tensor:
-    """The triangle 1 − |t| at t from −1 to 1."""
+    """Return a Bartlett window, the triangle 1 − |t| for t from −1 to 1."""
 def bitwise_and(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """The bits that are set in both. See `mindgrad.ops.bitwise_and`."""
+    """Compute the bitwise AND of integers."""
 def bitwise_not(x: Any, dtype: Any = None) -> Tensor:
-    """The bits that are not set: −1 − x of signed integers. See `mindgrad.ops.bitwise_not`."""
+    """Compute the bitwise NOT of integers: −1 − x for signed integers."""
 def bitwise_or(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """The bits that are set in one or both. See `mindgrad.ops.bitwise_or`."""
+    """Compute the bitwise OR of integers."""
 def bitwise_xor(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """The bits that are set in one and not in both. See `mindgrad.ops.bitwise_xor`."""
+    """Compute the bitwise XOR of integers."""
 def blackman(M: int) -> Tensor:
-    """0.42 + ½ cos πt + 0.08 cos 2πt at t from −1 to 1; arguments as for `bartlett_window`."""
+    """Return a Blackman window, 0.42 + ½ cos πt + 0.08 cos 2πt for t from −1 to 1."""
 def broadcast_to(array: Any, shape: Any) -> Tensor:
-    """``array`` repeated to ``shape`` by NumPy's rules."""
+    """Broadcast a tensor to a shape by NumPy's rules."""
 def cbrt(x: Any, dtype: Any = None) -> Tensor:
-    """The real cube root of ``x``; its derivative is 1 / (3 ∛x²). See `mindgrad.ops.cbrt`."""
+    """Compute the real cube root; its derivative is 1 / (3 ∛x²)."""
 def ceil(x: Any, dtype: Any = None) -> Tensor:
-    """The smallest integer not below ``x``; its derivative is 0. See `mindgrad.ops.ceil`."""
+    """Round up to an integer; the derivative is 0."""
 def column_stack(tup: Any) -> Tensor:
-    """The ``tup`` side by side, vectors taken as columns."""
+    """Join tensors along the second axis; vectors become columns."""
 def copysign(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """The size of ``x1`` with the sign of ``other``. See `mindgrad.ops.copysign`."""
+    """Combine the absolute value of ``x1`` with the sign of ``x2``."""
 def cos(x: Any, dtype: Any = None) -> Tensor:
-    """The cosine of ``x`` in radians; its derivative is −sin x. See `mindgrad.ops.cos`."""
+    """Compute the cosine of angles in radians; its derivative is −sin x."""
 def cosh(x: Any, dtype: Any = None) -> Tensor:
-    """The hyperbolic cosine of ``x``; its derivative is sinh x. See `mindgrad.ops.cosh`."""
+    """Compute the hyperbolic cosine; its derivative is sinh x."""
 def count_nonzero(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The number of elements over ``axis`` that are not 0."""
+    """Count the nonzero elements along axes."""
 def cumsum(a: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running sum along ``axis``, or of the flattened tensor; of truth values whether one was true."""
+    """Compute the cumulative sum along an axis, or of the flattened tensor."""
 def deg2rad(x: Any, dtype: Any = None) -> Tensor:
-    """Degrees as radians: x π / 180. See `mindgrad.ops.deg2rad`."""
+    """Convert degrees to radians: x π / 180."""
 def diagflat(v: Any, k: int = 0) -> Tensor:
-    """A matrix with all elements of ``v`` on its diagonal."""
+    """Create a matrix with all elements of a tensor on its diagonal."""
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """The elements of ``a`` at equal places along two axes, which become the last axis."""
+    """Return a diagonal of two axes; it becomes the last axis."""
 def divide(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x / y; its derivatives are 1 / y and −x / y². See `mindgrad.ops.true_divide`."""
+    """Divide two tensors; the derivatives are 1 / y and −x / y²."""
 def dstack(tup: Any) -> Tensor:
-    """The ``tup`` joined along the third axis, which is made if it is missing."""
+    """Join tensors along the third axis, which is added if it is missing."""
 e: float
 def empty(shape: Any, dtype: Any = ...) -> Tensor:
-    """Zeros of shape ``shape``, by default Float32."""
+    """Create a tensor of zeros."""
 def equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x = y. NaN equals nothing, not even itself. See `mindgrad.ops.equal`."""
+    """Check elementwise whether x = y; NaN is not equal to itself."""
 euler_gamma: float
 def exp(x: Any, dtype: Any = None) -> Tensor:
-    """e to the power of ``x``; it is its own derivative. See `mindgrad.ops.exp`."""
+    """Compute the exponential eˣ; it is its own derivative."""
 def exp2(x: Any, dtype: Any = None) -> Tensor:
-    """2 to the power of ``x``; its derivative is 2ˣ log 2. See `mindgrad.ops.exp2`."""
+    """Compute 2ˣ; its derivative is 2ˣ log 2."""
 def expm1(x: Any, dtype: Any = None) -> Tensor:
-    """eˣ − 1, exact for small ``x``; its derivative is eˣ. See `mindgrad.ops.expm1`."""
+    """Compute eˣ − 1, accurate for small x; its derivative is eˣ."""
 def fabs(x: Any, dtype: Any = None) -> Tensor:
-    """|x|, real also for complex ``x``; its derivative is sign x, which is 0 at 0. See `mindgrad.ops.abs`."""
+    """Compute the absolute value |x|; its derivative is sign x, which is 0 at 0."""
 def fix(x: Any, dtype: Any = None) -> Tensor:
-    """``x`` without its fraction; its derivative is 0. See `mindgrad.ops.trunc`."""
+    """Round towards 0 to an integer; the derivative is 0."""
 def fliplr(m: Any) -> Tensor:
-    """`flip` along the second axis."""
+    """Reverse the order of elements along the second axis."""
 def flipud(m: Any) -> Tensor:
-    """`flip` along the first axis."""
+    """Reverse the order of elements along the first axis."""
 def float_power(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """``x1`` to the power of ``x2``, as floating-point numbers. See `mindgrad.ops._power_of_floats`."""
+    """Raise ``x1`` to the power of ``x2`` in floating-point numbers."""
 def floor(x: Any, dtype: Any = None) -> Tensor:
-    """The largest integer not above ``x``; its derivative is 0. See `mindgrad.ops.floor`."""
+    """Round down to an integer; the derivative is 0."""
 def floor_divide(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x / y rounded down, as Python's ``//``; its derivatives are 0. See `mindgrad.ops.floor_div`."""
+    """Compute x / y rounded down, as Python's ``//``; the derivatives are 0."""
 def fmod(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x − y · trunc(x / y), as C's ``fmod``: with the sign of ``x1``; derivatives 1 and −trunc(x / y). See `mindgrad.ops.fmod`."""
+    """Compute the remainder x − y · trunc(x / y), with the sign of x."""
 def gcd(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """The greatest common divisor of each pair of integers; of 0 and n it is |n|. See `mindgrad.ops.gcd`."""
+    """Compute the greatest common divisor of integers, |n| for 0 and n."""
 def greater(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x > y; false where an element is NaN. Complex numbers have no order: a TypeError. See `mindgrad.ops.greater`."""
+    """Check elementwise whether x > y; false if an element is NaN."""
 def greater_equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x ≥ y; false where an element is NaN. Complex numbers have no order: a TypeError. See `mindgrad.ops.greater_equal`."""
+    """Check elementwise whether x ≥ y; false if an element is NaN."""
 def hamming(M: int) -> Tensor:
-    """alpha + beta · cos πt at t from −1 to 1; arguments as for `bartlett_window`."""
+    """Return a Hamming window, alpha + beta · cos πt for t from −1 to 1."""
 def hanning(M: int) -> Tensor:
-    """½ + ½ cos πt at t from −1 to 1; arguments as for `bartlett_window`."""
+    """Return a Hann window, ½ + ½ cos πt for t from −1 to 1."""
 def heaviside(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """0 below 0, 1 above, and ``values`` at 0. See `mindgrad.ops.heaviside`."""
+    """Compute the Heaviside step function: 0 below 0, 1 above, ``x2`` at 0."""
 def hstack(tup: Any) -> Tensor:
-    """The ``tup`` side by side: joined along the second axis, or along the only one."""
+    """Join tensors along the second axis, or vectors along their only axis."""
 def hypot(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """√(x² + y²) without overflow; derivatives x / r and y / r, both 0 at the origin. See `mindgrad.ops.hypot`."""
+    """Compute r = √(x² + y²) without overflow."""
 inf: float
 infty: float
 def invert(x: Any, dtype: Any = None) -> Tensor:
-    """The bits that are not set: −1 − x of signed integers. See `mindgrad.ops.bitwise_not`."""
+    """Compute the bitwise NOT of integers: −1 − x for signed integers."""
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
-    """Whether |input − other| ≤ atol + rtol · |other|; equal infinities are close."""
+    """Check whether elements are close: |input − other| ≤ atol + rtol · |other|."""
 def isfinite(x: Any, dtype: Any = None) -> Tensor:
-    """Whether each element is neither infinite nor NaN, as Bool. See `mindgrad.ops.isfinite`."""
+    """Check elementwise for finite numbers, neither infinite nor NaN."""
 def isin(element: Any, test_elements: Any, invert: bool = False) -> Tensor:
-    """Whether each element equals one of ``test_elements``."""
+    """Check whether each element is equal to one of the test elements."""
 def isinf(x: Any, dtype: Any = None) -> Tensor:
-    """Whether each element is inf or −inf, as Bool. See `mindgrad.ops.isinf`."""
+    """Check elementwise for inf and −inf."""
 def isnan(x: Any, dtype: Any = None) -> Tensor:
-    """Whether each element is NaN, as Bool. See `mindgrad.ops.isnan`."""
+    """Check elementwise for NaN."""
 def isneginf(x: Any, dtype: Any = None) -> Tensor:
-    """Whether elements are −∞. See `mindgrad.ops.isneginf`."""
+    """Check whether elements are −∞."""
 def isposinf(x: Any, dtype: Any = None) -> Tensor:
-    """Whether elements are +∞. See `mindgrad.ops.isposinf`."""
+    """Check whether elements are +∞."""
 def lcm(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """The least common multiple of each pair of integers; of 0 and n it is 0. See `mindgrad.ops.lcm`."""
+    """Compute the least common multiple of integers, 0 for 0 and n."""
 def less(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x < y; false where an element is NaN. Complex numbers have no order: a TypeError. See `mindgrad.ops.less`."""
+    """Check elementwise whether x < y; false if an element is NaN."""
 def less_equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x ≤ y; false where an element is NaN. Complex numbers have no order: a TypeError. See `mindgrad.ops.less_equal`."""
+    """Check elementwise whether x ≤ y; false if an element is NaN."""
 def log(x: Any, dtype: Any = None) -> Tensor:
-    """The natural logarithm of ``x``, −inf at 0 and NaN below; its derivative is 1 / x. See `mindgrad.ops.log`."""
+    """Compute the natural logarithm; its derivative is 1 / x."""
 def log10(x: Any, dtype: Any = None) -> Tensor:
-    """The logarithm to base 10; its derivative is 1 / (x log 10). See `mindgrad.ops.log10`."""
+    """Compute the logarithm to base 10; its derivative is 1 / (x log 10)."""
 def log1p(x: Any, dtype: Any = None) -> Tensor:
-    """log(1 + x), exact for small ``x``; derivative 1 / (1 + x). See `mindgrad.ops.log1p`."""
+    """Compute log(1 + x), accurate for small x; its derivative is 1 / (1 + x)."""
 def log2(x: Any, dtype: Any = None) -> Tensor:
-    """The logarithm to base 2; its derivative is 1 / (x log 2). See `mindgrad.ops.log2`."""
+    """Compute the logarithm to base 2; its derivative is 1 / (x log 2)."""
 def logaddexp(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """log(eˣ + eʸ) without overflow; derivatives eˣ / (eˣ + eʸ) and eʸ / (eˣ + eʸ). See `mindgrad.ops.logaddexp`."""
+    """Compute log(eˣ + eʸ) without overflow."""
 def logaddexp2(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """log₂(2ˣ + 2ʸ) without overflow. See `mindgrad.ops.logaddexp2`."""
+    """Compute log₂(2ˣ + 2ʸ) without overflow."""
 def logical_and(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x and y; an element that is not 0 is true. See `mindgrad.ops.logical_and`."""
+    """Compute the logical AND; nonzero elements are true."""
 def logical_not(x: Any, dtype: Any = None) -> Tensor:
-    """Not x; an element that is not 0 is true. See `mindgrad.ops.logical_not`."""
+    """Compute the logical negation; nonzero elements are true."""
 def logical_or(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x or y; an element that is not 0 is true. See `mindgrad.ops.logical_or`."""
+    """Compute the logical OR; nonzero elements are true."""
 def logical_xor(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """Either x or y, not both; an element that is not 0 is true. See `mindgrad.ops.logical_xor`."""
+    """Compute the logical XOR; nonzero elements are true."""
 def matrix_power(a: Any, n: int) -> Tensor:
-    """The product of ``n`` equal matrices; of their inverses for negative ``n``."""
+    """Raise square matrices to an integer power."""
 def max(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
-    """The greatest element over ``axis``; elements that tie for it share the derivative."""
+    """Return the largest element along axes; tied elements share the derivative."""
 def maximum(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """The greater of two elements, NaN if one is; where they are equal they share the derivative. See `mindgrad.ops.maximum`."""
+    """Return the larger of two elements, NaN if one is; ties share the derivative."""
 def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
-    """The mean of the elements over ``axis``; its derivative is 1 / n."""
+    """Average the elements along axes."""
 def min(a: Any, axis: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True) -> Tensor:
-    """The smallest element over ``axis``; elements that tie for it share the derivative."""
+    """Return the smallest element along axes; tied elements share the derivative."""
 def minimum(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """The smaller of two elements, NaN if one is; where they are equal they share the derivative. See `mindgrad.ops.minimum`."""
+    """Return the smaller of two elements, NaN if one is; ties share the derivative."""
 def mod(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x − y · floor(x / y), as Python's ``%``: with the sign of ``x2``; derivatives 1 and −floor(x / y). See `mindgrad.ops.floor_mod`."""
+    """Compute the remainder x − y · floor(x / y), with the sign of y."""
 def moveaxis(a: Any, source: Any, destination: Any) -> Tensor:
-    """``a`` with the axes ``source`` moved to the places ``destination``, the others in their order."""
+    """Move axes to new positions; the other axes keep their order."""
 def multi_dot(arrays: Any) -> Tensor:
-    """The product of several matrices, in the order in which the fewest multiplications are needed."""
+    """Multiply several matrices in the order with the fewest multiplications."""
 def multiply(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x · y; its derivatives are y and x. See `mindgrad.ops.mul`."""
+    """Multiply two tensors; the derivatives are y and x."""
 nan: float
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The mean of the elements that are numbers; NaN where there is none. Arguments as for `nansum`."""
+    """Average the elements along axes, ignoring NaN."""
 def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The sum of the elements that are numbers; those that are NaN count as 0."""
+    """Sum the elements along axes, with NaN counted as 0."""
 def negative(x: Any, dtype: Any = None) -> Tensor:
-    """−x; its derivative is −1. See `mindgrad.ops.neg`."""
+    """Negate a tensor; the derivative is −1."""
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The norm of vectors or matrices; its derivative at zero is 0, the subgradient of least norm."""
+    """Compute a vector or matrix norm."""
 def not_equal(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x ≠ y. See `mindgrad.ops.not_equal`."""
+    """Check elementwise whether x ≠ y."""
 def ones(shape: Any, dtype: Any = ...) -> Tensor:
-    """Ones of shape ``shape``, by default Float32; errors as for `zeros`."""
+    """Create a tensor of ones."""
 pi: float
 def positive(x: Any, dtype: Any = None) -> Tensor:
-    """+x: ``x`` as it is. See `mindgrad.ops.positive`."""
+    """Return ``x`` unchanged: the operator +x."""
 def power(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """input to the power of exponent; its derivatives are n xⁿ⁻¹ and xⁿ log x. See `mindgrad.ops.pow`."""
+    """Raise ``x1`` to a power; the derivatives are n xⁿ⁻¹ and xⁿ log x."""
 def ptp(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The largest minus the smallest element over ``axis``."""
+    """Return the largest minus the smallest element along axes."""
 def rad2deg(x: Any, dtype: Any = None) -> Tensor:
-    """Radians as degrees: x · 180 / π. See `mindgrad.ops.rad2deg`."""
+    """Convert radians to degrees: x · 180 / π."""
 def radians(x: Any, dtype: Any = None) -> Tensor:
-    """Degrees as radians: x π / 180. See `mindgrad.ops.deg2rad`."""
+    """Convert degrees to radians: x π / 180."""
 def ravel(x: Any) -> Tensor:
-    """All elements of ``x`` in row-major order as one axis."""
+    """Flatten a tensor to one axis in row-major order."""
 def reciprocal(x: Any, dtype: Any = None) -> Tensor:
-    """1 / x; its derivative is −1 / x². See `mindgrad.ops.reciprocal`."""
+    """Compute the reciprocal 1 / x; its derivative is −1 / x²."""
 def remainder(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x − y · floor(x / y), as Python's ``%``: with the sign of ``x2``; derivatives 1 and −floor(x / y). See `mindgrad.ops.floor_mod`."""
+    """Compute the remainder x − y · floor(x / y), with the sign of y."""
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Each element of ``a`` along ``axis`` repeated."""
+    """Repeat each element along an axis."""
 def reshape(x: Any, new_shape: Any) -> Tensor:
-    """The elements of ``x``, in row-major order, in another shape."""
+    """Give a tensor another shape; the elements keep their row-major order."""
 def rint(x: Any, dtype: Any = None) -> Tensor:
-    """The nearest integer, of two the even one; its derivative is 0. See `mindgrad.ops.rint`."""
+    """Round to the nearest integer, ties to even; the derivative is 0."""
 def roll(a: Any, shift: Any, axis: Any = None) -> Tensor:
-    """``a`` with its elements moved on by ``shift`` places, those at the end to the front."""
+    """Shift elements cyclically along axes."""
 def rot90(a: Any, k: int = 1, axes: Any = ...) -> Tensor:
-    """``a`` turned ``k`` times by 90 degrees, from the first axis of ``axes`` towards the second."""
+    """Rotate a tensor by 90 degrees ``k`` times in the plane of two axes."""
 def round(a: Any, decimals: int = 0) -> Tensor:
-    """``a`` rounded to ``decimals`` places, of two equally near numbers to the even one."""
+    """Round to ``decimals`` decimals, ties to even; the derivative is 0."""
 def sign(x: Any, dtype: Any = None) -> Tensor:
-    """−1, 0 or 1 as ``x`` is below, at or above 0; derivative 0. See `mindgrad.ops.sign`."""
+    """Compute the sign: −1, 0, or 1; its derivative is 0."""
 def signbit(x: Any, dtype: Any = None) -> Tensor:
-    """Whether numbers are negative, −0.0 among them. See `mindgrad.ops.signbit`."""
+    """Check whether numbers are negative, including −0.0."""
 def sin(x: Any, dtype: Any = None) -> Tensor:
-    """The sine of ``x`` in radians; its derivative is cos x. See `mindgrad.ops.sin`."""
+    """Compute the sine of angles in radians; its derivative is cos x."""
 def sinh(x: Any, dtype: Any = None) -> Tensor:
-    """The hyperbolic sine of ``x``; its derivative is cosh x. See `mindgrad.ops.sinh`."""
+    """Compute the hyperbolic sine; its derivative is cosh x."""
 def sqrt(x: Any, dtype: Any = None) -> Tensor:
-    """The square root of ``x``, NaN below 0; its derivative is 1 / (2 √x), infinite at 0. See `mindgrad.ops.sqrt`."""
+    """Compute the square root; its derivative is 1 / (2 √x), infinite at 0."""
 def square(x: Any, dtype: Any = None) -> Tensor:
-    """x · x; its derivative is 2 x. See `mindgrad.ops.square`."""
+    """Compute the square x · x; its derivative is 2 x."""
 def squeeze(a: Any, axis: Any = None) -> Tensor:
-    """``a`` without its axes of size 1, or without those of them that ``axis`` names."""
+    """Remove axes of size 1."""
 def stack(arrays: Any, axis: int = 0) -> Tensor:
-    """The ``arrays``, all of one shape, along a new axis."""
+    """Join tensors of equal shape along a new axis."""
 def std(x: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
-    """The standard deviation, the root of the variance, over ``axis``."""
+    """Compute the standard deviation along axes."""
 def subtract(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x − y; its derivatives are 1 and −1. See `mindgrad.ops.sub`."""
+    """Subtract two tensors; the derivatives are 1 and −1."""
 def swapaxes(x: Any, axis1: int, axis2: int) -> Tensor:
-    """``x`` with two of its axes exchanged."""
+    """Swap two axes."""
 def take(a: Tensor, indices: Any, axis: int | None = None, mode: str = 'clip') -> Tensor:
-    """Elements along an axis, or of the flattened tensor."""
+    """Take elements along an axis, or of the flattened tensor."""
 def tan(x: Any, dtype: Any = None) -> Tensor:
-    """The tangent of ``x`` in radians; its derivative is 1 + tan² x. See `mindgrad.ops.tan`."""
+    """Compute the tangent of angles in radians; its derivative is 1 + tan² x."""
 def tanh(x: Any, dtype: Any = None) -> Tensor:
-    """The hyperbolic tangent of ``x``; derivative 1 − tanh² x. See `mindgrad.ops.tanh`."""
+    """Compute the hyperbolic tangent; its derivative is 1 − tanh² x."""
 def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
-    """The integral of values by the trapezoidal rule: Σ (x[i + 1] − x[i]) (y[i + 1] + y[i]) / 2."""
+    """Integrate along an axis by the trapezoidal rule."""
 def tril(m: Any, k: int = 0) -> Tensor:
-    """The matrices in the last two axes of ``m`` with zeros above a diagonal."""
+    """Return the lower triangles of matrices, with zeros above a diagonal."""
 def triu(m: Any, k: int = 0) -> Tensor:
-    """The matrices in the last two axes of ``m`` with zeros below a diagonal; as `tril`."""
+    """Return the upper triangles of matrices, with zeros below a diagonal."""
 def true_divide(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """x / y; its derivatives are 1 / y and −x / y². See `mindgrad.ops.true_divide`."""
+    """Divide two tensors; the derivatives are 1 / y and −x / y²."""
 def trunc(x: Any, dtype: Any = None) -> Tensor:
-    """``x`` without its fraction; its derivative is 0. See `mindgrad.ops.trunc`."""
+    """Round towards 0 to an integer; the derivative is 0."""
 def var(x: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
-    """The variance Σ (x − mean)² / (n − ddof) over ``axis``; its derivative is 2 (x − mean) / (n − ddof)."""
+    """Compute the variance Σ (x − mean)² / (n − ddof) along axes."""
 def vstack(tup: Any) -> Tensor:
-    """The ``tup`` below each other: joined along the first axis, vectors taken as rows."""
+    """Join tensors along the first axis; vectors become rows."""
 def zeros(shape: Any, dtype: Any = ...) -> Tensor:
-    """Zeros of shape ``shape``, by default Float32."""
+    """Create a tensor of zeros."""

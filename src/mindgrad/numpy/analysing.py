@@ -41,7 +41,15 @@ def _pair(a: Any, b: Any, name: str) -> list[Tensor]:
 
 
 def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
-    """Elements held between ``xmin`` and ``xmax``; one may be None.
+    """Clip values to the interval from ``xmin`` to ``xmax``.
+
+    Args:
+        x (Tensor or array_like): the values.
+        xmin, xmax (Tensor, array_like, or None): the bounds; one of them may be ``None``.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the promoted dtype.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.clip([1, 5, 9], 2, 6))
@@ -54,7 +62,14 @@ def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
 
 
 def divmod(x1: Any, x2: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
-    """The quotient rounded down, and the remainder with the sign of ``x2``.
+    """Return the quotient rounded down and the remainder with the sign of ``x2``.
+
+    Args:
+        x1, x2 (Tensor or array_like): operands whose shapes broadcast.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the promoted dtype.
+
+    Returns:
+        Tuple of two tensors.
 
     >>> import mindgrad.numpy as np
     >>> quotient, remainder = np.divmod([7, -7], 2)
@@ -66,7 +81,15 @@ def divmod(x1: Any, x2: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
 
 
 def unwrap(p: Any, discont: float = _math.pi, axis: int = -1) -> Tensor:
-    """Angles without jumps: steps of more than ``discont`` are replaced by their equal modulo 2π.
+    """Remove jumps of angles by adding multiples of 2π.
+
+    Args:
+        p (Tensor or array_like): angles in radians.
+        discont (float): smallest jump that is removed.
+        axis (int): the axis.
+
+    Returns:
+        Tensor of the shape of ``p``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.around(np.unwrap([0.0, 6.0]), 2))
@@ -89,7 +112,16 @@ def unwrap(p: Any, discont: float = _math.pi, axis: int = -1) -> Tensor:
 
 
 def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    """The differences of neighbours; see :func:`mindgrad.ops.diff`.
+    """Compute the differences of neighboring elements along an axis.
+
+    Args:
+        a (Tensor or array_like): the values.
+        n (int): number of repetitions.
+        axis (int): the axis.
+        prepend, append (Tensor, array_like, or None): values to add before and after ``a`` first.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.diff([1, 4, 9]))
@@ -102,7 +134,15 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
-    """The differences of neighbours of the flattened tensor, with numbers before and behind.
+    """Compute the differences of neighbors of the flattened tensor.
+
+    Args:
+        ary (Tensor or array_like): the values.
+        to_end, to_begin (Tensor, array_like, or None): numbers to add after and before the
+            differences.
+
+    Returns:
+        1-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.ediff1d([1, 4, 9], to_end=0))
@@ -116,16 +156,16 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Tensor:
 
 
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """The derivative of values by central differences inside and one-sided ones at the edges.
+    """Compute derivatives by central differences, one-sided at the edges.
 
     Args:
-        f: values.
-        varargs: the distance between places, one for all axes or one for each.
-        axis: an axis or several, by default all.
-        edge_order: 1: the order of the differences at the edges.
+        f (Tensor or array_like): values on a grid.
+        *varargs (int or float): spacing of the grid, one number for all axes or one for each.
+        axis (int, tuple of int, or None): axis or axes. ``None`` means all axes.
+        edge_order (int): order of the differences at the edges; only 1 is supported.
 
     Returns:
-        A tensor for one axis, else a list of them.
+        Tensor for one axis, otherwise a list of tensors.
 
     >>> import mindgrad.numpy as np
     >>> print(np.gradient([1.0, 4.0, 9.0]))
@@ -162,7 +202,18 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
-    """The indices at which values belong into a vector in ascending order.
+    """Return the indices at which values keep a vector sorted.
+
+    Args:
+        a (Tensor or array_like): vector in ascending order.
+        v (Tensor or array_like): values to look up.
+        side (str): ``"left"`` for the index before equal elements, ``"right"`` for the index
+            after them.
+        sorter (Tensor or None): integer indices that sort ``a`` in ascending order. ``None``
+            means that it is sorted.
+
+    Returns:
+        Integer tensor of the shape of ``v``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.searchsorted([1.0, 2.0, 3.0], [0.5, 2.0]))
@@ -175,12 +226,16 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
-    """The number of the interval in which elements lie; the bins may fall as well as rise.
+    """Return the index of the interval that contains each element.
 
     Args:
-        x: the elements.
-        bins: the limits of the intervals, a vector in order.
-        right: whether an interval holds its upper limit and not its lower.
+        x (Tensor or array_like): the elements.
+        bins (Tensor or array_like): bounds of the intervals, a vector in ascending or descending
+            order.
+        right (bool): whether an interval includes its upper bound instead of its lower one.
+
+    Returns:
+        Integer tensor of the shape of ``x``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.digitize([0.5, 1.0, 9.0], [1.0, 2.0]))
@@ -200,13 +255,17 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Tensor:
-    """Values between given ones, on straight lines from point to point; derivatives pass to all of them.
+    """Interpolate linearly between given points, differentiable in all arguments.
 
     Args:
-        x: the places.
-        xp: the places of the given values, rising.
-        fp: the given values.
-        left, right: the values before the first and behind the last place; by default those there.
+        x (Tensor or array_like): positions at which to interpolate.
+        xp (Tensor or array_like): positions of the points, ascending.
+        fp (Tensor or array_like): values of the points.
+        left, right (number or None): values before the first and after the last point. ``None``
+            means the values of these points.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.interp([0.5, 3.0], [0.0, 1.0, 2.0], [0.0, 10.0, 20.0]))
@@ -234,13 +293,17 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: str = "C") -> Tensor:
-    """Coordinates in a shape as places that count its elements.
+    """Convert coordinates to flat indices.
 
     Args:
-        multi_index: one tensor of coordinates for each axis.
-        dims: the shape.
-        mode: what a coordinate outside means: ``"clip"``: the nearest, ``"wrap"``: counted around.
-        order: ``"C"``: the last axis fastest, ``"F"``: the first.
+        multi_index (tuple of Tensor or array_like): coordinates along each axis.
+        dims (tuple of int): the shape.
+        mode (str): how to treat a coordinate out of range: ``"clip"`` uses the nearest one,
+            ``"wrap"`` the coordinate modulo the size.
+        order (str): ``"C"`` if the last axis varies fastest, ``"F"`` if the first does.
+
+    Returns:
+        Integer tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.ravel_multi_index([[1, 0], [2, 1]], (2, 3)))
@@ -266,12 +329,15 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: st
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
-    """The convolution of two vectors: Σ_j a[j] v[k − j].
+    """Compute the convolution Σ_j a[j] v[k − j] of two vectors.
 
     Args:
-        a, v: vectors.
-        mode: ``"full"``: wherever they meet; ``"same"``: as long as the longer, in the middle; ``"valid"``:
-            where they overlap wholly.
+        a, v (Tensor or array_like): the vectors.
+        mode (str): ``"full"``: all overlaps; ``"same"``: the size of the longer vector, centered;
+            ``"valid"``: complete overlaps only.
+
+    Returns:
+        1-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.convolve([1, 2, 3], [0, 1]))
@@ -297,7 +363,14 @@ def convolve(a: Any, v: Any, mode: str = "full") -> Tensor:
 
 
 def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
-    """The correlation of two vectors: Σ_j a[j + k] conj(v[j]); modes as for :func:`convolve`.
+    """Compute the correlation Σ_j a[j + k] conj(v[j]) of two vectors.
+
+    Args:
+        a, v (Tensor or array_like): the vectors.
+        mode (str): ``"full"``, ``"same"``, or ``"valid"``, as for :func:`convolve`.
+
+    Returns:
+        1-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.correlate([1, 2, 3], [0, 1]))
@@ -330,16 +403,20 @@ def cov(
     aweights: Any = None,
     dtype: Any = None,
 ) -> Tensor:
-    """The covariances between variables; see :func:`mindgrad.ops.cov`.
+    """Compute the covariance matrix of variables.
 
     Args:
-        m: observations; each row is a variable.
-        y: further variables.
-        rowvar: whether the variables are rows and not columns.
-        bias: whether the number of observations is divided by, not one less.
-        ddof: what is taken from that number, instead.
-        fweights, aweights: weights of the observations.
-        dtype: the element type of the result.
+        m (Tensor or array_like): observations; each row is a variable.
+        y (Tensor, array_like, or None): further variables.
+        rowvar (bool): whether the variables are rows instead of columns.
+        bias (bool): whether to divide by the number of observations instead of one less.
+        ddof (int or None): number to subtract from the number of observations. ``None`` means
+            that ``bias`` determines it.
+        fweights, aweights (Tensor, array_like, or None): weights of the observations.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the input.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.cov([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
@@ -354,7 +431,16 @@ def cov(
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Tensor:
-    """The correlation coefficients between variables; arguments as for :func:`cov`.
+    """Compute the correlation coefficients between variables.
+
+    Args:
+        x (Tensor or array_like): observations; each row is a variable.
+        y (Tensor, array_like, or None): further variables.
+        rowvar (bool): whether the variables are rows instead of columns.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the input.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.corrcoef([[0.0, 1.0, 2.0], [4.0, 2.0, 0.0]]))
@@ -366,7 +452,13 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> T
 
 
 def promote_types(type1: Any, type2: Any) -> Any:
-    """The element type that holds both.
+    """Return the dtype to which two dtypes are promoted.
+
+    Args:
+        type1, type2 (mindgrad.dtype): the dtypes.
+
+    Returns:
+        The dtype.
 
     >>> import mindgrad.numpy as np
     >>> np.promote_types(np.float32, np.float64)
@@ -376,7 +468,13 @@ def promote_types(type1: Any, type2: Any) -> Any:
 
 
 def result_type(*arrays_and_dtypes: Any) -> Any:
-    """The element type of a result of tensors, numbers and element types together.
+    """Return the dtype of a result of tensors, numbers, and dtypes.
+
+    Args:
+        *arrays_and_dtypes (Tensor, array_like, or mindgrad.dtype): the operands.
+
+    Returns:
+        The dtype.
 
     >>> import mindgrad.numpy as np
     >>> np.result_type(np.array([1]), np.float16)

@@ -20,7 +20,14 @@ __all__ = [
 
 
 def expand_dims(a: Any, axis: Any) -> Tensor:
-    """The tensor with new axes of size 1, at these places of the result.
+    """Insert axes of size 1 at given indices of the result.
+
+    Args:
+        a (Tensor or array_like): the tensor.
+        axis (int or tuple of int): indices of the new axes.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> np.expand_dims([1, 2], (0, 2)).shape
@@ -35,7 +42,14 @@ def expand_dims(a: Any, axis: Any) -> Tensor:
 
 
 def transpose(a: Any, axes: Any = None) -> Tensor:
-    """The axes in another order, by default the opposite one.
+    """Permute the axes; by default reverse them.
+
+    Args:
+        a (Tensor or array_like): the tensor.
+        axes (tuple of int or None): order of the axes. ``None`` reverses them.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.transpose([[1, 2]]))
@@ -47,7 +61,15 @@ def transpose(a: Any, axes: Any = None) -> Tensor:
 
 
 def rollaxis(x: Any, axis: int, start: int = 0) -> Tensor:
-    """An axis moved before the axis ``start``.
+    """Move an axis before another axis.
+
+    Args:
+        x (Tensor or array_like): the tensor.
+        axis (int): axis to move.
+        start (int): axis before which it is moved.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> np.rollaxis(np.ones((2, 3, 4)), 2).shape
@@ -64,7 +86,13 @@ def rollaxis(x: Any, axis: int, start: int = 0) -> Tensor:
 
 
 def broadcast_arrays(*args: Any) -> list[Tensor]:
-    """Tensors repeated to their common shape.
+    """Broadcast tensors to their common shape.
+
+    Args:
+        *args (Tensor or array_like): the tensors.
+
+    Returns:
+        List of tensors.
 
     >>> import mindgrad.numpy as np
     >>> [x.shape for x in np.broadcast_arrays([1, 2], [[1], [2]])]
@@ -81,7 +109,13 @@ def _each(function: Callable[[Any], Any], name: str, arrays: tuple[Any, ...]) ->
 
 
 def atleast_1d(*arys: Any) -> Any:
-    """Tensors with at least one axis; one tensor, or a list of several.
+    """Convert 0-D tensors to 1-D tensors.
+
+    Args:
+        *arys (Tensor or array_like): the tensors.
+
+    Returns:
+        Tensor, or a list of several.
 
     >>> import mindgrad.numpy as np
     >>> np.atleast_1d(3).shape
@@ -91,7 +125,13 @@ def atleast_1d(*arys: Any) -> Any:
 
 
 def atleast_2d(*arys: Any) -> Any:
-    """Tensors with at least two axes; one tensor, or a list of several.
+    """Add axes of size 1 until there are two axes.
+
+    Args:
+        *arys (Tensor or array_like): the tensors.
+
+    Returns:
+        Tensor, or a list of several.
 
     >>> import mindgrad.numpy as np
     >>> np.atleast_2d([1, 2]).shape
@@ -101,7 +141,13 @@ def atleast_2d(*arys: Any) -> Any:
 
 
 def atleast_3d(*arys: Any) -> Any:
-    """Tensors with at least three axes; one tensor, or a list of several.
+    """Add axes of size 1 until there are three axes.
+
+    Args:
+        *arys (Tensor or array_like): the tensors.
+
+    Returns:
+        Tensor, or a list of several.
 
     >>> import mindgrad.numpy as np
     >>> np.atleast_3d([1, 2]).shape
@@ -111,7 +157,14 @@ def atleast_3d(*arys: Any) -> Any:
 
 
 def size(a: Any, axis: int | None = None) -> int:
-    """The number of elements, or of parts along an axis.
+    """Return the number of elements, or the size of an axis.
+
+    Args:
+        a (Tensor or array_like): the tensor.
+        axis (int or None): the axis. ``None`` means all elements.
+
+    Returns:
+        int.
 
     >>> import mindgrad.numpy as np
     >>> np.size([[1, 2]]), np.size([[1, 2]], 0)
@@ -122,7 +175,13 @@ def size(a: Any, axis: int | None = None) -> int:
 
 
 def array_str(a: Any) -> str:
-    """The elements as text.
+    """Return the elements as a string.
+
+    Args:
+        a (Tensor or array_like): the tensor.
+
+    Returns:
+        str.
 
     >>> import mindgrad.numpy as np
     >>> np.array_str([1, 2])
@@ -135,7 +194,14 @@ def array_str(a: Any) -> str:
 
 
 def flip(m: Any, axis: Any = None) -> Tensor:
-    """The elements along axes in the opposite order.
+    """Reverse the elements along axes.
+
+    Args:
+        m (Tensor or array_like): the tensor.
+        axis (int, tuple of int, or None): axis or axes. ``None`` means all axes.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.flip([1, 2, 3]))

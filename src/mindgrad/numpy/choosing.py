@@ -25,7 +25,15 @@ __all__ = [
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """The elements of ``x`` where a condition holds, those of ``y`` elsewhere; without them, its places.
+    """Choose elements from two tensors, or find the indices of true elements.
+
+    Args:
+        condition (Tensor or array_like): the condition.
+        x (Tensor, array_like, or None): values where the condition is true.
+        y (Tensor, array_like, or None): values where the condition is false.
+
+    Returns:
+        Tensor; without ``x`` and ``y`` a tuple of index tensors.
 
     >>> import mindgrad.numpy as np
     >>> print(np.where([True, False], 1.0, [2.0, 3.0]), np.where([False, True])[0])
@@ -43,7 +51,15 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
-    """At each place the element that the index there names along an axis.
+    """Take one element per index along an axis.
+
+    Args:
+        arr (Tensor or array_like): the tensor.
+        indices (Tensor or array_like): integers with the number of axes of ``arr``.
+        axis (int or None): the axis. ``None`` flattens ``arr``.
+
+    Returns:
+        Tensor of the shape of ``indices``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.take_along_axis([[3, 1]], [[1, 0]], 1))
@@ -64,7 +80,15 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None) -> Tensor:
 
 
 def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
-    """At each place the element of that one of ``choices`` whose number stands there: ``Tensor.choose``.
+    """Choose elements from several tensors by index.
+
+    Args:
+        a (Tensor or array_like): integers, indices into ``choices``.
+        choices (tuple or list of Tensor or array_like): the tensors, whose shapes broadcast.
+        mode (str): how to treat an index out of range: ``"clip"`` or ``"wrap"``.
+
+    Returns:
+        Tensor of the broadcast shape.
 
     >>> import mindgrad.numpy as np
     >>> print(np.choose([1, 0], [[1, 2], [3, 4]]))
@@ -75,7 +99,15 @@ def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
 
 
 def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
-    """At each place the element of the first of ``choicelist`` whose condition holds, else ``default``.
+    """Choose elements by the first condition that is true.
+
+    Args:
+        condlist (list of Tensor or array_like): the conditions.
+        choicelist (list of Tensor or array_like): the values of each condition.
+        default (Tensor or array_like): value if all conditions are false.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.select([[True, False], [True, True]], [[1, 2], [3, 4]]))
@@ -94,13 +126,17 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
 
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Tensor:
-    """At each place the value of the last function whose condition holds, 0 where none does.
+    """Evaluate a piecewise function; the last true condition determines the value.
 
     Args:
-        x: the argument of the functions.
-        condlist: the conditions.
-        funclist: functions or numbers, one for each condition, and one more for where none holds.
-        args, kw: further arguments of the functions.
+        x (Tensor or array_like): argument of the functions.
+        condlist (list of Tensor or array_like): the conditions.
+        funclist (list of callable or number): functions or numbers, one for each condition, and
+            optionally one more for all other elements, which are 0 otherwise.
+        *args, **kw (object): further arguments of the functions.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> import mindgrad.numpy as np
     >>> x = np.array([-1.0, 2.0])
@@ -130,14 +166,20 @@ def _values(x: Any, operator: str) -> np.ndarray:
     values = known(tensor(x, operator))
     if values is None:
         raise RuntimeError(
-            f"For '{operator}', the shape of the result depends on values that are unknown while the program "
-            f"is being compiled; run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
+            f"For '{operator}', the shape of the result depends on values that are not known at compile "
+            "time; run in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
         )
     return values
 
 
 def argwhere(a: Any) -> Tensor:
-    """The indices of the elements that are not 0, one row for each; values must be known.
+    """Return the indices of nonzero elements, one row for each.
+
+    Args:
+        a (Tensor or array_like): the tensor, whose values must be known.
+
+    Returns:
+        Integer tensor of shape (count, rank).
 
     >>> import mindgrad.numpy as np
     >>> print(np.argwhere([[0, 3], [5, 0]]))
@@ -148,15 +190,19 @@ def argwhere(a: Any) -> Tensor:
 
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False) -> Any:
-    """The different elements that both have, ascending; values must be known.
+    """Return the distinct elements that two tensors share, in ascending order.
 
     Args:
-        ar1, ar2: tensors, which are flattened.
-        assume_unique: whether no element stands twice in one of them.
-        return_indices: whether to give where they stand first in ``ar1`` and ``ar2`` too.
+        ar1, ar2 (Tensor or array_like): the tensors, which are flattened; their values must be
+            known.
+        assume_unique (bool): whether the elements of each tensor are known to be distinct.
+        return_indices (bool): whether to return the first indices in ``ar1`` and ``ar2`` too.
+
+    Returns:
+        1-D tensor, or a tuple of three.
 
     Raises:
-        RuntimeError: values are unknown while compiling.
+        RuntimeError: If values are unknown at compile time.
 
     >>> import mindgrad.numpy as np
     >>> print(np.intersect1d([3, 1, 2], [2, 3, 3]))
@@ -171,12 +217,19 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
-    """The different elements of ``ar1`` that ``ar2`` has not, ascending; values must be known.
+    """Return the distinct elements of ``ar1`` that are not in ``ar2``.
 
-    With ``assume_unique`` they stay in their order.
+    Args:
+        ar1, ar2 (Tensor or array_like): the tensors, which are flattened; their values must be
+            known.
+        assume_unique (bool): whether the elements are known to be distinct; they are not sorted
+            then.
+
+    Returns:
+        1-D tensor.
 
     Raises:
-        RuntimeError: values are unknown while compiling.
+        RuntimeError: If values are unknown at compile time.
 
     >>> import mindgrad.numpy as np
     >>> print(np.setdiff1d([3, 1, 2, 3], [2]))
@@ -191,14 +244,17 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Tensor:
 
 
 def unique(x: Any, return_inverse: bool = False) -> Any:
-    """The different elements of the flattened tensor in ascending order.
+    """Return the distinct elements of the flattened tensor in ascending order.
 
     Args:
-        x: a tensor whose values are known: not one that a compiled program computes.
-        return_inverse: whether to give the place of each element among them too.
+        x (Tensor or array_like): the tensor, whose values must be known.
+        return_inverse (bool): whether to return the index of each element among them too.
+
+    Returns:
+        1-D tensor, or a tuple of two.
 
     Raises:
-        RuntimeError: the values are unknown while compiling.
+        RuntimeError: If the values are unknown at compile time.
 
     >>> import mindgrad.numpy as np
     >>> print(np.unique([3, 1, 3]))
@@ -212,7 +268,15 @@ def unique(x: Any, return_inverse: bool = False) -> Any:
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, ...]:
-    """The coordinates in a shape of places that count its elements, the last axis fastest (``"F"``: first).
+    """Convert flat indices to coordinates in a shape.
+
+    Args:
+        indices (Tensor or array_like): the flat indices.
+        shape (tuple of int): the shape.
+        order (str): ``"C"`` if the last axis varies fastest, ``"F"`` if the first does.
+
+    Returns:
+        Tuple of integer tensors.
 
     >>> import mindgrad.numpy as np
     >>> print(np.unravel_index(5, (2, 3)))
@@ -231,7 +295,16 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, .
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """A function of vectors applied to each vector along an axis.
+    """Apply a function to each vector along an axis.
+
+    Args:
+        func1d (callable): function of a 1-D tensor.
+        axis (int): the axis.
+        arr (Tensor or array_like): the tensor.
+        *args, **kwargs (object): further arguments of the function.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.apply_along_axis(lambda v: v.sum(), 1, np.array([[1, 2], [3, 4]])))
@@ -252,7 +325,15 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Tensor:
-    """A function of a tensor and an axis applied for one axis after another; the number of axes stays.
+    """Apply a function of a tensor and an axis for one axis after another.
+
+    Args:
+        func (callable): function of a tensor and an axis.
+        a (Tensor or array_like): the tensor.
+        axes (int or tuple of int): the axes.
+
+    Returns:
+        Tensor with the same number of axes.
 
     >>> import mindgrad.numpy as np
     >>> print(np.apply_over_axes(np.sum, [[1, 2], [3, 4]], (0, 1)))

@@ -15,7 +15,14 @@ __all__ = ["append", "concatenate", "dsplit", "hsplit", "split", "tile", "vsplit
 
 
 def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
-    """Tensors one behind the other along an axis; flattened first with ``axis=None``.
+    """Join tensors along an axis.
+
+    Args:
+        arrays (tuple or list of Tensor or array_like): the tensors.
+        axis (int or None): the axis. ``None`` flattens the tensors first.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.concatenate(([1, 2], [3.0])))
@@ -28,7 +35,14 @@ def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
-    """``values`` behind ``arr`` along an axis; both flattened first with ``axis=None``.
+    """Append values to a tensor along an axis.
+
+    Args:
+        arr, values (Tensor or array_like): the tensor and the values.
+        axis (int or None): the axis. ``None`` flattens both first.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.append([1, 2], [[3]]))
@@ -38,10 +52,19 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Tensor:
 
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """The tensor cut along an axis, into so many parts of one size, or at these places.
+    """Split a tensor along an axis into equal parts, or at indices.
+
+    Args:
+        x (Tensor or array_like): the tensor.
+        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part
+            begins.
+        axis (int): the axis.
+
+    Returns:
+        Tuple of tensors.
 
     Raises:
-        ValueError: the parts would not be of one size.
+        ValueError: If the parts do not have the same size.
 
     >>> import mindgrad.numpy as np
     >>> [part.shape for part in np.split([1, 2, 3], [1])]
@@ -59,7 +82,15 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]
 
 
 def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """The tensor cut along its second axis, or its only one.
+    """Split a tensor along its second axis, or its only axis.
+
+    Args:
+        x (Tensor or array_like): the tensor.
+        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part
+            begins.
+
+    Returns:
+        Tuple of tensors.
 
     >>> import mindgrad.numpy as np
     >>> len(np.hsplit([1, 2], 2))
@@ -70,7 +101,15 @@ def hsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
 
 
 def vsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """The tensor cut along its first axis.
+    """Split a tensor along its first axis.
+
+    Args:
+        x (Tensor or array_like): the tensor.
+        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part
+            begins.
+
+    Returns:
+        Tuple of tensors.
 
     >>> import mindgrad.numpy as np
     >>> len(np.vsplit([[1], [2]], 2))
@@ -80,7 +119,15 @@ def vsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
 
 
 def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """The tensor cut along its third axis.
+    """Split a tensor along its third axis.
+
+    Args:
+        x (Tensor or array_like): the tensor.
+        indices_or_sections (int or tuple of int): number of parts, or indices at which a new part
+            begins.
+
+    Returns:
+        Tuple of tensors.
 
     >>> import mindgrad.numpy as np
     >>> len(np.dsplit(np.ones((1, 1, 2)), 2))
@@ -90,7 +137,14 @@ def dsplit(x: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
 
 
 def tile(a: Any, reps: Any) -> Tensor:
-    """The whole tensor repeated along its axes.
+    """Repeat a tensor along its axes.
+
+    Args:
+        a (Tensor or array_like): the tensor.
+        reps (int or tuple of int): number of repetitions for each axis.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.tile([1, 2], 2))

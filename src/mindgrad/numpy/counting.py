@@ -35,13 +35,18 @@ __all__ = [
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None = None) -> Tensor:
-    """The number of occurrences of 0, 1, …, or the sums of weights.
+    """Count the occurrences of 0, 1, …, or sum their weights.
 
     Args:
-        x: a vector of integers from 0.
-        weights: a number for each, which is added instead of 1; derivatives pass to it.
-        minlength: the least number of counts.
-        length: their number; it must be given where the values of ``x`` are unknown while compiling.
+        x (Tensor or array_like): 1-D tensor of nonnegative integers.
+        weights (Tensor, array_like, or None): weights to add instead of 1; derivatives pass to
+            them.
+        minlength (int): smallest size of the result.
+        length (int or None): size of the result; required if the values of ``x`` are unknown at
+            compile time.
+
+    Returns:
+        1-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.bincount([0, 2, 2]))
@@ -52,8 +57,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
         values = known(places)
         if values is None:
             raise RuntimeError(
-                "For 'bincount', the number of counts depends on values that are unknown while the program "
-                "is being compiled; give 'length'."
+                "For 'bincount', the number of counts depends on values that are not known at compile time; "
+                "give 'length'."
             )
         length = max(int(values.max(initial=-1)) + 1, minlength)
     one = creation.ones(places.shape, "int32") if weights is None else tensor(weights, "bincount")
@@ -62,13 +67,17 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Tensor:
-    """The edges of bins of one width over the range of elements, or over a given one.
+    """Return the edges of bins of equal width.
 
     Args:
-        a: the elements.
-        bins: the number of bins, or the edges themselves.
-        range: the lower and the upper end; by default the least and the greatest element.
-        weights: accepted for compatibility.
+        a (Tensor or array_like): the elements.
+        bins (int, Tensor, or array_like): number of bins, or the edges.
+        range (tuple of float or None): lower and upper end. ``None`` means the smallest and the
+            largest element.
+        weights (object): accepted for compatibility and ignored.
+
+    Returns:
+        1-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.histogram_bin_edges([1.0, 3.0], 2))
@@ -97,13 +106,15 @@ def _bin_of(x: Tensor, edges: Tensor) -> Tensor:
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False) -> Any:
-    """The number of elements in each bin.
+    """Count the elements in each bin.
 
     Args:
-        a: the elements.
-        bins, range: as for :func:`histogram_bin_edges`.
-        weights: what each element counts; derivatives pass to them.
-        density: whether the counts are divided by the widths of the bins and their sum.
+        a (Tensor or array_like): the elements.
+        bins (int, Tensor, or array_like): number of bins, or the edges.
+        range (tuple of float or None): lower and upper end. ``None`` means the smallest and the
+            largest element.
+        weights (Tensor, array_like, or None): weight of each element; derivatives pass to them.
+        density (bool): whether to divide the counts by the widths of the bins and the sum.
 
     Returns:
         ``(counts, edges)``.
@@ -126,7 +137,19 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False
 ) -> Any:
-    """The number of points in each bin of a plane: ``(counts, edges of x, edges of y)``.
+    """Count the points in each bin of a plane.
+
+    Args:
+        x, y (Tensor or array_like): coordinates of the points.
+        bins (int, tuple of int, or list of array_like): number of bins, for both axes or for
+            each, or the edges.
+        range (list of pair or None): the ends for each axis. ``None`` means the smallest and the
+            largest coordinate.
+        weights (Tensor, array_like, or None): weight of each point; derivatives pass to them.
+        density (bool): whether to divide the counts by the areas of the bins and the sum.
+
+    Returns:
+        ``(counts, edges of x, edges of y)``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.histogram2d([0.0, 1.0], [0.0, 1.0], bins=2)[0])
@@ -142,17 +165,19 @@ def histogram2d(
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool = False
 ) -> tuple[Tensor, list[Tensor]]:
-    """The number of points in each bin of a space.
+    """Count the points in each bin of a space of d dimensions.
 
     Args:
-        sample: points of shape (n, d), or d vectors of n coordinates.
-        bins: the number of bins, for all axes or for each, or the edges along each.
-        range: the ends, for each axis; None for the least and greatest there.
-        weights: what each point counts; derivatives pass to them.
-        density: whether the counts are divided by the volumes of the bins and their sum.
+        sample (Tensor or array_like): points of shape (n, d), or d vectors of n coordinates.
+        bins (int, tuple of int, or list of array_like): number of bins, for all axes or for each,
+            or the edges along each.
+        range (list of pair or None): the ends for each axis. ``None`` means the smallest and the
+            largest coordinate.
+        weights (Tensor, array_like, or None): weight of each point; derivatives pass to them.
+        density (bool): whether to divide the counts by the volumes of the bins and the sum.
 
     Returns:
-        ``(counts, [the edges along each axis])``.
+        ``(counts, [edges along each axis])``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.histogramdd(np.array([[0.0, 0.0], [1.0, 1.0]]), bins=2)[0])
@@ -202,7 +227,13 @@ def _same_length(a1: Any, a2: Any, name: str) -> tuple[Tensor, Tensor]:
 
 
 def polyadd(a1: Any, a2: Any) -> Tensor:
-    """The sum of two polynomials.
+    """Add two polynomials.
+
+    Args:
+        a1, a2 (Tensor or array_like): coefficients, the highest power first.
+
+    Returns:
+        1-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polyadd([1, 2], [3, 4, 5]))
@@ -212,7 +243,13 @@ def polyadd(a1: Any, a2: Any) -> Tensor:
 
 
 def polysub(a1: Any, a2: Any) -> Tensor:
-    """The difference of two polynomials.
+    """Subtract two polynomials.
+
+    Args:
+        a1, a2 (Tensor or array_like): coefficients, the highest power first.
+
+    Returns:
+        1-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polysub([1, 2], [3, 4, 5]))
@@ -222,7 +259,13 @@ def polysub(a1: Any, a2: Any) -> Tensor:
 
 
 def polymul(a1: Any, a2: Any) -> Tensor:
-    """The product of two polynomials.
+    """Multiply two polynomials.
+
+    Args:
+        a1, a2 (Tensor or array_like): coefficients, the highest power first.
+
+    Returns:
+        1-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polymul([1, 1], [1, -1]))
@@ -232,7 +275,14 @@ def polymul(a1: Any, a2: Any) -> Tensor:
 
 
 def polyval(p: Any, x: Any) -> Tensor:
-    """A polynomial at places, by Horner's rule.
+    """Evaluate a polynomial by Horner's rule.
+
+    Args:
+        p (Tensor or array_like): coefficients, the highest power first.
+        x (Tensor or array_like): positions.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polyval([1.0, 0.0, -1.0], [2.0, 3.0]))
@@ -246,7 +296,14 @@ def polyval(p: Any, x: Any) -> Tensor:
 
 
 def polyder(p: Any, m: int = 1) -> Tensor:
-    """The derivative of a polynomial, ``m`` times.
+    """Differentiate a polynomial ``m`` times.
+
+    Args:
+        p (Tensor or array_like): coefficients, the highest power first.
+        m (int): number of derivatives.
+
+    Returns:
+        1-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polyder([1, 2, 3]))
@@ -263,7 +320,15 @@ def polyder(p: Any, m: int = 1) -> Tensor:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
-    """The integral of a polynomial, ``m`` times, with constants ``k``, by default 0.
+    """Integrate a polynomial ``m`` times.
+
+    Args:
+        p (Tensor or array_like): coefficients, the highest power first.
+        m (int): number of integrations.
+        k (number, list of number, or None): constants of integration. ``None`` means 0.
+
+    Returns:
+        1-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.polyint([2.0, 2.0]))

@@ -23,13 +23,18 @@ __all__ = [
 
 
 def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor:
-    """Data as a tensor: floats as Float32, integers as Int32, unless ``dtype`` says otherwise.
+    """Convert data to a tensor: floats to float32, integers to int32.
 
     Args:
-        obj: a tensor, number, NumPy array, or nested list of numbers and tensors.
-        dtype: the element type; that of a tensor stays by default.
-        copy: a tensor becomes another object, which later assignments to elements do not change.
-        ndmin: how many axes there are at least; axes of size 1 are put in front.
+        obj (Tensor or array_like): a tensor, number, NumPy array, or nested list of numbers and
+            tensors.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` keeps the dtype of a tensor.
+        copy (bool): whether a tensor is copied, so that later assignments to elements do not
+            change the result.
+        ndmin (int): smallest number of axes; leading axes of size 1 are added.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> np.array([1, 2])
@@ -42,7 +47,14 @@ def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
 
 
 def asarray(a: Any, dtype: Any = None) -> Tensor:
-    """Data as a tensor: :func:`array` without its further arguments.
+    """Convert data to a tensor without a copy.
+
+    Args:
+        a (Tensor or array_like): the data.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` keeps the dtype of a tensor.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.asarray([1.5, 2]).dtype)
@@ -52,7 +64,14 @@ def asarray(a: Any, dtype: Any = None) -> Tensor:
 
 
 def asfarray(a: Any, dtype: Any = float32) -> Tensor:
-    """Data as a tensor of floating-point numbers.
+    """Convert data to a floating-point tensor.
+
+    Args:
+        a (Tensor or array_like): the data.
+        dtype (mindgrad.dtype): a floating-point dtype.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.asfarray([1, 2]))
@@ -63,7 +82,13 @@ def asfarray(a: Any, dtype: Any = float32) -> Tensor:
 
 
 def copy(a: Any) -> Tensor:
-    """A tensor of its own with the same value.
+    """Copy a tensor.
+
+    Args:
+        a (Tensor or array_like): the tensor.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.copy([1.0]))
@@ -76,7 +101,15 @@ def copy(a: Any) -> Tensor:
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
-    """``fill_value``, a number or what broadcasts, in a shape.
+    """Create a tensor filled with a value.
+
+    Args:
+        shape (int or tuple of int): the shape.
+        fill_value (Tensor or array_like): the value; it broadcasts to the shape.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the value.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.full((2, 2), [1, 2]))
@@ -92,7 +125,15 @@ def _like(name: str, a: Any, value: Any, dtype: Any, shape: Any) -> Tensor:
 
 
 def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> Tensor:
-    """Zeros of the shape and element type of ``a``, unless others are given.
+    """Create a tensor of zeros in the shape of another tensor.
+
+    Args:
+        a (Tensor or array_like): tensor whose shape and dtype are used.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the tensor.
+        shape (int, tuple of int, or None): the shape. ``None`` means the shape of the tensor.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.zeros_like([1, 2]))
@@ -102,7 +143,15 @@ def zeros_like(a: Any, dtype: Any = None, shape: Any = None) -> Tensor:
 
 
 def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> Tensor:
-    """Ones of the shape and element type of ``a``, unless others are given.
+    """Create a tensor of ones in the shape of another tensor.
+
+    Args:
+        a (Tensor or array_like): tensor whose shape and dtype are used.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the tensor.
+        shape (int, tuple of int, or None): the shape. ``None`` means the shape of the tensor.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.ones_like([1, 2]))
@@ -112,7 +161,15 @@ def ones_like(a: Any, dtype: Any = None, shape: Any = None) -> Tensor:
 
 
 def empty_like(prototype: Any, dtype: Any = None, shape: Any = None) -> Tensor:
-    """Zeros of the shape and element type of ``prototype``, unless others are given.
+    """Create a tensor of zeros in the shape of another tensor.
+
+    Args:
+        prototype (Tensor or array_like): tensor whose shape and dtype are used.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the tensor.
+        shape (int, tuple of int, or None): the shape. ``None`` means the shape of the tensor.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> np.empty_like([1, 2]).shape
@@ -122,7 +179,16 @@ def empty_like(prototype: Any, dtype: Any = None, shape: Any = None) -> Tensor:
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Tensor:
-    """``fill_value`` in the shape and element type of ``a``, unless others are given.
+    """Create a tensor filled with a value in the shape of another tensor.
+
+    Args:
+        a (Tensor or array_like): tensor whose shape and dtype are used.
+        fill_value (Tensor or array_like): the value.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the tensor.
+        shape (int, tuple of int, or None): the shape. ``None`` means the shape of the tensor.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.full_like([1.0, 2.0], 7))
@@ -135,7 +201,18 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
 
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Tensor:
-    """Numbers from ``start``, or 0, up to and without ``stop``: Int32 for ints, Float32 for floats.
+    """Return numbers from ``start`` up to ``stop``, which is excluded.
+
+    Args:
+        start (int or float): first number. If it is the only argument, it is ``stop`` and the
+            first number is 0.
+        stop (int, float, or None): exclusive upper bound.
+        step (int, float, or None): difference between neighboring numbers. ``None`` means 1.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int32 for ints and float32 for
+            floats.
+
+    Returns:
+        1-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.arange(3), np.arange(1, 2, 0.5))
@@ -157,15 +234,20 @@ def linspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Any:
-    """Numbers at equal distances from ``start`` to ``stop``; derivatives pass to both.
+    """Return equally spaced numbers from ``start`` to ``stop``.
+
+    Derivatives pass to both ends.
 
     Args:
-        start, stop: numbers or tensors.
-        num: how many.
-        endpoint: whether ``stop`` is the last.
-        retstep: whether to give ``(numbers, distance)``.
-        dtype: the element type, by default Float32.
-        axis: where the new axis stands if ``start`` or ``stop`` has axes.
+        start, stop (Tensor or array_like): the ends.
+        num (int): number of elements.
+        endpoint (bool): whether ``stop`` is the last number.
+        retstep (bool): whether to return ``(numbers, spacing)``.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
+        axis (int): index of the new axis if ``start`` or ``stop`` is not 0-D.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.linspace(0, 1, 5))
@@ -197,7 +279,18 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Tensor:
-    """``base`` to the powers of numbers at equal distances: see :func:`linspace`.
+    """Return powers of ``base`` with equally spaced exponents.
+
+    Args:
+        start, stop (Tensor or array_like): the first and the last exponent.
+        num (int): number of elements.
+        endpoint (bool): whether ``stop`` is the last exponent.
+        base (float): the base.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
+        axis (int): index of the new axis if ``start`` or ``stop`` is not 0-D.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.logspace(0, 2, 3))
@@ -209,7 +302,17 @@ def logspace(
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Tensor:
-    """Positive numbers from ``start`` to ``stop``, each a constant multiple of the one before.
+    """Return positive numbers from ``start`` to ``stop`` with constant ratios.
+
+    Args:
+        start, stop (Tensor or array_like): the ends.
+        num (int): number of elements.
+        endpoint (bool): whether ``stop`` is the last number.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
+        axis (int): index of the new axis if ``start`` or ``stop`` is not 0-D.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.geomspace(1, 4, 3))
@@ -223,7 +326,16 @@ def geomspace(
 
 
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tensor:
-    """A matrix with ones on its diagonal number ``k``.
+    """Create a matrix with ones on a diagonal.
+
+    Args:
+        N (int): number of rows.
+        M (int or None): number of columns. ``None`` means ``N``.
+        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (N, M).
 
     >>> import mindgrad.numpy as np
     >>> print(np.eye(2, 3, 1))
@@ -234,7 +346,14 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tenso
 
 
 def identity(n: int, dtype: Any = float32) -> Tensor:
-    """The identity matrix.
+    """Create the identity matrix.
+
+    Args:
+        n (int): number of rows and columns.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (n, n).
 
     >>> import mindgrad.numpy as np
     >>> print(np.identity(2))
@@ -245,7 +364,16 @@ def identity(n: int, dtype: Any = float32) -> Tensor:
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tensor:
-    """A matrix with ones on and below its diagonal number ``k``.
+    """Create a matrix with ones on and below a diagonal.
+
+    Args:
+        N (int): number of rows.
+        M (int or None): number of columns. ``None`` means ``N``.
+        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (N, M).
 
     >>> import mindgrad.numpy as np
     >>> print(np.tri(2, 3))
@@ -256,7 +384,14 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tenso
 
 
 def diag(v: Any, k: int = 0) -> Tensor:
-    """A matrix with a vector on its diagonal number ``k``; of a matrix that diagonal.
+    """Return a diagonal of a matrix, or a matrix with a given diagonal.
+
+    Args:
+        v (Tensor or array_like): a matrix, or a vector with the diagonal.
+        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.diag([1, 2]), np.diag([[1, 2], [3, 4]], 1))
@@ -270,7 +405,17 @@ def diag(v: Any, k: int = 0) -> Tensor:
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
-    """The sum of a diagonal; integers and truth values are summed as Int64.
+    """Sum a diagonal; integers and Booleans are summed as int64.
+
+    Args:
+        a (Tensor or array_like): tensor with at least two axes.
+        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        axis1, axis2 (int): axes of rows and columns.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and the
+            dtype of the tensor otherwise.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.trace([[1, 2], [3, 4]]))
@@ -281,7 +426,15 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The Vandermonde matrix; see :func:`mindgrad.ops.vander`.
+    """Return the Vandermonde matrix of a vector.
+
+    Args:
+        x (Tensor or array_like): 1-D tensor.
+        N (int or None): number of powers. ``None`` means the number of elements.
+        increasing (bool): whether the powers increase from left to right.
+
+    Returns:
+        Tensor of shape (n, N).
 
     >>> import mindgrad.numpy as np
     >>> print(np.vander([2, 3], 2))
@@ -300,7 +453,15 @@ def _places(found: Any) -> tuple[Tensor, ...]:
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, ...]:
-    """The places on and below the diagonal number ``k`` of an n × m matrix.
+    """Return the indices on and below a diagonal of an n × m matrix.
+
+    Args:
+        n (int): number of rows.
+        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        m (int or None): number of columns. ``None`` means ``n``.
+
+    Returns:
+        Row indices and column indices.
 
     >>> import mindgrad.numpy as np
     >>> rows, columns = np.tril_indices(2)
@@ -311,7 +472,15 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, ...]
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, ...]:
-    """The places on and above the diagonal number ``k`` of an n × m matrix.
+    """Return the indices on and above a diagonal of an n × m matrix.
+
+    Args:
+        n (int): number of rows.
+        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        m (int or None): number of columns. ``None`` means ``n``.
+
+    Returns:
+        Row indices and column indices.
 
     >>> import mindgrad.numpy as np
     >>> rows, columns = np.triu_indices(2)
@@ -322,7 +491,14 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, ...]
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Tensor, ...]:
-    """:func:`tril_indices` of the shape of a matrix.
+    """Return the indices on and below a diagonal of a given matrix.
+
+    Args:
+        arr (Tensor or array_like): the matrix.
+        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+
+    Returns:
+        Row indices and column indices.
 
     >>> import mindgrad.numpy as np
     >>> len(np.tril_indices_from(np.ones((2, 2))))
@@ -333,7 +509,14 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Tensor, ...]:
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Tensor, ...]:
-    """:func:`triu_indices` of the shape of a matrix.
+    """Return the indices on and above a diagonal of a given matrix.
+
+    Args:
+        arr (Tensor or array_like): the matrix.
+        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+
+    Returns:
+        Row indices and column indices.
 
     >>> import mindgrad.numpy as np
     >>> len(np.triu_indices_from(np.ones((2, 2))))
@@ -344,7 +527,14 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Tensor, ...]:
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
-    """The places on the main diagonal of a tensor of ``ndim`` axes of size ``n``.
+    """Return the indices of the main diagonal of a tensor with axes of size ``n``.
+
+    Args:
+        n (int): size of the axes.
+        ndim (int): number of axes.
+
+    Returns:
+        Tuple of index tensors, one for each axis.
 
     >>> import mindgrad.numpy as np
     >>> print(np.diag_indices(2)[0])

@@ -18,7 +18,15 @@ __all__ = ["indices", "ix_", "meshgrid", "mgrid", "ogrid", "rand", "randint", "r
 
 
 def indices(dimensions: Any, dtype: Any = int32, sparse: bool = False) -> Any:
-    """The coordinates of all places of a shape, one tensor for each axis in one; a tuple if ``sparse``.
+    """Return the coordinates of all elements of a shape.
+
+    Args:
+        dimensions (tuple of int): the shape.
+        dtype (mindgrad.dtype): dtype of the result.
+        sparse (bool): whether to return a tuple of tensors that broadcast to the shape.
+
+    Returns:
+        Tensor with a leading axis for the coordinates, or a tuple.
 
     >>> import mindgrad.numpy as np
     >>> print(np.indices((2, 2)))
@@ -38,7 +46,13 @@ def indices(dimensions: Any, dtype: Any = int32, sparse: bool = False) -> Any:
 
 
 def ix_(*args: Any) -> tuple[Tensor, ...]:
-    """Vectors as an open grid: the k-th along the k-th of as many axes.
+    """Return vectors as an open grid, the k-th along the k-th axis.
+
+    Args:
+        *args (Tensor or array_like): the vectors.
+
+    Returns:
+        Tuple of tensors.
 
     >>> import mindgrad.numpy as np
     >>> [each.shape for each in np.ix_([0, 1], [2, 3, 4])]
@@ -54,12 +68,16 @@ def ix_(*args: Any) -> tuple[Tensor, ...]:
 
 
 def meshgrid(*xi: Any, sparse: bool = False, indexing: str = "xy") -> Any:
-    """The coordinates of all places of the grid that vectors span.
+    """Return the coordinates of the grid that vectors span.
 
     Args:
-        xi: the vectors.
-        sparse: whether the results are left open: of size 1 along the axes of the other vectors.
-        indexing: ``"xy"``: the first vector runs along the second axis; ``"ij"``: along the first.
+        *xi (Tensor or array_like): the vectors.
+        sparse (bool): whether the results have size 1 along the axes of the other vectors.
+        indexing (str): ``"xy"``: the first vector varies along the second axis; ``"ij"``: along
+            the first axis.
+
+    Returns:
+        Tuple of tensors.
 
     >>> import mindgrad.numpy as np
     >>> print(np.meshgrid([1, 2], [3, 4, 5])[0])
@@ -110,7 +128,14 @@ ogrid = _Grid(True)
 
 
 def rand(*shape: int, dtype: Any = float32) -> Tensor:
-    """Uniform random numbers from 0 to 1.
+    """Draw uniform random numbers from the interval [0, 1).
+
+    Args:
+        *shape (int): the shape.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of random numbers.
 
     >>> import mindgrad.numpy as np
     >>> np.rand(2, 3).shape
@@ -120,7 +145,14 @@ def rand(*shape: int, dtype: Any = float32) -> Tensor:
 
 
 def randn(*shape: int, dtype: Any = float32) -> Tensor:
-    """Normal random numbers of mean 0 and variance 1.
+    """Draw normal random numbers with mean 0 and variance 1.
+
+    Args:
+        *shape (int): the shape.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of random numbers.
 
     >>> import mindgrad.numpy as np
     >>> np.randn(2, 3).shape
@@ -130,7 +162,17 @@ def randn(*shape: int, dtype: Any = float32) -> Tensor:
 
 
 def randint(minval: int, maxval: int | None = None, shape: Any = None, dtype: Any = int32) -> Tensor:
-    """Random integers from ``minval`` up to and without ``maxval``; with one bound from 0 up to it.
+    """Draw random integers from [``minval``, ``maxval``).
+
+    Args:
+        minval (int): lower bound. If it is the only bound, it is ``maxval`` and the lower bound
+            is 0.
+        maxval (int or None): exclusive upper bound.
+        shape (int, tuple of int, or None): the shape.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of random integers.
 
     >>> import mindgrad.numpy as np
     >>> bool((np.randint(3, 5, (4,)) >= 3).all())

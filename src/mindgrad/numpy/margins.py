@@ -36,22 +36,29 @@ def pad(
     arr: Any, pad_width: Any, mode: str = "constant", stat_length: Any = None, constant_values: Any = 0,
     end_values: Any = 0, reflect_type: str = "even", **kwargs: Any,
 ) -> Tensor:  # fmt: skip
-    """Elements put around a tensor, axis by axis.
+    """Pad a tensor along its axes.
 
     Args:
-        arr: the tensor.
-        pad_width: how many before and behind: one number for all, a pair for all axes, or a pair for each.
-        mode: ``"constant"``; ``"edge"``, ``"reflect"``, ``"symmetric"`` or ``"wrap"``, elements of it;
-            ``"linear_ramp"`` from the edge to ``end_values``; ``"maximum"``, ``"mean"``, ``"median"`` or
-            ``"minimum"`` of the elements next to the edge.
-        stat_length: of how many elements the last four are; by default of all.
-        constant_values: the numbers for ``"constant"``, given as ``pad_width``.
-        end_values: the numbers that a ramp ends with, given as ``pad_width``.
-        reflect_type: ``"even"``.
+        arr (Tensor or array_like): the tensor.
+        pad_width (int, tuple, or list): numbers of elements before and after: one number for all,
+            a pair for all axes, or a pair for each axis.
+        mode (str): ``"constant"``; ``"edge"``, ``"reflect"``, ``"symmetric"``, or ``"wrap"``
+            (elements of the tensor); ``"linear_ramp"`` from the edge to ``end_values``; or ``"maximum"``,
+            ``"mean"``, ``"median"``, or ``"minimum"`` of the elements next to the edge.
+        stat_length (int, tuple, or None): number of elements for the last four modes. ``None``
+            means all.
+        constant_values (number or tuple): numbers for ``"constant"``, in the form of
+            ``pad_width``.
+        end_values (number or tuple): last numbers of a ramp, in the form of ``pad_width``.
+        reflect_type (str): ``"even"``.
+        **kwargs (object): arguments of a mode that is a function, which is not supported.
+
+    Returns:
+        Tensor.
 
     Raises:
-        ValueError: the mode is another, or the widths do not fit the axes.
-        NotImplementedError: ``mode`` is a function, or ``reflect_type`` is ``"odd"``.
+        ValueError: If the mode is not one of these, or the widths do not match the axes.
+        NotImplementedError: If ``mode`` is a function, or ``reflect_type`` is ``"odd"``.
 
     >>> import mindgrad.numpy as np
     >>> print(np.pad([1, 2], 1), np.pad([1, 2, 3], (2, 0), "reflect"))

@@ -19,13 +19,35 @@ __all__ = ["elementwise"]
 
 @public("numpy.absolute numpy.abs")
 def _absolute(x: Tensor) -> Tensor:
-    """The absolute value |x|."""
+    """Compute the absolute value |x|.
+
+    Args:
+        x (Tensor): the values.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    >>> from mindgrad import numpy
+    >>> print(numpy.absolute([-1.0, 2.0]))
+    [1. 2.]
+    """
     return x if x.dtype.kind == "bool" else rounding.abs(x)
 
 
 @public("numpy.float_power")
 def _power_of_floats(x: Tensor, y: Tensor) -> Tensor:
-    """``x`` to the power of ``y``, as floating-point numbers."""
+    """Raise ``x`` to the power of ``y`` in floating-point numbers.
+
+    Args:
+        x, y (Tensor): operands whose shapes broadcast.
+
+    Returns:
+        Floating-point tensor of the broadcast shape.
+
+    >>> from mindgrad import numpy
+    >>> print(numpy.float_power([1, 2], 2))
+    [1. 4.]
+    """
     return arithmetic.pow(floating(x, "float_power"), y)
 
 
@@ -38,7 +60,7 @@ _SECOND_NAMES = {
 }
 
 #: the types and texts of the arguments
-_OPERAND = "Tensor, number, or nested list of numbers"
+_OPERAND = "Tensor or array_like"
 _ARGUMENTS = {
     1: f"    x ({_OPERAND}): the input, of any shape.",
     2: f"    x1, x2 ({_OPERAND}): the operands, whose shapes broadcast.",

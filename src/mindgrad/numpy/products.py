@@ -19,7 +19,14 @@ def _pair(a: Any, b: Any, name: str) -> list[Tensor]:
 
 
 def matmul(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-    """The product of matrices; see :func:`mindgrad.ops.matmul`.
+    """Compute the matrix product; see :func:`mindgrad.ops.matmul`.
+
+    Args:
+        x1, x2 (Tensor or array_like): the operands, of shapes (…, m, k) and (…, k, n).
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the promoted dtype.
+
+    Returns:
+        Tensor of shape (…, m, n).
 
     >>> import mindgrad.numpy as np
     >>> print(np.matmul([[1.0, 2.0]], [3.0, 4.0]))
@@ -29,7 +36,13 @@ def matmul(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
 
 
 def dot(a: Any, b: Any) -> Tensor:
-    """The sum of products over the last axis of ``a`` and the second to last of ``b``.
+    """Sum products over the last axis of ``a`` and the second-to-last axis of ``b``.
+
+    Args:
+        a, b (Tensor or array_like): the operands.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.dot([1.0, 2.0], [3.0, 4.0]))
@@ -42,7 +55,13 @@ def dot(a: Any, b: Any) -> Tensor:
 
 
 def inner(a: Any, b: Any) -> Tensor:
-    """The sum of products over the last axes.
+    """Sum products over the last axes of two tensors.
+
+    Args:
+        a, b (Tensor or array_like): the operands.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.inner([1.0, 2.0], [3.0, 4.0]))
@@ -52,7 +71,13 @@ def inner(a: Any, b: Any) -> Tensor:
 
 
 def outer(a: Any, b: Any) -> Tensor:
-    """All products of elements of two flattened tensors.
+    """Compute all products of elements of two flattened tensors.
+
+    Args:
+        a, b (Tensor or array_like): the operands.
+
+    Returns:
+        2-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.outer([1, 2], [3, 4]))
@@ -63,7 +88,15 @@ def outer(a: Any, b: Any) -> Tensor:
 
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
-    """The sum of products over several axes; see :func:`mindgrad.ops.tensor_dot`.
+    """Sum products over several axes; see :func:`mindgrad.ops.tensor_dot`.
+
+    Args:
+        a, b (Tensor or array_like): the operands.
+        axes (int, or pair of int or tuple of int): number of axes to sum, or the axes of ``a``
+            and of ``b``.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.tensordot(np.ones((2, 3)), np.ones((2, 3))))
@@ -74,7 +107,13 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
 
 
 def kron(a: Any, b: Any) -> Tensor:
-    """The Kronecker product.
+    """Compute the Kronecker product.
+
+    Args:
+        a, b (Tensor or array_like): the operands.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.kron([1, 2], [1, 1]))
@@ -86,13 +125,18 @@ def kron(a: Any, b: Any) -> Tensor:
 def cross(
     a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Tensor:
-    """The vector product of vectors of two or three elements.
+    """Compute the cross product of vectors of two or three elements.
 
     Args:
-        a, b: tensors of vectors; one of two elements has 0 as its third.
-        axisa, axisb: the axes of the vectors.
-        axisc: the axis of the result; two vectors of two elements have a number as product, without an axis.
-        axis: all three at once.
+        a, b (Tensor or array_like): tensors of vectors; the third element of a vector of two
+            elements is 0.
+        axisa, axisb (int): axes of the vectors.
+        axisc (int): axis of the result; the product of two vectors of two elements is a number
+            without this axis.
+        axis (int or None): all three axes in one argument.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.cross([1, 2, 3], [4, 5, 6]), np.cross([1, 2], [3, 4]))

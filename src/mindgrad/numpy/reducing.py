@@ -34,14 +34,18 @@ __all__ = [
 
 
 def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None) -> Tensor:
-    """The sum over axes; integers and truth values are summed as Int64.
+    """Sum the elements along axes; integers and Booleans are summed as int64.
 
     Args:
-        a: a tensor or what becomes one.
-        axis: an axis, several, or all with ``None``.
-        dtype: the element type of the result.
-        keepdims: whether these axes stay with size 1.
-        initial: a number that is added.
+        a (Tensor or array_like): the values.
+        axis (int, tuple of int, or None): axis or axes to sum over. ``None`` means all axes.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and the
+            dtype of the values otherwise.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+        initial (number or None): number to add.
+
+    Returns:
+        Tensor without the reduced axes.
 
     >>> import mindgrad.numpy as np
     >>> print(np.sum([[1, 2], [3, 4]], axis=0))
@@ -52,7 +56,17 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ini
 
 
 def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = False) -> Any:
-    """The mean over axes, each element counted by its weight; with ``returned`` also the sum of the weights.
+    """Compute the weighted mean along axes.
+
+    Args:
+        x (Tensor or array_like): the values.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
+        weights (Tensor, array_like, or None): weight of each element. ``None`` means equal
+            weights.
+        returned (bool): whether to return the sum of the weights too.
+
+    Returns:
+        Tensor, or a tuple of two.
 
     >>> import mindgrad.numpy as np
     >>> print(np.average([1.0, 2.0], weights=[3.0, 1.0]))
@@ -82,7 +96,17 @@ def average(x: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 
 
 def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
-    """The variance of the elements that are numbers.
+    """Compute the variance along axes, ignoring NaN.
+
+    Args:
+        a (Tensor or array_like): the values.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the values.
+        ddof (int): number to subtract from the number of elements.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+
+    Returns:
+        Tensor without the reduced axes.
 
     >>> import mindgrad.numpy as np
     >>> print(np.nanvar([1.0, 3.0, np.nan]))
@@ -97,7 +121,17 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims:
 
 
 def nanstd(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
-    """The standard deviation of the elements that are numbers.
+    """Compute the standard deviation along axes, ignoring NaN.
+
+    Args:
+        a (Tensor or array_like): the values.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the values.
+        ddof (int): number to subtract from the number of elements.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+
+    Returns:
+        Tensor without the reduced axes.
 
     >>> import mindgrad.numpy as np
     >>> print(np.nanstd([1.0, 3.0, np.nan]))
@@ -115,7 +149,16 @@ def _without_nan(x: Tensor, name: str, filler: float, function: Any, axis: Any, 
 
 
 def nanmax(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The largest of the elements that are numbers; NaN where there is none.
+    """Return the largest element along axes, ignoring NaN.
+
+    Args:
+        a (Tensor or array_like): the values.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the values.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+
+    Returns:
+        Tensor without the reduced axes; NaN if all elements are NaN.
 
     >>> import mindgrad.numpy as np
     >>> print(np.nanmax([1.0, np.nan]))
@@ -126,7 +169,16 @@ def nanmax(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
 
 
 def nanmin(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
-    """The smallest of the elements that are numbers; NaN where there is none.
+    """Return the smallest element along axes, ignoring NaN.
+
+    Args:
+        a (Tensor or array_like): the values.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the values.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+
+    Returns:
+        Tensor without the reduced axes; NaN if all elements are NaN.
 
     >>> import mindgrad.numpy as np
     >>> print(np.nanmin([1.0, np.nan]))
@@ -144,7 +196,15 @@ def _along(x: Tensor, axis: Any) -> tuple[Tensor, int]:
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running product along an axis, or of the flattened tensor.
+    """Compute the cumulative product along an axis, or of the flattened tensor.
+
+    Args:
+        a (Tensor or array_like): the values.
+        axis (int or None): the axis. ``None`` flattens the tensor.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the product.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.cumprod([1, 2, 3]))
@@ -156,7 +216,15 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
 
 
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running sum of the elements that are numbers.
+    """Compute the cumulative sum, with NaN counted as 0.
+
+    Args:
+        a (Tensor or array_like): the values.
+        axis (int or None): the axis. ``None`` flattens the tensor.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the sum.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.nancumsum([1.0, np.nan, 2.0]))
@@ -171,7 +239,15 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
 
 
 def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
-    """:func:`isin` of the flattened tensor.
+    """Check for each element of the flattened tensor whether it is in another tensor.
+
+    Args:
+        ar1 (Tensor or array_like): the elements.
+        ar2 (Tensor or array_like): the test elements.
+        invert (bool): whether to negate the result.
+
+    Returns:
+        Boolean 1-D tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.in1d([[1], [2]], [2, 3]))
@@ -181,7 +257,13 @@ def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
 
 
 def isscalar(element: Any) -> bool:
-    """Whether it is a number or a text.
+    """Check whether an object is a number or a string.
+
+    Args:
+        element (object): any object.
+
+    Returns:
+        bool.
 
     >>> import mindgrad.numpy as np
     >>> np.isscalar(3), np.isscalar([3])
@@ -192,7 +274,15 @@ def isscalar(element: Any) -> bool:
 
 @also_named(a="x")
 def sometrue(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Whether an element over axes is true.
+    """Check whether any element along axes is true.
+
+    Args:
+        x (Tensor or array_like): the values.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+
+    Returns:
+        Boolean tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.sometrue([False, True]))
@@ -202,7 +292,14 @@ def sometrue(x: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
 
 
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
-    """Whether two tensors have one shape and the same elements.
+    """Check whether two tensors have the same shape and elements.
+
+    Args:
+        a1, a2 (Tensor or array_like): the tensors.
+        equal_nan (bool): whether two NaN are equal.
+
+    Returns:
+        Boolean tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.array_equal([1, 2], [1, 2]), np.array_equal([1], [1, 1]))
@@ -218,7 +315,13 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 
 
 def array_equiv(a1: Any, a2: Any) -> Any:
-    """Whether one of two tensors broadcasts to the other, and they have the same elements then.
+    """Check whether two tensors have the same elements after broadcasting.
+
+    Args:
+        a1, a2 (Tensor or array_like): the tensors.
+
+    Returns:
+        Boolean tensor.
 
     >>> import mindgrad.numpy as np
     >>> print(np.array_equiv([1, 1], 1))

@@ -1026,566 +1026,566 @@ class Xlogy(Operation): ...
 class Zeros(Operation): ...
 class ZerosLike(Operation): ...
 def abs(input: Any) -> Tensor:
-    """|x|, real also for complex ``x``; its derivative is sign x, which is 0 at 0."""
+    """Compute the absolute value |x|; its derivative is sign x, which is 0 at 0."""
 def absolute(input: Any) -> Tensor:
-    """|x|, real also for complex ``x``; its derivative is sign x, which is 0 at 0."""
+    """Compute the absolute value |x|; its derivative is sign x, which is 0 at 0."""
 def accumulate_n(x: Any) -> Tensor:
-    """The sum of several tensors of one shape and element type."""
+    """Add several tensors of the same shape and dtype."""
 def acos(input: Any) -> Tensor:
-    """The angle in [0, π] whose cosine is ``x``, NaN outside [−1, 1]; derivative −1 / √(1 − x²)."""
+    """Compute the inverse cosine in [0, π]; its derivative is −1 / √(1 − x²)."""
 def acosh(input: Any) -> Tensor:
-    """The inverse of ``cosh`` that is not negative, NaN below 1; derivative 1 / √(x² − 1)."""
+    """Compute the inverse hyperbolic cosine; its derivative is 1 / √(x² − 1)."""
 def adaptive_avg_pool1d(input: Any, output_size: Any) -> Tensor:
-    """The average of each of as many windows over one axis as are asked for."""
+    """Return the average of each of ``output_size`` windows over one axis."""
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Tensor:
-    """The average of each of as many windows over two axes as are asked for."""
+    """Return the average of each of ``output_size`` windows over two axes."""
 def adaptive_avg_pool3d(input: Any, output_size: Any) -> Tensor:
-    """The average of each of as many windows over three axes as are asked for."""
+    """Return the average of each of ``output_size`` windows over three axes."""
 def adaptive_max_pool1d(input: Any, output_size: Any, return_indices: _bool = False) -> Any:
-    """The greatest element of each of as many windows over one axis as are asked for."""
+    """Return the largest element of each of ``output_size`` windows over one axis."""
 def adaptive_max_pool2d(input: Any, output_size: Any, return_indices: _bool = False) -> Any:
-    """The greatest element of each of as many windows over two axes as are asked for."""
+    """Return the largest element of each of ``output_size`` windows over two axes."""
 def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: _bool = False) -> Any:
-    """The greatest element of each of as many windows over three axes as are asked for."""
+    """Return the largest element of each of ``output_size`` windows over three axes."""
 def add(input: Any, other: Any) -> Tensor:
-    """x + y; its derivatives are 1 and 1."""
+    """Add two tensors; the derivatives are 1 and 1."""
 def arccos(input: Any) -> Tensor:
-    """The angle in [0, π] whose cosine is ``x``, NaN outside [−1, 1]; derivative −1 / √(1 − x²)."""
+    """Compute the inverse cosine in [0, π]; its derivative is −1 / √(1 − x²)."""
 def arccosh(input: Any) -> Tensor:
-    """The inverse of ``cosh`` that is not negative, NaN below 1; derivative 1 / √(x² − 1)."""
+    """Compute the inverse hyperbolic cosine; its derivative is 1 / √(x² − 1)."""
 def arcsin(input: Any) -> Tensor:
-    """The angle in [−π/2, π/2] whose sine is ``x``, NaN outside [−1, 1]; derivative 1 / √(1 − x²)."""
+    """Compute the inverse sine in [−π/2, π/2]; its derivative is 1 / √(1 − x²)."""
 def arcsinh(input: Any) -> Tensor:
-    """The inverse of ``sinh``; its derivative is 1 / √(1 + x²)."""
+    """Compute the inverse hyperbolic sine; its derivative is 1 / √(1 + x²)."""
 def arctan(input: Any) -> Tensor:
-    """The angle in [−π/2, π/2] whose tangent is ``x``; derivative 1 / (1 + x²)."""
+    """Compute the inverse tangent in [−π/2, π/2]; its derivative is 1 / (1 + x²)."""
 def arctan2(input: Any, other: Any) -> Tensor:
-    """The angle of the point (``y``, ``x``) in (−π, π]: atan(x / y) in the right quadrant."""
+    """Compute the angle atan(x / y) of the point (``y``, ``x``) in (−π, π]."""
 def arctanh(input: Any) -> Tensor:
-    """The inverse of ``tanh``, ±inf at ±1 and NaN outside; its derivative is 1 / (1 − x²)."""
+    """Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²)."""
 def asin(input: Any) -> Tensor:
-    """The angle in [−π/2, π/2] whose sine is ``x``, NaN outside [−1, 1]; derivative 1 / √(1 − x²)."""
+    """Compute the inverse sine in [−π/2, π/2]; its derivative is 1 / √(1 − x²)."""
 def asinh(input: Any) -> Tensor:
-    """The inverse of ``sinh``; its derivative is 1 / √(1 + x²)."""
+    """Compute the inverse hyperbolic sine; its derivative is 1 / √(1 + x²)."""
 def atan(input: Any) -> Tensor:
-    """The angle in [−π/2, π/2] whose tangent is ``x``; derivative 1 / (1 + x²)."""
+    """Compute the inverse tangent in [−π/2, π/2]; its derivative is 1 / (1 + x²)."""
 def atan2(input: Any, other: Any) -> Tensor:
-    """The angle of the point (``y``, ``x``) in (−π, π]: atan(x / y) in the right quadrant."""
+    """Compute the angle atan(x / y) of the point (``y``, ``x``) in (−π, π]."""
 def atanh(input: Any) -> Tensor:
-    """The inverse of ``tanh``, ±inf at ±1 and NaN outside; its derivative is 1 / (1 − x²)."""
+    """Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²)."""
 def avg_pool1d(input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int = 0) -> Tensor:
-    """The average of each window over one axis."""
+    """Average the elements of each window over one axis."""
 def avg_pool2d(input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int = 0) -> Tensor:
-    """The average of each window over two axes."""
+    """Average the elements of each window over two axes."""
 def avg_pool3d(input_x: Any, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: _bool = False, count_include_pad: _bool = True, divisor_override: _int = 0) -> Tensor:
-    """The average of each window over three axes."""
+    """Average the elements of each window over three axes."""
 def bessel_i0e(input: Any) -> Tensor:
-    """exp(−|x|) I₀(x), which does not overflow; its derivative at 0 is 0, by convention."""
+    """Compute the scaled modified Bessel function exp(−|x|) I₀(x)."""
 def bessel_i1e(input: Any) -> Tensor:
-    """exp(−|x|) I₁(x), which does not overflow."""
+    """Compute the scaled modified Bessel function exp(−|x|) I₁(x)."""
 def bessel_j0(input: Any) -> Tensor:
-    """J₀(x), the Bessel function of the first kind of order 0; its derivative is −J₁(x)."""
+    """Compute the Bessel function of the first kind J₀(x)."""
 def bessel_j1(input: Any) -> Tensor:
-    """J₁(x), the Bessel function of the first kind of order 1; its derivative is (J₀(x) − J₂(x)) / 2."""
+    """Compute the Bessel function of the first kind J₁(x)."""
 def bessel_k0e(input: Any) -> Tensor:
-    """exp(x) K₀(x), which does not vanish for large x."""
+    """Compute the scaled modified Bessel function exp(x) K₀(x)."""
 def bessel_k1e(input: Any) -> Tensor:
-    """exp(x) K₁(x), which does not vanish for large x."""
+    """Compute the scaled modified Bessel function exp(x) K₁(x)."""
 def bessel_y0(input: Any) -> Tensor:
-    """Y₀(x), the Bessel function of the second kind of order 0, −inf at 0 and NaN below; its derivative is −Y₁(x)."""
+    """Compute the Bessel function of the second kind Y₀(x)."""
 def bessel_y1(input: Any) -> Tensor:
-    """Y₁(x), the Bessel function of the second kind of order 1, −inf at 0 and NaN below; its derivative is (Y₀(x) − Y₂(x)) / 2."""
+    """Compute the Bessel function of the second kind Y₁(x)."""
 def bitwise_and(input: Any, other: Any) -> Tensor:
-    """The bits that are set in both."""
+    """Compute the bitwise AND of integers."""
 def bitwise_left_shift(input: Any, other: Any) -> Tensor:
-    """x · 2ʸ without the bits that leave the element type."""
+    """Shift bits to the left: x · 2ʸ without the bits that overflow."""
 def bitwise_not(input: Any) -> Tensor:
-    """The bits that are not set: −1 − x of signed integers."""
+    """Compute the bitwise NOT of integers: −1 − x for signed integers."""
 def bitwise_or(input: Any, other: Any) -> Tensor:
-    """The bits that are set in one or both."""
+    """Compute the bitwise OR of integers."""
 def bitwise_right_shift(input: Any, other: Any) -> Tensor:
-    """x / 2ʸ rounded down."""
+    """Shift bits to the right: x / 2ʸ rounded down."""
 def bitwise_xor(input: Any, other: Any) -> Tensor:
-    """The bits that are set in one and not in both."""
+    """Compute the bitwise XOR of integers."""
 def bool_and(x: Any, y: Any) -> Any:
-    """Whether both hold."""
+    """Check whether both operands are true."""
 def bool_eq(x: Any, y: Any) -> _bool:
-    """Whether both hold or none."""
+    """Check whether both operands are true or both are false."""
 def bool_not(x: Any) -> _bool:
-    """Whether it does not hold."""
+    """Check whether an operand is false."""
 def bool_or(x: Any, y: Any) -> Any:
-    """Whether one of both holds."""
+    """Check whether an operand is true."""
 def cbrt(input: Any) -> Tensor:
-    """The real cube root of ``x``; its derivative is 1 / (3 ∛x²)."""
+    """Compute the real cube root; its derivative is 1 / (3 ∛x²)."""
 def ceil(input: Any) -> Tensor:
-    """The smallest integer not below ``x``; its derivative is 0."""
+    """Round up to an integer; the derivative is 0."""
 def clip(input: Any, min: Any = None, max: Any = None) -> Any:
-    """min(max(input, low), high); the same as `clip_by_value`."""
+    """Clip values to an interval; another name of `clip_by_value`."""
 def coo_abs(x: Any) -> Any:
-    """The COOTensor whose stored values are `abs` of those of x."""
+    """Apply `abs` to the stored values of a COOTensor."""
 def coo_acos(x: Any) -> Any:
-    """The COOTensor whose stored values are `acos` of those of x."""
+    """Apply `acos` to the stored values of a COOTensor."""
 def coo_acosh(x: Any) -> Any:
-    """The COOTensor whose stored values are `acosh` of those of x."""
+    """Apply `acosh` to the stored values of a COOTensor."""
 def coo_asin(x: Any) -> Any:
-    """The COOTensor whose stored values are `asin` of those of x."""
+    """Apply `asin` to the stored values of a COOTensor."""
 def coo_asinh(x: Any) -> Any:
-    """The COOTensor whose stored values are `asinh` of those of x."""
+    """Apply `asinh` to the stored values of a COOTensor."""
 def coo_atan(x: Any) -> Any:
-    """The COOTensor whose stored values are `atan` of those of x."""
+    """Apply `atan` to the stored values of a COOTensor."""
 def coo_atanh(x: Any) -> Any:
-    """The COOTensor whose stored values are `atanh` of those of x."""
+    """Apply `atanh` to the stored values of a COOTensor."""
 def coo_ceil(x: Any) -> Any:
-    """The COOTensor whose stored values are `ceil` of those of x."""
+    """Apply `ceil` to the stored values of a COOTensor."""
 def coo_cos(x: Any) -> Any:
-    """The COOTensor whose stored values are `cos` of those of x."""
+    """Apply `cos` to the stored values of a COOTensor."""
 def coo_cosh(x: Any) -> Any:
-    """The COOTensor whose stored values are `cosh` of those of x."""
+    """Apply `cosh` to the stored values of a COOTensor."""
 def coo_exp(x: Any) -> Any:
-    """The COOTensor whose stored values are `exp` of those of x."""
+    """Apply `exp` to the stored values of a COOTensor."""
 def coo_expm1(x: Any) -> Any:
-    """The COOTensor whose stored values are `expm1` of those of x."""
+    """Apply `expm1` to the stored values of a COOTensor."""
 def coo_floor(x: Any) -> Any:
-    """The COOTensor whose stored values are `floor` of those of x."""
+    """Apply `floor` to the stored values of a COOTensor."""
 def coo_inv(x: Any) -> Any:
-    """The COOTensor whose stored values are `inv` of those of x."""
+    """Apply `inv` to the stored values of a COOTensor."""
 def coo_isfinite(x: Any) -> Any:
-    """The COOTensor whose stored values are `isfinite` of those of x."""
+    """Apply `isfinite` to the stored values of a COOTensor."""
 def coo_isinf(x: Any) -> Any:
-    """The COOTensor whose stored values are `isinf` of those of x."""
+    """Apply `isinf` to the stored values of a COOTensor."""
 def coo_isnan(x: Any) -> Any:
-    """The COOTensor whose stored values are `isnan` of those of x."""
+    """Apply `isnan` to the stored values of a COOTensor."""
 def coo_log(x: Any) -> Any:
-    """The COOTensor whose stored values are `log` of those of x."""
+    """Apply `log` to the stored values of a COOTensor."""
 def coo_log1p(x: Any) -> Any:
-    """The COOTensor whose stored values are `log1p` of those of x."""
+    """Apply `log1p` to the stored values of a COOTensor."""
 def coo_neg(x: Any) -> Any:
-    """The COOTensor whose stored values are `neg` of those of x."""
+    """Apply `neg` to the stored values of a COOTensor."""
 def coo_relu(x: Any) -> Any:
-    """The COOTensor whose stored values are `relu` of those of x."""
+    """Apply `relu` to the stored values of a COOTensor."""
 def coo_relu6(x: Any) -> Any:
-    """The COOTensor whose stored values are `relu6` of those of x."""
+    """Apply `relu6` to the stored values of a COOTensor."""
 def coo_round(x: Any) -> Any:
-    """The COOTensor whose stored values are `round` of those of x."""
+    """Apply `round` to the stored values of a COOTensor."""
 def coo_sigmoid(x: Any) -> Any:
-    """The COOTensor whose stored values are `sigmoid` of those of x."""
+    """Apply `sigmoid` to the stored values of a COOTensor."""
 def coo_sin(x: Any) -> Any:
-    """The COOTensor whose stored values are `sin` of those of x."""
+    """Apply `sin` to the stored values of a COOTensor."""
 def coo_sinh(x: Any) -> Any:
-    """The COOTensor whose stored values are `sinh` of those of x."""
+    """Apply `sinh` to the stored values of a COOTensor."""
 def coo_softsign(x: Any) -> Any:
-    """The COOTensor whose stored values are `softsign` of those of x."""
+    """Apply `softsign` to the stored values of a COOTensor."""
 def coo_sqrt(x: Any) -> Any:
-    """The COOTensor whose stored values are `sqrt` of those of x."""
+    """Apply `sqrt` to the stored values of a COOTensor."""
 def coo_square(x: Any) -> Any:
-    """The COOTensor whose stored values are `square` of those of x."""
+    """Apply `square` to the stored values of a COOTensor."""
 def coo_tan(x: Any) -> Any:
-    """The COOTensor whose stored values are `tan` of those of x."""
+    """Apply `tan` to the stored values of a COOTensor."""
 def coo_tanh(x: Any) -> Any:
-    """The COOTensor whose stored values are `tanh` of those of x."""
+    """Apply `tanh` to the stored values of a COOTensor."""
 def coo_tensor_get_dense_shape(x: Any) -> Any:
-    """The shape of a COOTensor."""
+    """Return the shape of a COOTensor."""
 def coo_tensor_get_indices(x: Any) -> Any:
-    """The places of a COOTensor."""
+    """Return the indices of a COOTensor."""
 def coo_tensor_get_values(x: Any) -> Any:
-    """The values of a COOTensor."""
+    """Return the values of a COOTensor."""
 def cos(input: Any) -> Tensor:
-    """The cosine of ``x`` in radians; its derivative is −sin x."""
+    """Compute the cosine of angles in radians; its derivative is −sin x."""
 def cosh(input: Any) -> Tensor:
-    """The hyperbolic cosine of ``x``; its derivative is sinh x."""
+    """Compute the hyperbolic cosine; its derivative is sinh x."""
 def csr_abs(x: Any) -> Any:
-    """The CSRTensor whose stored values are `abs` of those of x."""
+    """Apply `abs` to the stored values of a CSRTensor."""
 def csr_acos(x: Any) -> Any:
-    """The CSRTensor whose stored values are `acos` of those of x."""
+    """Apply `acos` to the stored values of a CSRTensor."""
 def csr_acosh(x: Any) -> Any:
-    """The CSRTensor whose stored values are `acosh` of those of x."""
+    """Apply `acosh` to the stored values of a CSRTensor."""
 def csr_asin(x: Any) -> Any:
-    """The CSRTensor whose stored values are `asin` of those of x."""
+    """Apply `asin` to the stored values of a CSRTensor."""
 def csr_asinh(x: Any) -> Any:
-    """The CSRTensor whose stored values are `asinh` of those of x."""
+    """Apply `asinh` to the stored values of a CSRTensor."""
 def csr_atan(x: Any) -> Any:
-    """The CSRTensor whose stored values are `atan` of those of x."""
+    """Apply `atan` to the stored values of a CSRTensor."""
 def csr_atanh(x: Any) -> Any:
-    """The CSRTensor whose stored values are `atanh` of those of x."""
+    """Apply `atanh` to the stored values of a CSRTensor."""
 def csr_ceil(x: Any) -> Any:
-    """The CSRTensor whose stored values are `ceil` of those of x."""
+    """Apply `ceil` to the stored values of a CSRTensor."""
 def csr_cos(x: Any) -> Any:
-    """The CSRTensor whose stored values are `cos` of those of x."""
+    """Apply `cos` to the stored values of a CSRTensor."""
 def csr_cosh(x: Any) -> Any:
-    """The CSRTensor whose stored values are `cosh` of those of x."""
+    """Apply `cosh` to the stored values of a CSRTensor."""
 def csr_exp(x: Any) -> Any:
-    """The CSRTensor whose stored values are `exp` of those of x."""
+    """Apply `exp` to the stored values of a CSRTensor."""
 def csr_expm1(x: Any) -> Any:
-    """The CSRTensor whose stored values are `expm1` of those of x."""
+    """Apply `expm1` to the stored values of a CSRTensor."""
 def csr_floor(x: Any) -> Any:
-    """The CSRTensor whose stored values are `floor` of those of x."""
+    """Apply `floor` to the stored values of a CSRTensor."""
 def csr_inv(x: Any) -> Any:
-    """The CSRTensor whose stored values are `inv` of those of x."""
+    """Apply `inv` to the stored values of a CSRTensor."""
 def csr_isfinite(x: Any) -> Any:
-    """The CSRTensor whose stored values are `isfinite` of those of x."""
+    """Apply `isfinite` to the stored values of a CSRTensor."""
 def csr_isinf(x: Any) -> Any:
-    """The CSRTensor whose stored values are `isinf` of those of x."""
+    """Apply `isinf` to the stored values of a CSRTensor."""
 def csr_isnan(x: Any) -> Any:
-    """The CSRTensor whose stored values are `isnan` of those of x."""
+    """Apply `isnan` to the stored values of a CSRTensor."""
 def csr_log(x: Any) -> Any:
-    """The CSRTensor whose stored values are `log` of those of x."""
+    """Apply `log` to the stored values of a CSRTensor."""
 def csr_log1p(x: Any) -> Any:
-    """The CSRTensor whose stored values are `log1p` of those of x."""
+    """Apply `log1p` to the stored values of a CSRTensor."""
 def csr_neg(x: Any) -> Any:
-    """The CSRTensor whose stored values are `neg` of those of x."""
+    """Apply `neg` to the stored values of a CSRTensor."""
 def csr_relu(x: Any) -> Any:
-    """The CSRTensor whose stored values are `relu` of those of x."""
+    """Apply `relu` to the stored values of a CSRTensor."""
 def csr_relu6(x: Any) -> Any:
-    """The CSRTensor whose stored values are `relu6` of those of x."""
+    """Apply `relu6` to the stored values of a CSRTensor."""
 def csr_round(x: Any) -> Any:
-    """The CSRTensor whose stored values are `round` of those of x."""
+    """Apply `round` to the stored values of a CSRTensor."""
 def csr_sigmoid(x: Any) -> Any:
-    """The CSRTensor whose stored values are `sigmoid` of those of x."""
+    """Apply `sigmoid` to the stored values of a CSRTensor."""
 def csr_sin(x: Any) -> Any:
-    """The CSRTensor whose stored values are `sin` of those of x."""
+    """Apply `sin` to the stored values of a CSRTensor."""
 def csr_sinh(x: Any) -> Any:
-    """The CSRTensor whose stored values are `sinh` of those of x."""
+    """Apply `sinh` to the stored values of a CSRTensor."""
 def csr_softsign(x: Any) -> Any:
-    """The CSRTensor whose stored values are `softsign` of those of x."""
+    """Apply `softsign` to the stored values of a CSRTensor."""
 def csr_sqrt(x: Any) -> Any:
-    """The CSRTensor whose stored values are `sqrt` of those of x."""
+    """Apply `sqrt` to the stored values of a CSRTensor."""
 def csr_square(x: Any) -> Any:
-    """The CSRTensor whose stored values are `square` of those of x."""
+    """Apply `square` to the stored values of a CSRTensor."""
 def csr_tan(x: Any) -> Any:
-    """The CSRTensor whose stored values are `tan` of those of x."""
+    """Apply `tan` to the stored values of a CSRTensor."""
 def csr_tanh(x: Any) -> Any:
-    """The CSRTensor whose stored values are `tanh` of those of x."""
+    """Apply `tanh` to the stored values of a CSRTensor."""
 def csr_tensor_get_dense_shape(x: Any) -> Any:
-    """The shape of a CSRTensor."""
+    """Return the shape of a CSRTensor."""
 def csr_tensor_get_indices(x: Any) -> Any:
-    """The columns of a CSRTensor."""
+    """Return the column indices of a CSRTensor."""
 def csr_tensor_get_indptr(x: Any) -> Any:
-    """The starts of the rows of a CSRTensor."""
+    """Return the row pointers of a CSRTensor."""
 def csr_tensor_get_values(x: Any) -> Any:
-    """The values of a CSRTensor."""
+    """Return the values of a CSRTensor."""
 def digamma(input: Any) -> Tensor:
-    """The derivative Γ'(x) / Γ(x) of ``lgamma``; its own derivative is ``polygamma(1, x)``."""
+    """Compute the digamma function Γ'(x) / Γ(x), the derivative of ``lgamma``."""
 def divide(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
-    """input / other, rounded if asked; the derivatives are 1 / y and −x / y², those of rounding 0."""
+    """Divide ``input`` by ``other``, and optionally round the quotient."""
 def eq(input: Any, other: Any) -> Tensor:
-    """x = y. NaN equals nothing, not even itself."""
+    """Check elementwise whether x = y; NaN is not equal to itself."""
 def equal(input: Any, other: Any) -> Tensor:
-    """x = y. NaN equals nothing, not even itself."""
+    """Check elementwise whether x = y; NaN is not equal to itself."""
 def erf(input: Any) -> Tensor:
-    """The error function 2/√π ∫₀ˣ exp(−t²) dt; its derivative is 2/√π exp(−x²)."""
+    """Compute the error function 2/√π ∫₀ˣ exp(−t²) dt."""
 def erfc(input: Any) -> Tensor:
-    """1 − erf(x), exact for large ``x``; its derivative is −2/√π exp(−x²)."""
+    """Compute 1 − erf(x), accurate for large x."""
 def erfinv(input: Any) -> Tensor:
-    """The inverse of ``erf``, ±inf at ±1 and NaN outside; its derivative is √π/2 exp(y²)."""
+    """Compute the inverse error function."""
 def exp(input: Any) -> Tensor:
-    """e to the power of ``x``; it is its own derivative."""
+    """Compute the exponential eˣ; it is its own derivative."""
 def exp2(input: Any) -> Tensor:
-    """2 to the power of ``x``; its derivative is 2ˣ log 2."""
+    """Compute 2ˣ; its derivative is 2ˣ log 2."""
 def expm1(input: Any) -> Tensor:
-    """eˣ − 1, exact for small ``x``; its derivative is eˣ."""
+    """Compute eˣ − 1, accurate for small x; its derivative is eˣ."""
 def fft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
-    """The discrete Fourier transform over one axis."""
+    """Compute the discrete Fourier transform over one axis."""
 def fft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
-    """The discrete Fourier transform over two axes."""
+    """Compute the discrete Fourier transform over two axes."""
 def fftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
-    """The discrete Fourier transform over several axes."""
+    """Compute the discrete Fourier transform over several axes."""
 def fills(input: Any = ..., fill_value: Any = ..., *, dtype: Any = None, x: Any = ..., value: Any = ...) -> Tensor:
-    """``fill_value`` in the shape of ``input`` and, unless ``dtype`` is given, of its element type."""
+    """Create a tensor filled with one value, in the shape of another tensor."""
 def fix(input: Any) -> Tensor:
-    """``x`` without its fraction; its derivative is 0."""
+    """Round towards 0 to an integer; the derivative is 0."""
 def floor(input: Any) -> Tensor:
-    """The largest integer not above ``x``; its derivative is 0."""
+    """Round down to an integer; the derivative is 0."""
 def floor_div(input: Any, other: Any) -> Tensor:
-    """x / y rounded down, as Python's ``//``; its derivatives are 0."""
+    """Compute x / y rounded down, as Python's ``//``; the derivatives are 0."""
 def floor_divide(input: Any, other: Any) -> Tensor:
-    """x / y rounded down, as Python's ``//``; its derivatives are 0."""
+    """Compute x / y rounded down, as Python's ``//``; the derivatives are 0."""
 def floor_mod(input: Any, other: Any) -> Tensor:
-    """x − y · floor(x / y), as Python's ``%``: with the sign of ``y``; derivatives 1 and −floor(x / y)."""
+    """Compute the remainder x − y · floor(x / y), with the sign of y."""
 def fmod(input: Any, other: Any) -> Tensor:
-    """x − y · trunc(x / y), as C's ``fmod``: with the sign of ``x``; derivatives 1 and −trunc(x / y)."""
+    """Compute the remainder x − y · trunc(x / y), with the sign of x."""
 def fractional_max_pool2d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Any = None) -> Any:
-    """The greatest element of each of as many windows as are asked for, at random places."""
+    """Return the largest element of ``output_size`` windows at random positions."""
 def fractional_max_pool3d(input: Any, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: _bool = False, _random_samples: Any = None) -> Any:
-    """The greatest element of each of as many windows as are asked for, at random places."""
+    """Return the largest element of ``output_size`` windows at random positions."""
 def ge(input: Any, other: Any) -> Tensor:
-    """x ≥ y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+    """Check elementwise whether x ≥ y; false if an element is NaN."""
 def ger(input: Any, vec2: Any) -> Tensor:
-    """The products of all elements of one vector with all of another: y_ij = a_i b_j."""
+    """Compute the outer product y_ij = a_i b_j of two vectors."""
 def greater(input: Any, other: Any) -> Tensor:
-    """x > y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+    """Check elementwise whether x > y; false if an element is NaN."""
 def greater_equal(input: Any, other: Any) -> Tensor:
-    """x ≥ y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+    """Check elementwise whether x ≥ y; false if an element is NaN."""
 def gt(input: Any, other: Any) -> Tensor:
-    """x > y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+    """Check elementwise whether x > y; false if an element is NaN."""
 def hfft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
-    """The real spectrum of a signal whose second half is the first, conjugate, over one axis: `irfft` of the conjugate, with the other division."""
+    """Compute the real spectrum of a Hermitian signal over one axis."""
 def hfft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
-    """The real spectrum of a signal whose second half is the first, conjugate, over two axes: `irfft2` of the conjugate, with the other division."""
+    """Compute the real spectrum of a Hermitian signal over two axes."""
 def hfftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
-    """The real spectrum of a signal whose second half is the first, conjugate, over several axes: `irfftn` of the conjugate, with the other division."""
+    """Compute the real spectrum of a Hermitian signal over several axes."""
 def hsigmoid(input: Any) -> Tensor:
-    """min(max(x + 3, 0), 6) / 6; its derivative is 0 at −3 and 3."""
+    """Compute min(max(x + 3, 0), 6) / 6; the derivative is 0 at −3 and 3."""
 def hswish(input: Any) -> Tensor:
-    """x · min(max(x + 3, 0), 6) / 6; its derivative is −1/2 at −3 and 3/2 at 3."""
+    """Compute x · min(max(x + 3, 0), 6) / 6."""
 def hypot(input: Any, other: Any) -> Tensor:
-    """√(x² + y²) without overflow; derivatives x / r and y / r, both 0 at the origin."""
+    """Compute r = √(x² + y²) without overflow."""
 def ifft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
-    """The inverse of the discrete Fourier transform over one axis."""
+    """Compute the inverse Fourier transform over one axis."""
 def ifft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
-    """The inverse of the discrete Fourier transform over two axes."""
+    """Compute the inverse Fourier transform over two axes."""
 def ifftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
-    """The inverse of the discrete Fourier transform over several axes."""
+    """Compute the inverse Fourier transform over several axes."""
 def ihfft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
-    """The first half of the spectrum of which `hfft` gives the real numbers, over one axis: `rfft` of the conjugate, with the other division."""
+    """Compute half a Hermitian signal from its real spectrum over one axis."""
 def ihfft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
-    """The first half of the spectrum of which `hfft` gives the real numbers, over two axes: `rfft2` of the conjugate, with the other division."""
+    """Compute half a Hermitian signal from its real spectrum over two axes."""
 def ihfftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
-    """The first half of the spectrum of which `hfft` gives the real numbers, over several axes: `rfftn` of the conjugate, with the other division."""
+    """Compute half a Hermitian signal from its real spectrum over several axes."""
 def in_dict(key: Any, mapping: Any) -> _bool:
-    """Whether a dict has a key."""
+    """Check whether a dict has a key."""
 def invert(input: Any) -> Tensor:
-    """The bits that are not set: −1 − x of signed integers."""
+    """Compute the bitwise NOT of integers: −1 − x for signed integers."""
 def irfft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
-    """The inverse of the discrete Fourier transform of real numbers, from the first half of the spectrum, over one axis."""
+    """Compute real numbers from the first half of their spectrum over one axis."""
 def irfft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
-    """The inverse of the discrete Fourier transform of real numbers, from the first half of the spectrum, over two axes."""
+    """Compute real numbers from the first half of their spectrum over two axes."""
 def irfftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
-    """The inverse of the discrete Fourier transform of real numbers, from the first half of the spectrum, over several axes."""
+    """Compute real numbers from the first half of their spectrum over several axes."""
 def is_(x: Any, y: Any) -> _bool:
-    """Whether both are one object."""
+    """Check whether both operands are the same object."""
 def is_not(x: Any, y: Any) -> _bool:
-    """Whether they are two objects."""
+    """Check whether the operands are different objects."""
 def isfinite(input: Any) -> Tensor:
-    """Whether each element is neither infinite nor NaN, as Bool."""
+    """Check elementwise for finite numbers, neither infinite nor NaN."""
 def isinf(input: Any) -> Tensor:
-    """Whether each element is inf or −inf, as Bool."""
+    """Check elementwise for inf and −inf."""
 def isnan(input: Any) -> Tensor:
-    """Whether each element is NaN, as Bool."""
+    """Check elementwise for NaN."""
 def le(input: Any, other: Any) -> Tensor:
-    """x ≤ y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+    """Check elementwise whether x ≤ y; false if an element is NaN."""
 def less(input: Any, other: Any) -> Tensor:
-    """x < y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+    """Check elementwise whether x < y; false if an element is NaN."""
 def less_equal(input: Any, other: Any) -> Tensor:
-    """x ≤ y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+    """Check elementwise whether x ≤ y; false if an element is NaN."""
 def lgamma(input: Any) -> Tensor:
-    """log |Γ(x)|, the logarithm of the gamma function; its derivative is ``digamma``."""
+    """Compute log |Γ(x)|, the logarithm of the gamma function."""
 def log(input: Any) -> Tensor:
-    """The natural logarithm of ``x``, −inf at 0 and NaN below; its derivative is 1 / x."""
+    """Compute the natural logarithm; its derivative is 1 / x."""
 def log10(input: Any) -> Tensor:
-    """The logarithm to base 10; its derivative is 1 / (x log 10)."""
+    """Compute the logarithm to base 10; its derivative is 1 / (x log 10)."""
 def log1p(input: Any) -> Tensor:
-    """log(1 + x), exact for small ``x``; derivative 1 / (1 + x)."""
+    """Compute log(1 + x), accurate for small x; its derivative is 1 / (1 + x)."""
 def log2(input: Any) -> Tensor:
-    """The logarithm to base 2; its derivative is 1 / (x log 2)."""
+    """Compute the logarithm to base 2; its derivative is 1 / (x log 2)."""
 def log_matrix_determinant(input: Any) -> tuple[Tensor, Tensor]:
-    """The sign of the determinant and the logarithm of its absolute value."""
+    """Compute the sign and the logarithm of the absolute determinant."""
 def logaddexp(input: Any, other: Any) -> Tensor:
-    """log(eˣ + eʸ) without overflow; derivatives eˣ / (eˣ + eʸ) and eʸ / (eˣ + eʸ)."""
+    """Compute log(eˣ + eʸ) without overflow."""
 def logical_and(x: Any = ..., y: Any = ..., *, input: Any = ..., other: Any = ...) -> Tensor:
-    """x and y; an element that is not 0 is true."""
+    """Compute the logical AND; nonzero elements are true."""
 def logical_or(x: Any = ..., y: Any = ..., *, input: Any = ..., other: Any = ...) -> Tensor:
-    """x or y; an element that is not 0 is true."""
+    """Compute the logical OR; nonzero elements are true."""
 def logical_xor(x: Any = ..., y: Any = ..., *, input: Any = ..., other: Any = ...) -> Tensor:
-    """Either x or y, not both; an element that is not 0 is true."""
+    """Compute the logical XOR; nonzero elements are true."""
 def lp_pool1d(x: Any, norm_type: _float, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
-    """(Σ xᵖ)^(1/p) over each window; p = ``norm_type``."""
+    """Compute the power sum (Σ xᵖ)^(1/p) of each window, with p = ``norm_type``."""
 def lp_pool2d(x: Any, norm_type: _float, kernel_size: Any, stride: Any = None, ceil_mode: _bool = False) -> Tensor:
-    """(Σ xᵖ)^(1/p) over each window; p = ``norm_type``."""
+    """Compute the power sum (Σ xᵖ)^(1/p) of each window, with p = ``norm_type``."""
 def lt(input: Any, other: Any) -> Tensor:
-    """x < y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+    """Check elementwise whether x < y; false if an element is NaN."""
 def matrix_determinant(input: Any) -> Tensor:
-    """The determinant; its derivative is the matrix of cofactors, at singular matrices too."""
+    """Compute the determinant; it is differentiable at singular matrices too."""
 def max_pool1d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: _bool = False, ceil_mode: _bool = False) -> Any:
-    """The greatest element of each window over one axis; of equal ones the first has the derivative."""
+    """Return the largest element of each window over one axis."""
 def max_pool2d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: _bool = False, ceil_mode: _bool = False) -> Any:
-    """The greatest element of each window over two axes; of equal ones the first has the derivative."""
+    """Return the largest element of each window over two axes."""
 def max_pool3d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, return_indices: _bool = False, ceil_mode: _bool = False) -> Any:
-    """The greatest element of each window over three axes; of equal ones the first has the derivative."""
+    """Return the largest element of each window over three axes."""
 def max_unpool1d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
-    """The tensor of which `max_pool1d` took the maxima, with 0 for all other elements."""
+    """Invert `max_pool1d`: put maxima at their indices, and 0 elsewhere."""
 def max_unpool2d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
-    """The tensor of which `max_pool2d` took the maxima, with 0 for all other elements."""
+    """Invert `max_pool2d`: put maxima at their indices, and 0 elsewhere."""
 def max_unpool3d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
-    """The tensor of which `max_pool3d` took the maxima, with 0 for all other elements."""
+    """Invert `max_pool3d`: put maxima at their indices, and 0 elsewhere."""
 def maximum(input: Any, other: Any) -> Tensor:
-    """The greater of two elements, NaN if one is; where they are equal they share the derivative."""
+    """Return the larger of two elements, NaN if one is; ties share the derivative."""
 def minimum(input: Any, other: Any) -> Tensor:
-    """The smaller of two elements, NaN if one is; where they are equal they share the derivative."""
+    """Return the smaller of two elements, NaN if one is; ties share the derivative."""
 def mod(input: Any, other: Any) -> Tensor:
-    """x − y · trunc(x / y), as C's ``fmod``: with the sign of ``x``; derivatives 1 and −trunc(x / y)."""
+    """Compute the remainder x − y · trunc(x / y), with the sign of x."""
 def mul(input: Any, other: Any) -> Tensor:
-    """x · y; its derivatives are y and x."""
+    """Multiply two tensors; the derivatives are y and x."""
 def multiply(input: Any, other: Any) -> Tensor:
-    """x · y; its derivatives are y and x."""
+    """Multiply two tensors; the derivatives are y and x."""
 def ne(input: Any, other: Any) -> Tensor:
-    """x ≠ y."""
+    """Check elementwise whether x ≠ y."""
 def neg(input: Any) -> Tensor:
-    """−x; its derivative is −1."""
+    """Negate a tensor; the derivative is −1."""
 def neg_tensor(input: Any) -> Tensor:
-    """−x; its derivative is −1."""
+    """Negate a tensor; the derivative is −1."""
 def negative(input: Any) -> Tensor:
-    """−x; its derivative is −1."""
+    """Negate a tensor; the derivative is −1."""
 def nextafter(input: Any, other: Any) -> Tensor:
-    """The next floating-point number after ``x`` in the direction of ``y``; it has no derivative."""
+    """Return the next floating-point number after x in the direction of y."""
 def not_equal(input: Any, other: Any) -> Tensor:
-    """x ≠ y."""
+    """Check elementwise whether x ≠ y."""
 def not_in_dict(key: Any, mapping: Any) -> _bool:
-    """Whether a dict lacks a key."""
+    """Check whether a dict does not have a key."""
 def pack(tensors: Any, axis: _int = 0) -> Tensor:
-    """The ``tensors``, all of one shape, along a new axis."""
+    """Join tensors of equal shape along a new axis."""
 def pows(input: Any, exponent: Any) -> Tensor:
-    """input to the power of exponent; its derivatives are n xⁿ⁻¹ and xⁿ log x."""
+    """Raise ``input`` to a power; the derivatives are n xⁿ⁻¹ and xⁿ log x."""
 def reciprocal(input: Any) -> Tensor:
-    """1 / x; its derivative is −1 / x²."""
+    """Compute the reciprocal 1 / x; its derivative is −1 / x²."""
 def reduce_all(input: Any, axis: Any = None, keep_dims: _bool = False) -> Tensor:
-    """Whether every element over ``axis`` is true, that is not 0; true for no elements."""
+    """Check whether all elements along axes are true (nonzero)."""
 def reduce_any(input: Any, axis: Any = None, keep_dims: _bool = False) -> Tensor:
-    """Whether an element over ``axis`` is true, that is not 0; false for no elements."""
+    """Check whether any element along axes is true (nonzero)."""
 def reduce_max(input: Any = ..., axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, x: Any = ...) -> Tensor:
-    """The greatest element over ``axis``; elements that tie for it share the derivative."""
+    """Return the largest element along axes; tied elements share the derivative."""
 def reduce_mean(x: Any, axis: Any = None, keep_dims: _bool = False) -> Tensor:
-    """The mean of the elements over ``axis``; its derivative is 1 / n."""
+    """Average the elements along axes."""
 def reduce_min(input: Any = ..., axis: Any = None, keepdims: _bool = False, *, initial: Any = None, where: Any = None, x: Any = ...) -> Tensor:
-    """The smallest element over ``axis``; elements that tie for it share the derivative."""
+    """Return the smallest element along axes; tied elements share the derivative."""
 def relu(input: Any) -> Tensor:
-    """max(x, 0); its derivative at 0 is 0."""
+    """Compute max(x, 0); its derivative at 0 is 0."""
 def relu6(input: Any) -> Tensor:
-    """min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6."""
+    """Compute min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6."""
 def remainder(input: Any, other: Any) -> Tensor:
-    """x − y · floor(x / y), as Python's ``%``: with the sign of ``y``; derivatives 1 and −floor(x / y)."""
+    """Compute the remainder x − y · floor(x / y), with the sign of y."""
 def rfft(input: Any, n: _int | None = None, dim: _int = -1, norm: Any = None) -> Tensor:
-    """The discrete Fourier transform of real numbers, the first half of it, from which the other follows, over one axis."""
+    """Compute half the Fourier transform of real numbers over one axis."""
 def rfft2(input: Any, s: Any = None, dim: Any = ..., norm: Any = None) -> Tensor:
-    """The discrete Fourier transform of real numbers, the first half of it, from which the other follows, over two axes."""
+    """Compute half the Fourier transform of real numbers over two axes."""
 def rfftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Tensor:
-    """The discrete Fourier transform of real numbers, the first half of it, from which the other follows, over several axes."""
+    """Compute half the Fourier transform of real numbers over several axes."""
 def rint(input: Any) -> Tensor:
-    """The nearest integer, of two the even one; its derivative is 0."""
+    """Round to the nearest integer, ties to even; the derivative is 0."""
 def row_stack(tensors: Any = ..., *, inputs: Any = ...) -> Tensor:
-    """The ``tensors`` below each other: joined along the first axis, vectors taken as rows."""
+    """Join tensors along the first axis; vectors become rows."""
 def row_tensor_get_dense_shape(x: Any) -> Any:
-    """The shape of a RowTensor."""
+    """Return the shape of a RowTensor."""
 def row_tensor_get_indices(x: Any) -> Any:
-    """The rows of a RowTensor."""
+    """Return the row indices of a RowTensor."""
 def row_tensor_get_values(x: Any) -> Any:
-    """The values of a RowTensor."""
+    """Return the values of a RowTensor."""
 def rsqrt(input: Any) -> Tensor:
-    """1 / √x; its derivative is −1 / (2 x √x)."""
+    """Compute 1 / √x; its derivative is −1 / (2 x √x)."""
 def scalar_add(x: Any, y: Any) -> Any:
-    """``x + y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x + y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_div(x: Any, y: Any) -> Any:
-    """``x / y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x / y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_eq(x: Any, y: Any) -> Any:
-    """``x == y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x == y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_floordiv(x: Any, y: Any) -> Any:
-    """``x // y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x // y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_ge(x: Any, y: Any) -> Any:
-    """``x >= y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x >= y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_gt(x: Any, y: Any) -> Any:
-    """``x > y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x > y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_le(x: Any, y: Any) -> Any:
-    """``x <= y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x <= y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_lt(x: Any, y: Any) -> Any:
-    """``x < y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x < y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_mod(x: Any, y: Any) -> Any:
-    """``x % y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x % y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_mul(x: Any, y: Any) -> Any:
-    """``x * y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x * y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_ne(x: Any, y: Any) -> Any:
-    """``x != y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x != y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_pow(x: Any, y: Any) -> Any:
-    """``x ** y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x ** y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_sub(x: Any, y: Any) -> Any:
-    """``x - y`` of two numbers: MindSpore r1.x's name for the operator of Python."""
+    """Compute ``x - y`` of two numbers: MindSpore r1.x's name of Python's operator."""
 def scalar_to_array(input_x: Any, dtype: Any = ...) -> Tensor:
-    """A Python number as a tensor without axes."""
+    """Convert a Python number to a 0-D tensor."""
 def scatter_div(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
-    """``input_x`` divided by ``updates`` at ``indices`` along the first axis; a Parameter is assigned."""
+    """Divide by updates at indices along the first axis."""
 def scatter_max(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
-    """The greater one of ``input_x`` and ``updates`` at ``indices`` along the first axis; a Parameter is assigned."""
+    """Take the maximum with updates at indices along the first axis."""
 def scatter_min(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
-    """The smaller one of ``input_x`` and ``updates`` at ``indices`` along the first axis; a Parameter is assigned."""
+    """Take the minimum with updates at indices along the first axis."""
 def scatter_mul(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
-    """``input_x`` times ``updates`` at ``indices`` along the first axis; a Parameter is assigned."""
+    """Multiply by updates at indices along the first axis."""
 def scatter_nd_add(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
-    """``input_x`` plus ``updates`` at ``indices`` of shape (…, k); a Parameter is assigned."""
+    """Add updates at multi-dimensional indices."""
 def scatter_nd_div(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
-    """``input_x`` divided by ``updates`` at ``indices`` of shape (…, k); a Parameter is assigned."""
+    """Divide by updates at multi-dimensional indices."""
 def scatter_nd_max(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
-    """The greater one of ``input_x`` and ``updates`` at ``indices`` of shape (…, k); a Parameter is assigned."""
+    """Take the maximum with updates at multi-dimensional indices."""
 def scatter_nd_min(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
-    """The smaller one of ``input_x`` and ``updates`` at ``indices`` of shape (…, k); a Parameter is assigned."""
+    """Take the minimum with updates at multi-dimensional indices."""
 def scatter_nd_mul(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
-    """``input_x`` times ``updates`` at ``indices`` of shape (…, k); a Parameter is assigned."""
+    """Multiply by updates at multi-dimensional indices."""
 def scatter_nd_sub(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
-    """``input_x`` less ``updates`` at ``indices`` of shape (…, k); a Parameter is assigned."""
+    """Subtract updates at multi-dimensional indices."""
 def scatter_nd_update(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
-    """``input_x`` with ``updates`` at ``indices`` of shape (…, k); a Parameter is assigned."""
+    """Write updates at multi-dimensional indices."""
 def scatter_sub(input_x: Any, indices: Any, updates: Any, use_locking: _bool = False) -> Tensor:
-    """``input_x`` less ``updates`` at ``indices`` along the first axis; a Parameter is assigned."""
+    """Subtract updates at indices along the first axis."""
 def sigmoid(input: Any) -> Tensor:
-    """1 / (1 + exp(−x)) without overflow; derivative y (1 − y)."""
+    """Compute the sigmoid 1 / (1 + exp(−x)); its derivative is y (1 − y)."""
 def sign(input: Any) -> Tensor:
-    """−1, 0 or 1 as ``x`` is below, at or above 0; derivative 0."""
+    """Compute the sign: −1, 0, or 1; its derivative is 0."""
 def sin(input: Any) -> Tensor:
-    """The sine of ``x`` in radians; its derivative is cos x."""
+    """Compute the sine of angles in radians; its derivative is cos x."""
 def sinh(input: Any) -> Tensor:
-    """The hyperbolic sine of ``x``; its derivative is cosh x."""
+    """Compute the hyperbolic sine; its derivative is cosh x."""
 def soft_shrink(x: Any = ..., lambd: _float = 0.5, *, input: Any = ...) -> Tensor:
-    """x − λ above λ, x + λ below −λ, and 0 between them."""
+    """Compute x − λ above λ, x + λ below −λ, and 0 between them."""
 def sqrt(input: Any) -> Tensor:
-    """The square root of ``x``, NaN below 0; its derivative is 1 / (2 √x), infinite at 0."""
+    """Compute the square root; its derivative is 1 / (2 √x), infinite at 0."""
 def string_concat(x: str, y: str) -> str:
-    """One text behind the other."""
+    """Concatenate two strings."""
 def string_eq(x: str, y: str) -> _bool:
-    """Whether two texts are equal."""
+    """Check whether two strings are equal."""
 def sub(input: Any, other: Any) -> Tensor:
-    """x − y; its derivatives are 1 and −1."""
+    """Subtract two tensors; the derivatives are 1 and −1."""
 def swish(x: Any = ..., *, input: Any = ...) -> Tensor:
-    """x · sigmoid(x), also called swish."""
+    """Compute x · sigmoid(x), also called swish."""
 def tan(input: Any) -> Tensor:
-    """The tangent of ``x`` in radians; its derivative is 1 + tan² x."""
+    """Compute the tangent of angles in radians; its derivative is 1 + tan² x."""
 def tanh(input: Any) -> Tensor:
-    """The hyperbolic tangent of ``x``; derivative 1 − tanh² x."""
+    """Compute the hyperbolic tangent; its derivative is 1 − tanh² x."""
 def tensor_add(input: Any, other: Any) -> Tensor:
-    """x + y; its derivatives are 1 and 1."""
+    """Add two tensors; the derivatives are 1 and 1."""
 def tensor_div(input: Any = ..., other: Any = ..., *, dividend: Any = ..., divisor: Any = ...) -> Tensor:
-    """x / y; its derivatives are 1 / y and −x / y²."""
+    """Divide two tensors; the derivatives are 1 / y and −x / y²."""
 def tensor_dot(x1: Any, x2: Any, axes: Any) -> Tensor:
-    """The sum over pairs of axes, one of each operand."""
+    """Sum products over pairs of axes, one of each tensor."""
 def tensor_floordiv(input: Any, other: Any) -> Tensor:
-    """x / y rounded down, as Python's ``//``; its derivatives are 0."""
+    """Compute x / y rounded down, as Python's ``//``; the derivatives are 0."""
 def tensor_ge(input: Any, other: Any) -> Tensor:
-    """x ≥ y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+    """Check elementwise whether x ≥ y; false if an element is NaN."""
 def tensor_gt(input: Any, other: Any) -> Tensor:
-    """x > y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+    """Check elementwise whether x > y; false if an element is NaN."""
 def tensor_le(input: Any, other: Any) -> Tensor:
-    """x ≤ y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+    """Check elementwise whether x ≤ y; false if an element is NaN."""
 def tensor_lt(input: Any, other: Any) -> Tensor:
-    """x < y; false where an element is NaN. Complex numbers have no order: a TypeError."""
+    """Check elementwise whether x < y; false if an element is NaN."""
 def tensor_mod(input: Any, other: Any) -> Tensor:
-    """x − y · floor(x / y), as Python's ``%``: with the sign of ``y``; derivatives 1 and −floor(x / y)."""
+    """Compute the remainder x − y · floor(x / y), with the sign of y."""
 def tensor_mul(input: Any, other: Any) -> Tensor:
-    """x · y; its derivatives are y and x."""
+    """Multiply two tensors; the derivatives are y and x."""
 def tensor_pow(input: Any, exponent: Any) -> Tensor:
-    """input to the power of exponent; its derivatives are n xⁿ⁻¹ and xⁿ log x."""
+    """Raise ``input`` to a power; the derivatives are n xⁿ⁻¹ and xⁿ log x."""
 def tensor_range(start: Any, end: Any, step: Any, maxlen: _int = 1000000) -> Tensor:
-    """`arange` with all three arguments, at most ``maxlen`` numbers."""
+    """Return ``start``, ``start + step``, … up to ``end``, with a length limit."""
 def tensor_sub(input: Any, other: Any) -> Tensor:
-    """x − y; its derivatives are 1 and −1."""
+    """Subtract two tensors; the derivatives are 1 and −1."""
 def top_k(input: Any = ..., k: _int = ..., dim: _int | None = None, largest: _bool = True, sorted: _bool = True, *, input_x: Any = ...) -> tuple[Tensor, Tensor]:
-    """The ``k`` largest elements of ``input`` along an axis, in order, and where they stood (Int32)."""
+    """Return the ``k`` largest elements along an axis, and their indices."""
 def trapezoid(y: Any, x: Any = None, *, dx: _float = 1.0, dim: _int = -1) -> Tensor:
-    """The integral of values by the trapezoidal rule: Σ (x[i + 1] − x[i]) (y[i + 1] + y[i]) / 2."""
+    """Integrate along an axis by the trapezoidal rule."""
 def true_divide(input: Any = ..., other: Any = ..., *, dividend: Any = ..., divisor: Any = ...) -> Tensor:
-    """x / y; its derivatives are 1 / y and −x / y²."""
+    """Divide two tensors; the derivatives are 1 / y and −x / y²."""
 def trunc(input: Any) -> Tensor:
-    """``x`` without its fraction; its derivative is 0."""
+    """Round towards 0 to an integer; the derivative is 0."""
 def truncate_mod(input: Any, other: Any) -> Tensor:
-    """x − y · trunc(x / y), as C's ``fmod``: with the sign of ``x``; derivatives 1 and −trunc(x / y)."""
+    """Compute the remainder x − y · trunc(x / y), with the sign of x."""
 def tuple_equal(x: Any, y: Any) -> _bool:
-    """Whether two tuples are equal."""
+    """Check whether two tuples are equal."""
 def upsample(input: Any, size: Any = None, scale_factor: Any = None, mode: str = 'nearest', align_corners: _bool | None = None, recompute_scale_factor: _bool | None = None) -> Tensor:
-    """An image, sequence or volume with other sizes."""
+    """Resize sequences, images, or volumes by interpolation."""
 def xlogy(input: Any, other: Any) -> Tensor:
-    """x · log y, and 0 where ``x`` is 0; its derivatives are log y and x / y."""
+    """Compute x · log y, and 0 where x is 0; the derivatives are log y and x / y."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math as _math
 from typing import Any
 
-from mindgrad.ir.dtype import as_dtype
+from mindgrad.ir.dtype import as_dtype, float16
 from mindgrad.ir.scope import apply
 from mindgrad.ir.tensor import Tensor
 from mindgrad.ops.arithmetic import add, mul, neg, sub
@@ -13,7 +13,7 @@ from mindgrad.ops.axes import normalize_axes, normalize_axis
 from mindgrad.ops.comparison import greater
 from mindgrad.ops.define import also_named, unary_function
 from mindgrad.ops.math import exp, tanh
-from mindgrad.ops.operands import accepted, cast, choose, inexact, operand
+from mindgrad.ops.operands import accepted, cast, choose, inexact, operand, pointwise
 from mindgrad.ops.reduction import widened, with_reduced_axes
 from mindgrad.ops.registry import public
 from mindgrad.ops.special import erfc
@@ -27,8 +27,12 @@ __all__ = [
     "softmin", "softplus", "softsign", "swish", "tanhshrink",
 ]  # fmt: skip
 
+#: beyond this |x| the logistic function in ``gelu`` is 0 or 1 in float16
+_FLOAT16_BOUND = 6.0
+
 sigmoid = unary_function(
-    __name__, "sigmoid", special.sigmoid, "1 / (1 + exp(−x)) without overflow; derivative y (1 − y).",
+    __name__, "sigmoid", special.sigmoid,
+    "Compute the sigmoid 1 / (1 + exp(−x)); its derivative is y (1 − y).",
     "1.0", "0.7311", "Sigmoid Tensor mint mint.nn.functional", float_only=True,
 )  # fmt: skip
 
@@ -59,21 +63,21 @@ def number(value: Any, operator: str, name: str) -> float:
     "mint.softmax(input, dim, *, dtype=None) >>> mint.softmax(Tensor([0.0, 0.0]), 0) => [0.5 0.5]",
 )
 def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
-    """exp(x_i) / Σ_j exp(x_j) over ``axis``, without overflow.
+    """Compute the softmax exp(x_i) / Σ_j exp(x_j) along an axis, without overflow.
 
-    Its derivative is y_i (δ_ij − y_j). An element that is −inf has the share 0.
+    Its derivative is y_i (δ_ij − y_j). An element that is −inf has the probability 0.
 
     Args:
-        input: a tensor of floating-point numbers with at least one axis.
-        axis: the axis, or axes, whose elements share 1.
-        dtype: the element type in which to compute; by default that of ``input``, else of any tensor.
+        input (Tensor): floating-point tensor with at least one axis.
+        axis (int or tuple of int): axis or axes whose probabilities sum to 1.
+        dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``input``.
 
     Returns:
-        Tensor of the shape of ``input``; NaN where all elements are −inf, or one is inf.
+        Tensor of the shape of ``input``; NaN if all elements along ``axis`` are −inf or one is inf.
 
     Raises:
-        TypeError: ``axis`` is no int, ``input`` is no tensor, or its elements are no floating-point numbers.
-        ValueError: ``axis`` is out of range or names an axis twice.
+        TypeError: If ``axis`` is not an int, or ``input`` is not a floating-point tensor.
+        ValueError: If ``axis`` is out of range or repeats an axis.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.softmax(Tensor([1000.0, 1000.0])))
@@ -86,11 +90,13 @@ def softmax(input: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
 
 @public("Tensor", "LogSoftmax(axis: integers=-1)(x)")
 def log_softmax(logits: Any, axis: Any = -1) -> Tensor:
-    """x_i − log Σ_j exp(x_j) over ``axis``: the logarithm of softmax, exact for small shares.
+    """Compute the logarithm of the softmax, x_i − log Σ_j exp(x_j), along an axis.
+
+    It is accurate for small probabilities too.
 
     Args:
-        logits: a tensor of floating-point numbers with at least one axis.
-        axis: the axis, or axes, whose elements share 1.
+        logits (Tensor): floating-point tensor with at least one axis.
+        axis (int or tuple of int): axis or axes whose probabilities sum to 1.
 
     Returns:
         Tensor of the shape of ``logits``.
@@ -125,7 +131,17 @@ def _log_softmax(x: Tensor, axis: Any, operator: str) -> Tensor:
 
 
 def softmin(x: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
-    """softmax of −x; arguments and errors as for :func:`softmax`.
+    """Compute the softmax of −x along an axis.
+
+    Args:
+        x (Tensor): floating-point tensor with at least one axis.
+        axis (int or tuple of int): axis or axes whose probabilities sum to 1.
+        dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``x``.
+
+    Returns:
+        Tensor of the shape of ``x``.
+
+    {Raises as softmax}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.softmin(Tensor([1000.0, 1000.0])))
@@ -142,19 +158,21 @@ def softmin(x: Any, axis: Any = -1, *, dtype: Any = None) -> Tensor:
     "Softplus()(x)(beta=1, threshold=float('inf')) >>> f\"{ops.Softplus()(Tensor(0.0)):.4f}\" => 0.6931",
 )
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
-    """log(1 + exp(βx)) / β without overflow, and x itself where βx is above ``threshold``.
+    """Compute log(1 + exp(βx)) / β without overflow.
+
+    The result is x itself if βx is above ``threshold``.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
-        beta: the factor β, not 0.
-        threshold: from where on the result is x.
+        input (Tensor or number): real values of any shape; integers are converted to float32.
+        beta (int or float): the nonzero factor β.
+        threshold (int or float): value of βx above which the result is x.
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``beta`` or ``threshold`` is no number, or ``input`` complex or no tensor.
-        ValueError: ``beta`` is 0.
+        TypeError: If ``beta`` or ``threshold`` is not a number, or ``input`` is complex or not a tensor.
+        ValueError: If ``beta`` is 0.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.softplus(Tensor(0.0)):.4f}")
@@ -173,10 +191,10 @@ def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Tensor:
 @public("mint.nn.functional")
 @also_named(input="x")
 def logsigmoid(x: Any) -> Tensor:
-    """log(1 / (1 + exp(−x))) = −softplus(−x); its derivative is sigmoid(−x).
+    """Compute log(1 / (1 + exp(−x))); its derivative is sigmoid(−x).
 
     Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        x (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one x}
 
@@ -193,18 +211,21 @@ def logsigmoid(x: Any) -> Tensor:
     "Gelu()(x)(approximate='tanh') >>> f\"{ops.Gelu()(Tensor(1.0)):.4f}\" => 0.8412",
 )
 def gelu(input: Any, approximate: str = "none") -> Tensor:
-    """x Φ(x), with the normal distribution function Φ(x) = (1 + erf(x/√2)) / 2.
+    """Compute x Φ(x) with the normal distribution function Φ.
+
+    Φ(x) = (1 + erf(x/√2)) / 2.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
-        approximate: ``"none"``: as above; ``"tanh"``: x/2 (1 + tanh(√(2/π) (x + 0.044715 x³))).
+        input (Tensor or number): real values of any shape; integers are converted to float32.
+        approximate (str): ``"none"`` for the formula above; ``"tanh"`` for x/2 (1 + tanh(√(2/π)
+            (x + 0.044715 x³))).
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``input`` is complex, or neither a tensor nor a number.
-        ValueError: ``approximate`` is another word.
+        TypeError: If ``input`` is complex, or neither a tensor nor a number.
+        ValueError: If ``approximate`` is neither ``"none"`` nor ``"tanh"``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.gelu(Tensor(1.0)):.4f}", f"{ops.gelu(Tensor(1.0), 'tanh'):.4f}")
@@ -216,15 +237,19 @@ def gelu(input: Any, approximate: str = "none") -> Tensor:
     if approximate != "tanh":
         raise ValueError(f"For 'GeLU', the 'approximate' must be 'none' or 'tanh', but got {approximate!r}.")
     # (1 + tanh z) / 2 is the logistic function of 2 z, which does not cancel
-    return mul(x, sigmoid(mul(mul(x, add(mul(mul(x, x), 0.044715), 1.0)), 2 * _math.sqrt(2 / _math.pi))))
+    near = x
+    if x.dtype is float16:  # x³ overflows while the logistic function is 0 or 1
+        near = pointwise(piecewise.clip, "GeLU", x, -_FLOAT16_BOUND, _FLOAT16_BOUND)
+    z = mul(near, add(mul(mul(near, near), 0.044715), 1.0))
+    return mul(x, sigmoid(mul(z, 2 * _math.sqrt(2 / _math.pi))))
 
 
 @public("FastGeLU FastGelu")
 def fast_gelu(x: Any) -> Tensor:
-    """x · sigmoid(1.702 x), near to :func:`gelu`.
+    """Compute x · sigmoid(1.702 x), an approximation of :func:`gelu`.
 
     Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        x (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one x}
 
@@ -242,10 +267,10 @@ def fast_gelu(x: Any) -> Tensor:
 )
 @also_named(input="x")
 def silu(x: Any) -> Tensor:
-    """x · sigmoid(x), also called swish.
+    """Compute x · sigmoid(x), also called swish.
 
     Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        x (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one x}
 
@@ -260,10 +285,10 @@ def silu(x: Any) -> Tensor:
 @public("Mish mint.nn.functional")
 @also_named(input="x")
 def mish(x: Any) -> Tensor:
-    """x · tanh(softplus(x)).
+    """Compute x · tanh(softplus(x)).
 
     Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        x (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one x}
 
@@ -277,10 +302,10 @@ def mish(x: Any) -> Tensor:
 
 @public("Softsign mint.nn.functional")
 def softsign(x: Any) -> Tensor:
-    """x / (1 + |x|); its derivative is 1 / (1 + |x|)².
+    """Compute x / (1 + |x|); its derivative is 1 / (1 + |x|)².
 
     Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        x (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one x}
 
@@ -293,10 +318,10 @@ def softsign(x: Any) -> Tensor:
 
 @public()
 def tanhshrink(input: Any) -> Tensor:
-    """x − tanh(x); its derivative is tanh² x.
+    """Compute x − tanh(x); its derivative is tanh² x.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+        input (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one input}
 
@@ -309,18 +334,18 @@ def tanhshrink(input: Any) -> Tensor:
 
 @public("GLU(axis=-1)(x)", "mint.nn.functional.glu(input, dim=-1)")
 def glu(x: Any, axis: int = -1) -> Tensor:
-    """a · sigmoid(b), where a and b are the halves of ``x`` along ``axis``.
+    """Compute a · sigmoid(b) for the halves a and b of a tensor along an axis.
 
     Args:
-        x: a real tensor with at least one axis.
-        axis: the axis to halve.
+        x (Tensor): real tensor with at least one axis.
+        axis (int): axis to halve.
 
     Returns:
         Tensor with half as many elements along ``axis``.
 
     Raises:
-        TypeError: ``axis`` is no int, or ``x`` complex or no tensor.
-        ValueError: ``axis`` is out of range, or its size odd.
+        TypeError: If ``axis`` is not an int, or ``x`` is complex or not a tensor.
+        ValueError: If ``axis`` is out of range, or its size is odd.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.glu(Tensor([1.0, 2.0, 0.0, 0.0])))

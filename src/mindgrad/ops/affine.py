@@ -25,21 +25,21 @@ def _sum(input: Any, product: Tensor, beta: Any, alpha: Any) -> Tensor:
 
 @public("Tensor mint")
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """β · input + α · mat1 mat2, of matrices.
+    """Compute β · input + α · mat1 mat2 for matrices.
 
     Args:
-        input: a tensor that broadcasts with the product, or a number.
-        mat1: a tensor of shape (m, k).
-        mat2: a tensor of shape (k, n).
-        beta: the number β.
-        alpha: the number α.
+        input (Tensor or number): values that broadcast with the product.
+        mat1 (Tensor): tensor of shape (m, k).
+        mat2 (Tensor): tensor of shape (k, n).
+        beta (int or float): the factor β.
+        alpha (int or float): the factor α.
 
     Returns:
         Tensor of shape (m, n).
 
     Raises:
-        TypeError: a matrix is no tensor, or holds truth values.
-        ValueError: a matrix does not have two axes, or the shapes do not fit.
+        TypeError: If a matrix is not a tensor, or is Boolean.
+        ValueError: If a matrix is not 2-D, or the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.addmm(Tensor([[1.0]]), Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), beta=2))
@@ -50,21 +50,21 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) ->
 
 @public("Tensor mint")
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """β · input + α · mat vec, of a matrix and a vector.
+    """Compute β · input + α · mat vec for a matrix and a vector.
 
     Args:
-        input: a tensor that broadcasts with the product, or a number.
-        mat: a tensor of shape (m, k).
-        vec: a tensor of shape (k,).
-        beta: the number β.
-        alpha: the number α.
+        input (Tensor or number): values that broadcast with the product.
+        mat (Tensor): tensor of shape (m, k).
+        vec (Tensor): tensor of shape (k,).
+        beta (int or float): the factor β.
+        alpha (int or float): the factor α.
 
     Returns:
         Tensor of shape (m,).
 
     Raises:
-        TypeError: a factor is no tensor, or holds truth values.
-        ValueError: the factors do not have two axes and one, or the shapes do not fit.
+        TypeError: If a factor is not a tensor, or is Boolean.
+        ValueError: If ``mat`` is not 2-D, ``vec`` is not 1-D, or the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.addmv(Tensor([1.0]), Tensor([[1.0, 2.0]]), Tensor([3.0, 4.0])))
@@ -76,17 +76,17 @@ def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> T
 @public("Tensor")
 @also_named(x="input")
 def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """β · input + α · the outer product of two vectors.
+    """Compute β · input + α · the outer product of two vectors.
 
     Args:
-        vec1: a tensor of shape (m,).
-        vec2: a tensor of shape (n,).
-
-    {as addmm}
+        vec1 (Tensor): tensor of shape (m,).
+        vec2 (Tensor): tensor of shape (n,).
 
     Raises:
-        TypeError: a vector is no tensor, or holds truth values.
-        ValueError: a vector does not have one axis, or the shapes do not fit.
+        TypeError: If a vector is not a tensor, or is Boolean.
+        ValueError: If a vector is not 1-D, or the shapes do not match.
+
+    {as addmm}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.addr(Tensor([[1.0, 1.0]]), Tensor([2.0]), Tensor([3.0, 4.0])))
@@ -97,21 +97,21 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
 
 @public("Tensor", "mint.baddbmm(input, batch1, batch2, *, beta=1, alpha=1)")
 def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """β · input + α · the products of batches of matrices.
+    """Compute β · input + α · the products of batches of matrices.
 
     Args:
-        input: a tensor that broadcasts with the products, or a number.
-        batch1: a tensor of shape (b, m, k).
-        batch2: a tensor of shape (b, k, n).
-        beta: the number β.
-        alpha: the number α.
+        input (Tensor or number): values that broadcast with the products.
+        batch1 (Tensor): tensor of shape (b, m, k).
+        batch2 (Tensor): tensor of shape (b, k, n).
+        beta (int or float): the factor β.
+        alpha (int or float): the factor α.
 
     Returns:
         Tensor of shape (b, m, n).
 
     Raises:
-        TypeError: a batch is no tensor, or holds truth values.
-        ValueError: a batch does not have three axes, or the shapes do not fit.
+        TypeError: If a batch is not a tensor, or is Boolean.
+        ValueError: If a batch is not 3-D, or the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.baddbmm(Tensor([[[1.0]]]), Tensor([[[1.0, 2.0]]]), Tensor([[[3.0], [4.0]]])))
@@ -123,14 +123,14 @@ def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1)
 
 @public("Tensor mint")
 def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """β · input + α · the sum of the products of batches of matrices.
+    """Compute β · input + α · the summed products of batches of matrices.
 
     Args:
-        input: a tensor that broadcasts with the sum, or a number.
-        batch1: a tensor of shape (b, m, k).
-        batch2: a tensor of shape (b, k, n).
-        beta: the number β.
-        alpha: the number α.
+        input (Tensor or number): values that broadcast with the sum.
+        batch1 (Tensor): tensor of shape (b, m, k).
+        batch2 (Tensor): tensor of shape (b, k, n).
+        beta (int or float): the factor β.
+        alpha (int or float): the factor α.
 
     Returns:
         Tensor of shape (m, n).
@@ -147,20 +147,22 @@ def addbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 
 
 @public("BiasAdd(data_format='NCHW')(x, bias)")
 def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
-    """``input_x`` with one number added to each channel.
+    """Add one number to each channel of a tensor.
 
     Args:
-        input_x: a tensor with at least two axes; its second axis, or with ``"NHWC"`` its last one, holds
-            the channels.
-        bias: a tensor with one axis, one number for each channel.
-        data_format: ``"NCHW"``, ``"NCDHW"`` (channels second) or ``"NHWC"`` (channels last).
+        input_x (Tensor): tensor with at least two axes. The channels are its second axis, or its
+            last axis with ``"NHWC"``.
+        bias (Tensor): 1-D tensor with one number for each channel.
+        data_format (str): ``"NCHW"`` or ``"NCDHW"`` (channels second), or ``"NHWC"`` (channels
+            last).
 
     Returns:
         Tensor of the shape of ``input_x``.
 
     Raises:
-        TypeError: an operand is no tensor.
-        ValueError: ``bias`` does not have one number for each channel, or ``data_format`` is another.
+        TypeError: If an operand is not a tensor.
+        ValueError: If ``bias`` does not have one number for each channel, or ``data_format`` is not one of
+            these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bias_add(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([10.0, 20.0])))
@@ -187,18 +189,18 @@ def bias_add(input_x: Any, bias: Any, data_format: str = "NCHW") -> Tensor:
 
 @public("Dense", "mint.nn.functional.linear(input, weight, bias=None)")
 def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
-    """input · weightᵀ + bias: a fully connected layer.
+    """Compute the fully connected layer input · weightᵀ + bias.
 
     Args:
-        input: a tensor of shape (…, k).
-        weight: a tensor of shape (n, k), or (k,) for one output without an axis.
-        bias: a tensor of shape (n,), or of no axes for one output.
+        input (Tensor): tensor of shape (…, k).
+        weight (Tensor): tensor of shape (n, k), or (k,) for one output without an axis.
+        bias (Tensor or None): tensor of shape (n,), or a 0-D tensor for one output.
 
     Returns:
         Tensor of shape (…, n).
 
     Raises:
-        ValueError: the weight has more than two axes, or the shapes do not fit.
+        ValueError: If ``weight`` has more than two axes, or the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dense(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0], [5.0, 6.0]]), Tensor([0.5, 0.0])))
@@ -214,19 +216,19 @@ def dense(input: Any, weight: Any, bias: Any = None) -> Tensor:
 
 
 def bidense(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Tensor:
-    """x₁ᵀ A x₂ + b: one bilinear form for each channel of the result.
+    """Compute the bilinear layer x₁ᵀ A x₂ + b, one form for each output channel.
 
     Args:
-        input1, input2: tensors of shapes (…, m) and (…, n), the other sizes the same.
-        weight: A, a tensor of shape (k, m, n).
-        bias: b, a tensor of shape (k,), or ``None``.
+        input1, input2 (Tensor): tensors of shapes (…, m) and (…, n) with equal leading sizes.
+        weight (Tensor): A, a tensor of shape (k, m, n).
+        bias (Tensor or None): b, a tensor of shape (k,).
 
     Returns:
         Tensor of shape (…, k).
 
     Raises:
-        TypeError: an operand is no tensor.
-        ValueError: the shapes do not fit.
+        TypeError: If an operand is not a tensor.
+        ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bidense(Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]), ops.ones((1, 2, 2))))

@@ -39,28 +39,34 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """−log of the probability that a sequence of classes, read without repeats and blanks, is the target.
+    """Compute the connectionist temporal classification (CTC) loss.
 
-        loss = −log Σ Π p(t, class at t)     over all sequences that read as the target
+    It is −log of the probability that a sequence of classes equals the target after repeats and blanks are
+    removed.
+
+        loss = −log Σ Π p(t, class at t)     over all sequences that reduce to the target
 
     Args:
-        log_probs: logarithms of probabilities, of shape (t, n, c): time, batch, classes.
-        targets: the classes, integers of shape (n, s) without the blank; of shape (Σ ``target_lengths``,) one
-            behind the other.
-        input_lengths: how many times of each sequence count: n integers up to t.
-        target_lengths: the lengths of the targets: n integers up to s.
-        blank: the class that is read as nothing.
-        reduction: ``"none"``, ``"sum"`` or ``"mean"``: the mean over the batch of loss / target length.
-        zero_infinity: whether an impossible target has the loss 0, and not ∞; its gradient is 0 either way.
+        log_probs (Tensor): log-probabilities of shape (t, n, c): time, batch, classes.
+        targets (Tensor): integer classes of shape (n, s) without the blank, or concatenated, of
+            shape (Σ ``target_lengths``,).
+        input_lengths (Tensor or tuple of int): number of time steps of each sequence: n integers
+            up to t.
+        target_lengths (Tensor or tuple of int): lengths of the targets: n integers up to s.
+        blank (int): index of the blank class.
+        reduction (str): ``"none"``, ``"sum"``, or ``"mean"``, the mean over the batch of loss /
+            target length.
+        zero_infinity (bool): whether an impossible target has the loss 0 instead of ∞; its
+            gradient is 0 in both cases.
 
     Returns:
         The loss, and the logarithms of the forward probabilities, of shape (n, t, 2 s + 1), for the target
-        with blanks in front, between and behind. Derivatives of every order flow through both.
+        with blanks before, between, and after its classes. Derivatives of every order flow through both.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: a shape is another, a length too large, or ``blank`` no class.
-        IndexError: a known class is out of range.
+        TypeError: If an argument does not have its type.
+        ValueError: If a shape is wrong, a length is too large, or ``blank`` is not a class.
+        IndexError: If a known class is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> log_probs = ops.log(Tensor([[[0.5, 0.5]], [[0.5, 0.5]]]))

@@ -31,7 +31,7 @@ add = binary_function(
     __name__,
     "add",
     rows.add,
-    "x + y; its derivatives are 1 and 1.",
+    "Add two tensors; the derivatives are 1 and 1.",
     "Tensor([1.0, 2.0]), 1",
     "[2. 3.]",
     "Add TensorAdd numpy",
@@ -40,18 +40,18 @@ sub = binary_function(
     __name__,
     "sub",
     rows.sub,
-    "x − y; its derivatives are 1 and −1.",
+    "Subtract two tensors; the derivatives are 1 and −1.",
     "1, Tensor([1.0, 2.0])",
     "[ 0. -1.]",
     "Sub numpy.subtract",
 )
 mul = binary_function(
-    __name__, "mul", rows.mul, "x · y; its derivatives are y and x.",
+    __name__, "mul", rows.mul, "Multiply two tensors; the derivatives are y and x.",
     "Tensor([1.0, 2.0]), Tensor([[3.0], [4.0]])", "[[3. 6.]\n [4. 8.]]",
     "Mul Tensor Tensor.multiply mint numpy.multiply",
 )  # fmt: skip
 _ratio = binary_function(
-    __name__, "true_divide", rows.div, "x / y; its derivatives are 1 / y and −x / y².",
+    __name__, "true_divide", rows.div, "Divide two tensors; the derivatives are 1 / y and −x / y².",
     "Tensor([1, 2]), 4", "[0.25 0.5 ]", float_only=True,
 )  # fmt: skip
 true_divide = public("Div RealDiv Tensor numpy.divide numpy")(
@@ -59,24 +59,26 @@ true_divide = public("Div RealDiv Tensor numpy.divide numpy")(
 )
 floor_div = binary_function(
     __name__, "floor_div", piecewise.floor_div,
-    "x / y rounded down, as Python's ``//``; its derivatives are 0.",
+    "Compute x / y rounded down, as Python's ``//``; the derivatives are 0.",
     "Tensor([7, -7]), 2", "[ 3 -4]", "FloorDiv Tensor.floor_divide mint.floor_divide numpy.floor_divide",
 )  # fmt: skip
 floor_mod = binary_function(
     __name__, "floor_mod", piecewise.mod,
-    "x − y · floor(x / y), as Python's ``%``: with the sign of ``y``; derivatives 1 and −floor(x / y).",
+    "Compute the remainder x − y · floor(x / y), with the sign of y.\n\n"
+    "    This is Python's ``%``. The derivatives are 1 and −floor(x / y).",
     "Tensor([7, -7]), 3", "[1 2]", "FloorMod Tensor.remainder mint.remainder numpy.remainder numpy.mod",
 )  # fmt: skip
 fmod = binary_function(
     __name__, "fmod", piecewise.fmod,
-    "x − y · trunc(x / y), as C's ``fmod``: with the sign of ``x``; derivatives 1 and −trunc(x / y).",
+    "Compute the remainder x − y · trunc(x / y), with the sign of x.\n\n"
+    "    This is C's ``fmod``. The derivatives are 1 and −trunc(x / y).",
     "Tensor([7, -7]), 3", "[ 1 -1]", "Mod TruncateMod Tensor mint numpy",
 )  # fmt: skip
 neg = unary_function(
     __name__,
     "neg",
     rows.neg,
-    "−x; its derivative is −1.",
+    "Negate a tensor; the derivative is −1.",
     "Tensor([1.0, -2.0])",
     "[-1.  2.]",
     "Neg Tensor Tensor.negative mint mint.negative numpy.negative",
@@ -86,16 +88,16 @@ neg = unary_function(
 @public("Tensor numpy", "mint.positive(input)")
 @also_named(input="x")
 def positive(x: Any) -> Tensor:
-    """+x: ``x`` as it is.
+    """Return ``x`` unchanged: the operator +x.
 
     Args:
-        x: a tensor of any shape, or a number.
+        x (Tensor or number): values of any shape.
 
     Returns:
-        Tensor of the shape and element type of ``x``.
+        Tensor of the shape and dtype of ``x``.
 
     Raises:
-        TypeError: ``x`` is neither a tensor nor a number.
+        TypeError: If ``x`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.positive(Tensor([1.0, -2.0])))
@@ -106,19 +108,21 @@ def positive(x: Any) -> Tensor:
 
 @public("Tensor Tensor.divide mint mint.divide")
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
-    """input / other, rounded if asked; the derivatives are 1 / y and −x / y², those of rounding 0.
+    """Divide ``input`` by ``other``, and optionally round the quotient.
+
+    The derivatives are 1 / y and −x / y², and 0 if the quotient is rounded.
 
     Args:
-        input, other: tensors or numbers whose shapes broadcast.
-        rounding_mode: ``None``: the quotient, Float32 for integers; ``"floor"``: rounded down;
-            ``"trunc"``: rounded towards 0.
+        input, other (Tensor or number): operands whose shapes broadcast.
+        rounding_mode (str or None): ``None``: the quotient, float32 for integers; ``"floor"``:
+            rounded down; ``"trunc"``: rounded towards 0.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted element type.
+        Tensor of the broadcast shape and of the promoted dtype.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number.
-        ValueError: the shapes do not broadcast, or ``rounding_mode`` is another word.
+        TypeError: If an operand is neither a tensor nor a number.
+        ValueError: If the shapes do not broadcast, or ``rounding_mode`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.div(Tensor([1, 2]), 4), ops.div(Tensor([7, -7]), 2, rounding_mode="trunc"))
@@ -137,10 +141,10 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
 
 @public("TruncateDiv")
 def truncate_div(x: Any, y: Any) -> Tensor:
-    """x / y rounded towards 0; its derivatives are 0.
+    """Divide ``x`` by ``y`` and round towards 0; the derivatives are 0.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast: integers or floating-point numbers.
+        x, y (Tensor or number): integer or floating-point operands whose shapes broadcast.
 
     {real two}
 
@@ -156,13 +160,13 @@ def truncate_div(x: Any, y: Any) -> Tensor:
 
 @public("Tensor mint")
 def float_power(input: Any, exponent: Any) -> Tensor:
-    """input to the power of exponent, computed in Float64 (complex numbers in Complex128).
+    """Raise ``input`` to a power in float64 or complex128.
 
     Args:
-        input, exponent: tensors or numbers whose shapes broadcast.
+        input, exponent (Tensor or number): operands whose shapes broadcast.
 
     Returns:
-        Tensor of the broadcast shape, Float64 or Complex128.
+        Tensor of the broadcast shape, float64 or complex128.
 
     {errors of two}
 
@@ -182,20 +186,20 @@ _MULTIPLIED = 16  # float exponents that are whole numbers up to this one become
 
 @public("Pow Tensor mint numpy.power")
 def pow(input: Any, exponent: Any) -> Tensor:
-    """input to the power of exponent; its derivatives are n xⁿ⁻¹ and xⁿ log x.
+    """Raise ``input`` to a power; the derivatives are n xⁿ⁻¹ and xⁿ log x.
 
-    A Python number that is a whole number is a static exponent: the power is made by multiplication,
-    for negative bases too. ``x ** 0`` is 1 with derivative 0 everywhere, also at 0.
+    A Python number that is an integer is a static exponent: the power is computed by multiplication, for
+    negative bases too. ``x ** 0`` is 1 with derivative 0 everywhere, also at 0.
 
     Args:
-        input, exponent: tensors or numbers whose shapes broadcast.
+        input, exponent (Tensor or number): operands whose shapes broadcast.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted element type.
+        Tensor of the broadcast shape and of the promoted dtype.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number.
-        ValueError: the shapes do not broadcast, or an integer tensor has a negative exponent.
+        TypeError: If an operand is neither a tensor nor a number.
+        ValueError: If the shapes do not broadcast, or an integer tensor has a negative exponent.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.pow(Tensor([-2.0, 3.0]), 3), ops.pow(2, Tensor([3.0])))
@@ -241,10 +245,11 @@ def _integer_power(x: Tensor, n: int) -> Tensor:
 
 @public("DivNoNan")
 def div_no_nan(x: Any, y: Any) -> Tensor:
-    """x / y, and 0 where ``y`` is 0; the derivatives are 0 there too.
+    """Divide ``x`` by ``y``; quotient and derivatives are 0 where ``y`` is 0.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast; integers are taken as Float32.
+        x, y (Tensor or number): operands whose shapes broadcast; integers are converted to
+            float32.
 
     {two}
 
@@ -259,10 +264,12 @@ def div_no_nan(x: Any, y: Any) -> Tensor:
 
 @public("MulNoNan")
 def mul_no_nan(x: Any, y: Any) -> Tensor:
-    """x · y, and 0 where ``y`` is 0, even if ``x`` is infinite or NaN; then the derivatives are 0 too.
+    """Multiply ``x`` by ``y``; the product is 0 where ``y`` is 0.
+
+    This holds even if ``x`` is infinite or NaN, and the derivatives are 0 there too.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast.
+        x, y (Tensor or number): operands whose shapes broadcast.
 
     {two}
 
@@ -279,17 +286,17 @@ def mul_no_nan(x: Any, y: Any) -> Tensor:
 
 @public("AddN AccumulateNV2")
 def addn(x: Any) -> Tensor:
-    """The sum of several tensors of one shape and element type.
+    """Add several tensors of the same shape and dtype.
 
     Args:
-        x: a tuple or list of tensors.
+        x (tuple or list of Tensor): the tensors to add.
 
     Returns:
-        Tensor of their shape and element type.
+        Tensor of their shape and dtype.
 
     Raises:
-        TypeError: ``x`` is no tuple or list of tensors of one element type.
-        ValueError: it is empty, or the shapes differ.
+        TypeError: If ``x`` is not a tuple or list of tensors of the same dtype.
+        ValueError: If ``x`` is empty, or the shapes differ.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.addn([Tensor([1.0, 2.0]), Tensor([3.0, 4.0]), Tensor([5.0, 6.0])]))
@@ -321,10 +328,10 @@ def addn(x: Any) -> Tensor:
 
 @public("Addcmul Tensor mint")
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
-    """input + value · tensor1 · tensor2.
+    """Compute input + value · tensor1 · tensor2.
 
     Args:
-        input, tensor1, tensor2, value: tensors or numbers whose shapes broadcast.
+        input, tensor1, tensor2, value (Tensor or number): operands whose shapes broadcast.
 
     {two}
 
@@ -338,10 +345,10 @@ def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
 
 @public("Addcdiv Tensor mint")
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
-    """input + value · tensor1 / tensor2.
+    """Compute input + value · tensor1 / tensor2.
 
     Args:
-        input, tensor1, tensor2, value: tensors or numbers whose shapes broadcast.
+        input, tensor1, tensor2, value (Tensor or number): operands whose shapes broadcast.
 
     {two}
 
@@ -355,10 +362,12 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Tensor:
 
 @public("Lerp Tensor mint")
 def lerp(input: Any, end: Any, weight: Any) -> Tensor:
-    """input + weight · (end − input): from ``input`` at weight 0 to ``end`` at weight 1.
+    """Interpolate linearly: input + weight · (end − input).
+
+    The result is ``input`` for weight 0 and ``end`` for weight 1.
 
     Args:
-        input, end, weight: tensors or numbers whose shapes broadcast.
+        input, end, weight (Tensor or number): operands whose shapes broadcast.
 
     {two}
 
@@ -383,7 +392,13 @@ truncate_mod = fmod
 
 @public("Tensor.sub Tensor")
 def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
-    """input − alpha · other; see :func:`sub`.
+    """Compute input − alpha · other.
+
+    Args:
+        input, other (Tensor or number): operands whose shapes broadcast.
+        alpha (int or float): factor of ``other``.
+
+    {two}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.subtract(Tensor([1.0, 2.0]), Tensor([10.0, 20.0]), alpha=2))

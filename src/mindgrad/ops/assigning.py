@@ -19,21 +19,24 @@ __all__ = [
     "scatter_nd_mul", "scatter_nd_sub", "scatter_nd_update", "scatter_sub",
 ]  # fmt: skip
 
-_PARTS = """{what} at ``indices`` along the first axis; a Parameter is assigned.
+_PARTS = """{what} at indices along the first axis.
+
+    A Parameter is assigned the result.
 
     Args:
-        input_x: a Parameter, or a tensor, which does not change.
-        indices: integers of any shape, from 0.
-        updates: a tensor of the shape of ``indices`` and then the other axes of ``input_x``.
-        use_locking: accepted for compatibility: updates are never made at the same time.
+        input_x (Parameter or Tensor): the Parameter, or a tensor, which does not change.
+        indices (Tensor): nonnegative integers of any shape.
+        updates (Tensor): values of the shape of ``indices`` followed by the other axes of
+            ``input_x``.
+        use_locking (bool): accepted for compatibility and ignored.
 
     Returns:
-        The new value.
+        Tensor: the new value.
 
     Raises:
-        TypeError: the indices are not integers, or the element types differ.
-        ValueError: the shape of ``updates`` does not fit.
-        IndexError: a known index is out of range.
+        TypeError: If the indices are not integers, or the dtypes differ.
+        ValueError: If the shape of ``updates`` does not match.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Parameter, Tensor, ops
     >>> w = Parameter(Tensor([1.0, 2.0, 3.0]), name="w")
@@ -42,11 +45,12 @@ _PARTS = """{what} at ``indices`` along the first axis; a Parameter is assigned.
     """
 
 _PLACES = (
-    _PARTS.replace("along the first axis; ", "of shape (…, k); ")
+    _PARTS.replace("at indices along the first axis.", "at multi-dimensional indices.")
     .replace(
-        "integers of any shape, from 0.", "integers of shape (…, k): a place along each of the first k axes."
+        "nonnegative integers of any shape.",
+        "nonnegative integers of shape (…, k): an index along each of the first k axes.",
     )
-    .replace("of the shape of ``indices`` and then the other axes", "of shape (…, the other axes)")
+    .replace("of the shape of ``indices`` followed by the other axes", "of shape (…, the other axes)")
     .replace("Tensor([1])", "Tensor([[1]])")
     .replace("axes) of ``input_x``", "axes of ``input_x``)")
 )
@@ -77,13 +81,13 @@ def _assigning(
     return public(form)(assigned)
 
 
-_SUB = (scattering.tensor_scatter_sub, "``input_x`` less ``updates``", "[ 1. -2.  3.]")
-_MUL = (scattering.tensor_scatter_mul, "``input_x`` times ``updates``", "[1. 8. 3.]")
-_DIV = (scattering.tensor_scatter_div, "``input_x`` divided by ``updates``", "[1.  0.5 3. ]")
-_MAX = (scattering.tensor_scatter_max, "The greater one of ``input_x`` and ``updates``", "[1. 4. 3.]")
-_MIN = (scattering.tensor_scatter_min, "The smaller one of ``input_x`` and ``updates``", "[1. 2. 3.]")
-_ADD = (scattering.tensor_scatter_add, "``input_x`` plus ``updates``", "[1. 6. 3.]")
-_SET = (scattering.tensor_scatter_update, "``input_x`` with ``updates``", "[1. 4. 3.]")
+_SUB = (scattering.tensor_scatter_sub, "Subtract updates", "[ 1. -2.  3.]")
+_MUL = (scattering.tensor_scatter_mul, "Multiply by updates", "[1. 8. 3.]")
+_DIV = (scattering.tensor_scatter_div, "Divide by updates", "[1.  0.5 3. ]")
+_MAX = (scattering.tensor_scatter_max, "Take the maximum with updates", "[1. 4. 3.]")
+_MIN = (scattering.tensor_scatter_min, "Take the minimum with updates", "[1. 2. 3.]")
+_ADD = (scattering.tensor_scatter_add, "Add updates", "[1. 6. 3.]")
+_SET = (scattering.tensor_scatter_update, "Write updates", "[1. 4. 3.]")
 
 scatter_sub = _assigning("scatter_sub", *_SUB, False)
 scatter_mul = _assigning("scatter_mul", *_MUL, False)
@@ -111,16 +115,21 @@ scatter_nd_update = _assigning("scatter_nd_update", *_SET, True)
     "Tensor([5.0])) => [1. 5.]",
 )
 def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
-    """``x`` with the rows ``indices`` replaced by ``v``; ``x`` itself does not change.
+    """Replace rows of a tensor, and return the result.
+
+    ``x`` itself does not change.
 
     Args:
-        x: a tensor.
-        v: a tensor of as many rows as there are indices.
-        indices: an int, a tuple of ints, or a tensor of them.
+        x (Tensor): the tensor.
+        v (Tensor or number): new rows, one for each index.
+        indices (int, tuple of int, or Tensor): indices of the rows.
+
+    Returns:
+        Tensor of the shape and dtype of ``x``.
 
     Raises:
-        IndexError: a known index is out of range.
-        ValueError: the shape of ``v`` does not fit.
+        IndexError: If a known index is out of range.
+        ValueError: If the shape of ``v`` does not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inplace_update(Tensor([1.0, 2.0]), Tensor([5.0]), 1))
@@ -131,7 +140,19 @@ def inplace_update(x: Any, v: Any, indices: Any) -> Tensor:
 
 @public("InplaceAdd(indices: integers)(x, input_v)")
 def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
-    """``x`` with ``v`` added to the rows ``indices``; arguments as for :func:`inplace_update`.
+    """Add values to rows of a tensor, and return the result.
+
+    ``x`` itself does not change.
+
+    Args:
+        x (Tensor): the tensor.
+        v (Tensor or number): values to add, one row for each index.
+        indices (int, tuple of int, or Tensor): indices of the rows.
+
+    Returns:
+        Tensor of the shape and dtype of ``x``.
+
+    {Raises as inplace_update}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inplace_add(Tensor([1.0, 2.0]), Tensor([5.0]), 1))
@@ -142,7 +163,19 @@ def inplace_add(x: Any, v: Any, indices: Any) -> Tensor:
 
 @public("InplaceSub(indices: integers)(x, input_v)")
 def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
-    """``x`` with ``v`` subtracted from the rows ``indices``; arguments as for :func:`inplace_update`.
+    """Subtract values from rows of a tensor, and return the result.
+
+    ``x`` itself does not change.
+
+    Args:
+        x (Tensor): the tensor.
+        v (Tensor or number): values to subtract, one row for each index.
+        indices (int, tuple of int, or Tensor): indices of the rows.
+
+    Returns:
+        Tensor of the shape and dtype of ``x``.
+
+    {Raises as inplace_update}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inplace_sub(Tensor([1.0, 2.0]), Tensor([5.0]), 1))
@@ -152,7 +185,18 @@ def inplace_sub(x: Any, v: Any, indices: Any) -> Tensor:
 
 
 def inplace_index_add(var: Any, indices: Any, updates: Any, axis: int) -> Tensor:
-    """``var`` with ``updates`` added to its parts ``indices`` along ``axis``; a Parameter is assigned.
+    """Add slices to a tensor or Parameter at given indices along an axis.
+
+    A Parameter is assigned the result.
+
+    Args:
+        var (Parameter or Tensor): the tensor to add to.
+        indices (Tensor): 1-D integer tensor of indices along ``axis``.
+        updates (Tensor): slices to add, one for each index along ``axis``.
+        axis (int): axis along which the indices count.
+
+    Returns:
+        Tensor of the shape and dtype of ``var``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inplace_index_add(Tensor([1.0, 2.0]), Tensor([1]), Tensor([5.0]), 0))

@@ -147,33 +147,44 @@ def flash_attention_score(
     actual_seq_kvlen: Any = None, keep_prob: float = 1.0, scalar_value: float = 1.0, pre_tokens: int = _ALL,
     next_tokens: int = _ALL, inner_precise: int = 0, input_layout: str = "BSH", sparse_mode: int = 0,
 ) -> Tensor:  # fmt: skip
-    """Attention: dropout(softmax(mask(scalar_value · (q kᵀ + real_shift)))) v, for each sample and head.
+    """Compute scaled dot-product attention for each sample and head.
+
+    The result is dropout(softmax(mask(scalar_value · (q kᵀ + real_shift)))) v.
 
     Args:
-        query: a tensor of floating-point numbers, of the shape that ``input_layout`` says: B samples, N
-            heads, S positions, D numbers, H = N · D.
-        key: the same, with positions and heads of its own; each of its heads serves as many of the queries.
-        value: of the positions and heads of ``key``.
-        head_num: the number of heads of the queries.
-        real_shift: added to the products, of a shape that broadcasts to (B, N, queries, keys).
-        attn_mask: true or 1 where a query does not see a key, of a shape that broadcasts so too.
-        keep_prob: the probability that a share is kept.
-        scalar_value: the factor of the scores, such as 1 / √D.
-        pre_tokens: how many keys before its own position a query sees, with sparse_mode 4, or 0 and a mask.
-        next_tokens: how many behind it.
-        inner_precise: accepted for compatibility; half precision is summed in single precision.
-        input_layout: ``"BSH"``, ``"SBH"``, ``"BNSD"`` or ``"BSND"``.
-        sparse_mode: 0 and 1: what ``attn_mask`` says; 2: keys behind the query are hidden; 3: the same,
-            counted from the last query and key, as with keys that were cached; 4: a band of ``pre_tokens``
-            and ``next_tokens``, counted so. With 2, 3 and 4, ``attn_mask`` is not read.
-        drop_mask, padding_mask, prefix, actual_seq_qlen, actual_seq_kvlen: must be ``None``.
+        query (Tensor): floating-point tensor of the shape given by ``input_layout``: B samples, N
+            heads, S positions, D elements, H = N · D.
+        key (Tensor): keys in the same layout, with their own number of positions and heads. Each
+            of their heads serves an equal number of query heads.
+        value (Tensor): values with the positions and heads of ``key``.
+        head_num (int): number of heads of the queries.
+        real_shift (Tensor or None): values to add to the products, of a shape that broadcasts to
+            (B, N, queries, keys).
+        drop_mask, padding_mask, prefix, actual_seq_qlen, actual_seq_kvlen (None): must be
+            ``None``.
+        attn_mask (Tensor or None): true or 1 where a query does not see a key, of a shape that
+            broadcasts to (B, N, queries, keys).
+        keep_prob (float): probability that a weight is kept.
+        scalar_value (float): factor of the scores, such as 1 / √D.
+        pre_tokens (int): number of keys before its own position that a query sees, with
+            ``sparse_mode`` 4, or 0 and a mask.
+        next_tokens (int): number of keys after its own position that a query sees, in the same
+            modes.
+        inner_precise (int): accepted for compatibility; float16 and bfloat16 are summed in
+            float32.
+        input_layout (str): ``"BSH"``, ``"SBH"``, ``"BNSD"``, or ``"BSND"``.
+        sparse_mode (int): 0 and 1: use ``attn_mask``; 2: hide the keys after the query; 3: the
+            same, counted from the last query and key, as for cached keys; 4: a band of ``pre_tokens`` and
+            ``next_tokens``, counted from the last query and key. Modes 2, 3, and 4 do not read
+            ``attn_mask``.
 
     Returns:
-        Tensor of the layout and element type of ``query``; 0 for a query that sees no key.
+        Tensor of the layout and dtype of ``query``; 0 for a query that sees no key.
 
     Raises:
-        TypeError: an operand is no tensor of floating-point numbers.
-        ValueError: the shapes do not fit, an argument is out of range, or one is given that must be ``None``.
+        TypeError: If an operand is not a floating-point tensor.
+        ValueError: If the shapes do not match, an argument is out of range, or an argument that must be
+            ``None`` is given.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[[1.0, 0.0], [0.0, 1.0]]])
@@ -205,10 +216,16 @@ def attention_with_statistics(
     actual_seq_kvlen: Any = None, keep_prob: float = 1.0, scale_value: float = 1.0, pre_tokens: int = _ALL,
     next_tokens: int = _ALL, inner_precise: int = 0, input_layout: str = "BSH", sparse_mode: int = 0,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    """Attention as by :func:`mindgrad.ops.flash_attention_score`, behind the statistics of its softmax.
+    """Compute attention together with the statistics of its softmax.
 
-    These are the largest score of each query and the sum of exp(score − largest), both of the shape
-    (B, N, queries, 8), eight times the same number, and one zero. They are constants in derivatives.
+    The arguments are the same as for :func:`mindgrad.ops.flash_attention_score`.
+
+    Returns:
+        ``(largest, sums, zero, attention)``. The largest score of each query and the sum of exp(score −
+        largest) have the shape (B, N, queries, 8) with eight equal numbers; zero is a single 0. These three
+        are constants in derivatives.
+
+    {as flash_attention_score}
 
     >>> from mindgrad import ops
     >>> [each.shape for each in ops.FlashAttentionScore(2)(*[ops.ones((1, 3, 4))] * 3)]

@@ -45,8 +45,8 @@ def normalize_axes(axis: Any, rank: int, operator: str) -> tuple[int, ...]:
     if isinstance(axis, Tensor) and axis.dtype.kind in ("int", "uint"):
         if axis._array is None:
             raise TypeError(
-                f"For '{operator}', the 'axis' is a tensor whose values are unknown while the program is "
-                f"being compiled: give ints, or make it a constant, Tensor(..., const_arg=True)."
+                f"For '{operator}', the 'axis' is a tensor whose values are not known at compile time: give "
+                "ints, or make it a constant, Tensor(..., const_arg=True)."
             )
         axis = tuple(axis.host_array().reshape(-1).tolist())
     if axis is None or (isinstance(axis, (tuple, list)) and not axis):

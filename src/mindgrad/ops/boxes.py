@@ -58,19 +58,19 @@ def _shares(first: Any, second: Any, pixel: float, of_first: bool) -> Any:
 
 @public("IOU(mode='iou')(anchor_boxes, gt_boxes)")
 def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Tensor:
-    """The area that two boxes share, relative to the area of both together, for each pair of boxes.
+    """Compute the intersection over union of each pair of boxes.
 
     Args:
-        anchor_boxes: n boxes (x1, y1, x2, y2), of shape (n, 4).
-        gt_boxes: m boxes, of shape (m, 4).
-        mode: ``"iou"``; ``"iof"``: relative to the area of the box of ``gt_boxes``.
+        anchor_boxes (Tensor): n boxes (x1, y1, x2, y2), of shape (n, 4).
+        gt_boxes (Tensor): m boxes, of shape (m, 4).
+        mode (str): ``"iou"``, or ``"iof"`` to divide by the area of the box of ``gt_boxes``.
 
     Returns:
         Tensor of shape (m, n).
 
     Raises:
-        TypeError: the boxes are no real numbers.
-        ValueError: a shape is another, or ``mode`` is.
+        TypeError: If the boxes are not real tensors.
+        ValueError: If a shape is wrong, or ``mode`` is neither of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.iou(Tensor([[0.0, 0.0, 3.0, 1.0]]), Tensor([[2.0, 0.0, 5.0, 1.0]]), "iof"))
@@ -84,15 +84,18 @@ def iou(anchor_boxes: Any, gt_boxes: Any, mode: str = "iou") -> Tensor:
 
 @public("CheckValid")
 def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
-    """Whether boxes lie inside an image, as Bool.
+    """Check which boxes are inside an image.
 
     Args:
-        bboxes: n boxes (x1, y1, x2, y2), of shape (n, 4).
-        img_metas: height, width and a factor of both, of shape (3,).
+        bboxes (Tensor): n boxes (x1, y1, x2, y2), of shape (n, 4).
+        img_metas (Tensor): height, width, and a factor of both, of shape (3,).
+
+    Returns:
+        Boolean tensor of shape (n,).
 
     Raises:
-        TypeError: an argument holds no real numbers.
-        ValueError: a shape is another.
+        TypeError: If an argument is not a real tensor.
+        ValueError: If a shape is wrong.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.check_valid(Tensor([[0.0, 0.0, 3.0, 3.0], [0.0, 0.0, 4.0, 4.0]]), Tensor([4.0, 4.0, 1.0])))
@@ -110,18 +113,19 @@ def check_valid(bboxes: Any, img_metas: Any) -> Tensor:
 
 @public("NMSWithMask(iou_threshold=0.5)(bboxes)")
 def nms_with_mask(bboxes: Any, iou_threshold: float = 0.5) -> tuple[Tensor, Tensor, Tensor]:
-    """Boxes in the order of their scores, and which of them remain: those that no better one overlaps.
+    """Sort boxes by score and mark those that no better box overlaps.
 
     Args:
-        bboxes: n boxes with scores, (x1, y1, x2, y2, score), of shape (n, 5).
-        iou_threshold: the largest share of the common area in that of both.
+        bboxes (Tensor): n boxes with scores (x1, y1, x2, y2, score), of shape (n, 5).
+        iou_threshold (float): largest intersection over union of two boxes that both remain.
 
     Returns:
-        The boxes from the best on, their numbers 0 to n − 1 (Int32), and whether each remains (Bool).
+        The boxes from the best to the worst, their numbers 0 to n − 1 (int32), and whether each remains
+        (Boolean).
 
     Raises:
-        TypeError: the boxes are no real numbers.
-        ValueError: the shape is another.
+        TypeError: If the boxes are not a real tensor.
+        ValueError: If the shape is wrong.
 
     >>> from mindgrad import Tensor, ops
     >>> boxes = Tensor([[0.0, 0.0, 4.0, 4.0, 0.5], [0.0, 0.0, 4.0, 5.0, 0.9], [7.0, 7.0, 9.0, 9.0, 0.1]])
@@ -168,20 +172,23 @@ def _centres(boxes: Any) -> tuple[Any, Any, Any, Any]:
 def bounding_box_encode(
     anchor_box: Any, groundtruth_box: Any, means: Any = (0.0, 0.0, 0.0, 0.0), stds: Any = (1.0, 1.0, 1.0, 1.0)
 ) -> Tensor:
-    """The differences of boxes from anchors as a net learns them (R. Girshick et al. 2014).
+    """Encode boxes as normalized differences from anchors (Girshick et al. 2014).
 
-        (Δx / w, Δy / h, log w' / w, log h' / h)     less ``means``, divided by ``stds``
+        (Δx / w, Δy / h, log w' / w, log h' / h)     minus ``means``, divided by ``stds``
 
-    where Δx and Δy are differences of the centres and w, h, w', h' the sizes of anchor and box.
+    Δx and Δy are the differences of the centers; w, h, w', h' are the sizes of anchor and box.
 
     Args:
-        anchor_box: anchors, of shape (n, 4).
-        groundtruth_box: the boxes, of shape (n, 4).
-        means, stds: four numbers each.
+        anchor_box (Tensor): anchors, of shape (n, 4).
+        groundtruth_box (Tensor): the boxes, of shape (n, 4).
+        means, stds (tuple of float): four numbers each.
+
+    Returns:
+        Tensor of shape (n, 4).
 
     Raises:
-        TypeError: the boxes are no real numbers.
-        ValueError: a shape is another, or ``means`` or ``stds`` are not four numbers.
+        TypeError: If the boxes are not real tensors.
+        ValueError: If a shape is wrong, or ``means`` or ``stds`` are not four numbers.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bounding_box_encode(Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[1.0, 2.0, 4.0, 5.0]])))
@@ -207,18 +214,24 @@ def bounding_box_decode(
     stds: Any = (1.0, 1.0, 1.0, 1.0),
     wh_ratio_clip: float = 0.016,
 ) -> Tensor:
-    """The boxes that differ from anchors by ``deltas``: the inverse of :func:`bounding_box_encode`.
+    """Decode boxes from their differences from anchors.
+
+    This is the inverse of :func:`bounding_box_encode`.
 
     Args:
-        anchor_box: anchors, of shape (n, 4).
-        deltas: differences, of shape (n, 4).
-        max_shape: height and width of the image, which coordinates are held to.
-        means, stds: four numbers each.
-        wh_ratio_clip: the smallest ratio of the sizes of box and anchor; its inverse is the largest.
+        anchor_box (Tensor): anchors, of shape (n, 4).
+        deltas (Tensor): differences, of shape (n, 4).
+        max_shape (tuple of int): height and width of the image, to which coordinates are clipped.
+        means, stds (tuple of float): four numbers each.
+        wh_ratio_clip (float): smallest ratio of the sizes of box and anchor; its inverse is the
+            largest.
+
+    Returns:
+        Tensor of shape (n, 4).
 
     Raises:
-        TypeError: the boxes are no real numbers.
-        ValueError: a shape is another, or the numbers are not as many.
+        TypeError: If the boxes are not real tensors.
+        ValueError: If a shape is wrong, or the number of means or deviations is not four.
 
     >>> from mindgrad import Tensor, ops
     >>> anchor, deltas = Tensor([[0.0, 0.0, 3.0, 3.0]]), Tensor([[0.25, 0.5, 0.0, 0.0]])
@@ -291,27 +304,27 @@ def roi_align(
     sample_num: int = 2,
     roi_end_mode: int = 1,
 ) -> Tensor:
-    """Features of boxes, each box divided into bins (K. He et al., *Mask R-CNN*, 2017).
+    """Pool features inside boxes, as in Mask R-CNN (He et al. 2017).
 
-    A bin is the mean of values at ``sample_num``² points, interpolated between pixels; points more than a
-    pixel outside count as 0. Derivatives of every order flow to the features, and to the boxes through the
-    places of the points.
+    Each box is divided into bins. A bin is the mean of values at ``sample_num``² points, interpolated
+    between pixels; points more than a pixel outside the image count as 0. Derivatives of every order flow
+    to the features, and through the positions of the points to the boxes.
 
     Args:
-        features: images, of shape (n, c, h, w).
-        rois: boxes (number of the image, x1, y1, x2, y2), of shape (m, 5).
-        pooled_height, pooled_width: the number of bins.
-        spatial_scale: what coordinates of boxes are multiplied by.
-        sample_num: points of a bin along each axis.
-        roi_end_mode: 1: the last row and column of a box belong to it; 0: they do not, and it is at least a
-            pixel wide.
+        features (Tensor): images, of shape (n, c, h, w).
+        rois (Tensor): boxes (index of the image, x1, y1, x2, y2), of shape (m, 5).
+        pooled_height, pooled_width (int): numbers of bins.
+        spatial_scale (float): factor of the coordinates of the boxes.
+        sample_num (int): number of points of a bin along each axis.
+        roi_end_mode (int): 1: the last row and column belong to a box; 0: they do not, and a box
+            is at least one pixel wide.
 
     Returns:
         Tensor of shape (m, c, ``pooled_height``, ``pooled_width``).
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: a shape is another, or a number out of range.
+        TypeError: If an argument does not have its type.
+        ValueError: If a shape is wrong, or a number is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> image = ops.reshape(ops.arange(16.0), (1, 1, 4, 4))
@@ -375,24 +388,25 @@ def crop_and_resize(
     method: str = "bilinear",
     extrapolation_value: float = 0.0,
 ) -> Tensor:
-    r"""Boxes cut out of images and resized.
+    """Cut boxes out of images and resize them.
 
     Args:
-        image: images with the channels last, of shape (n, h, w, c).
-        boxes: (y1, x1, y2, x2) as parts of height − 1 and width − 1, of shape (m, 4); a box may be flipped.
-        box_indices: the number of the image of each box, m integers.
-        crop_size: height and width of the results.
-        method: ``"bilinear"`` or ``"nearest"``; ``"bilinear_v2"`` takes the boxes as parts of height and
-            width, cut off to whole pixels, and as many points in each as there are results.
-        extrapolation_value: what stands for points outside of the image; with ``"bilinear_v2"`` the nearest
-            pixel does.
+        image (Tensor): images with the channels last, of shape (n, h, w, c).
+        boxes (Tensor): (y1, x1, y2, x2) as fractions of height − 1 and width − 1, of shape (m,
+            4); a box may be flipped.
+        box_indices (Tensor): index of the image of each box, m integers.
+        crop_size (tuple of int): height and width of the results.
+        method (str): ``"bilinear"``, ``"nearest"``, or ``"bilinear_v2"``, which reads the boxes as
+            fractions of height and width, truncated to whole pixels.
+        extrapolation_value (float): value of points outside of the image; ``"bilinear_v2"`` uses
+            the nearest pixel instead.
 
     Returns:
-        Tensor of Float32 and of shape (m, \*crop_size, c).
+        float32 tensor of shape (m, height, width, c).
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: a shape is another, or ``method`` is.
+        TypeError: If an argument does not have its type.
+        ValueError: If a shape is wrong, or ``method`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> image = ops.reshape(ops.arange(9.0), (1, 3, 3, 1))

@@ -11,6 +11,7 @@ import numpy as np
 from mindgrad._base.checks import of_type
 from mindgrad._base.location import user_frame
 from mindgrad._base.refusal import location_of
+from mindgrad._base.shared_docs import with_sections
 from mindgrad._base.tree import flatten, unflatten
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.scope import apply
@@ -23,6 +24,7 @@ from mindgrad.rows.callback import Callback, callback
 __all__ = ["called", "name_of", "pure_callback", "type_of_result"]
 
 
+@with_sections
 def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: str = "sequential") -> Any:
     """Call a Python function on NumPy arrays, in eager and in compiled code.
 
@@ -30,15 +32,17 @@ def pure_callback(fn: Callable[..., Any], result: Any, *args: Any, vmap_method: 
     the program runs, in Python, while the rest of the program stays compiled.
 
     Args:
-        fn (Callable): function to call as ``fn(*args)``, with NumPy arrays in place of the tensors. It
-            returns NumPy arrays, numbers, or Tensors. It must be pure: the result depends on the arguments
-            only. A compiled program may call it more than once, in any order.
-        result (Any): shape and dtype of the result. A Tensor, a NumPy array, or any object that has ``shape``
-            and ``dtype``; only these two are read. For several results, a tuple, list, or dict of them.
-        *args (Any): arguments of ``fn``. Tensors, also inside tuples, lists, and dicts, become NumPy
-            arrays, which ``fn`` may change; everything else is passed as it is.
-        vmap_method (str): ``"sequential"``: under ``vmap``, ``fn`` is called once for each element of the
-            batch, in order. The other values that JAX has are not supported. Default: ``"sequential"``.
+        fn (Callable): function to call as ``fn(*args)``, with NumPy arrays in place of the
+            tensors. It returns NumPy arrays, numbers, or Tensors. It must be pure: the result depends on
+            the arguments only. A compiled program may call it more than once, in any order.
+        result (Any): shape and dtype of the result. A Tensor, a NumPy array, or any object that
+            has ``shape`` and ``dtype``; only these two are read. For several results, a tuple, list, or
+            dict of them.
+        *args (Any): arguments of ``fn``. Tensors, also inside tuples, lists, and dicts, become
+            NumPy arrays, which ``fn`` may change; everything else is passed as it is.
+        vmap_method (str): ``"sequential"``: under ``vmap``, ``fn`` is called once for each
+            element of the batch, in order. The other values that JAX has are not supported. Default:
+            ``"sequential"``.
 
     Returns:
         Tensor, or a structure of Tensors as in ``result``. A result whose dtype differs is converted if

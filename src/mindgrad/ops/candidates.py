@@ -86,25 +86,26 @@ def uniform_candidate_sampler(
     true_classes: Any, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0,
     remove_accidental_hits: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Classes drawn with equal probabilities.
+    """Draw classes with equal probabilities.
 
     Args:
-        true_classes: the classes of n examples, integers of shape (n, num_true).
-        num_true: how many there are for each example.
-        num_sampled: how many are drawn.
-        unique: whether they are distinct.
-        range_max: the number of classes.
-        seed: a seed of this call's own; 0 for none.
-        remove_accidental_hits: whether ``true_classes`` are not drawn, with ``unique`` only.
+        true_classes (Tensor): classes of n examples, integers of shape (n, num_true).
+        num_true (int): number of classes of each example.
+        num_sampled (int): number of classes to draw.
+        unique (bool): whether the drawn classes are distinct.
+        range_max (int): number of classes.
+        seed (int): seed of this call; 0 uses the global seed.
+        remove_accidental_hits (bool): whether ``true_classes`` are never drawn; requires
+            ``unique``.
 
     Returns:
-        The classes drawn, of the element type of ``true_classes``; and how often each true class, and each
-        class drawn, is expected among them, as Float32.
+        The drawn classes, of the dtype of ``true_classes``, and how often each true class, and each drawn
+        class, is expected among them, as float32.
 
     Raises:
-        TypeError: ``true_classes`` are no integers.
-        ValueError: more distinct classes are asked for than there are, or a number is below 1.
-        NotImplementedError: hits are to be removed without ``unique``.
+        TypeError: If ``true_classes`` is not an integer tensor.
+        ValueError: If more distinct classes are requested than there are, or a number is below 1.
+        NotImplementedError: If ``remove_accidental_hits`` is true and ``unique`` is false.
 
     >>> from mindgrad import Tensor, ops
     >>> sampled, _, expected = ops.uniform_candidate_sampler(Tensor([[1], [3]]), 1, 5, False, 10)
@@ -124,11 +125,21 @@ def log_uniform_candidate_sampler(
     true_classes: Any, num_true: int = 1, num_sampled: int = 5, unique: bool = True, range_max: int = 5,
     seed: int = 0,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Classes drawn with probabilities log((i + 2) / (i + 1)) / log(range_max + 1), as of words by frequency.
+    """Draw classes with the probabilities of words sorted by frequency.
+
+    They are log((i + 2) / (i + 1)) / log(range_max + 1).
 
     Args:
-        true_classes, num_true, num_sampled, unique, range_max, seed: those of
-            :func:`uniform_candidate_sampler`.
+        true_classes (Tensor): classes of n examples, integers of shape (n, num_true).
+        num_true (int): number of classes of each example.
+        num_sampled (int): number of classes to draw.
+        unique (bool): whether the drawn classes are distinct.
+        range_max (int): number of classes.
+        seed (int): seed of this call; 0 uses the global seed.
+
+    Returns:
+        The drawn classes, of the dtype of ``true_classes``, and how often each true class, and each drawn
+        class, is expected among them, as float32.
 
     >>> from mindgrad import Tensor, ops
     >>> sampled, expected, _ = ops.log_uniform_candidate_sampler(Tensor([[1], [3]]), 1, 5, True, 10)

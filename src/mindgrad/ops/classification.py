@@ -82,8 +82,8 @@ def _nll(
         raise TypeError(f"For '{operator}', the target must hold the numbers of classes, but is {t.dtype}.")
     if t.shape != _without(x.shape, axis):
         raise ValueError(
-            f"For '{operator}', the target must have the shape {_without(x.shape, axis)}, that of the input "
-            f"{x.shape} without the axis of classes, but its shape is {t.shape}."
+            f"For '{operator}', the target must have the shape {_without(x.shape, axis)}, which is the "
+            f"shape {x.shape} of the input without the axis of classes, but its shape is {t.shape}."
         )
     weights = _class_weights(operator, weight, x, classes)
     counts = comparison.not_equal(t, whole_number(ignore, operator, "ignore_index"))
@@ -120,23 +120,26 @@ def nll_loss(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """−w[t] x[t] for log-probabilities x of classes and the class t; the mean is that weighted by w.
+    """Compute the negative log-likelihood loss −w[t] x[t].
+
+    x are log-probabilities of classes and t is the class. The mean is weighted by w.
 
     Args:
-        inputs: a real tensor of shape (n, c), (n, c, …) or (c,): logarithms of probabilities.
-        target: integers of the shape without the axis of c classes.
-        weight: the weights w of the classes, of shape (c,); ``None``: all 1.
-        ignore_index: a class whose elements take no part.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        label_smoothing: the share, from 0 to 1, that all classes have in place of the target.
+        inputs (Tensor): log-probabilities of shape (n, c), (n, c, …), or (c,).
+        target (Tensor): integer classes, of the shape of ``inputs`` without the axis of c classes.
+        weight (Tensor or None): weights w of the classes, of shape (c,). ``None`` means 1.
+        ignore_index (int): class whose samples do not contribute.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        label_smoothing (float): fraction, from 0 to 1, of the target probability that is spread
+            over all classes.
 
     Returns:
-        Tensor of no axes, or of the shape of ``target`` with ``"none"``. The mean of no elements is NaN.
+        0-D tensor, or a tensor of the shape of ``target`` with ``"none"``. The mean of no elements is NaN.
 
     Raises:
-        TypeError: ``inputs`` is complex or no tensor, or ``target`` holds no integers.
-        ValueError: the shapes do not fit, or an argument is out of range.
-        IndexError: a known class is out of range.
+        TypeError: If ``inputs`` is complex or not a tensor, or ``target`` is not an integer tensor.
+        ValueError: If the shapes do not match, or an argument is out of range.
+        IndexError: If a known class is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.log(Tensor([[0.5, 0.5], [0.25, 0.75]]))
@@ -167,25 +170,27 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """−Σ_c w_c p_c log softmax(x)_c: of logits x with classes, or with probabilities p of classes.
+    """Compute the cross entropy of logits with classes or probabilities.
+
+    The loss is −Σ_c w_c p_c log softmax(x)_c.
 
     Args:
-        input: a real tensor of shape (n, c), (n, c, …) or (c,): logits.
-        target: integers of the shape without the axis of c classes; or the probabilities p, a real
-            tensor of the shape of ``input``.
-        weight: the weights w of the classes, of shape (c,); ``None``: all 1.
-        ignore_index: a class whose elements take no part; it has no meaning for probabilities.
-        reduction: ``"mean"``: for classes weighted by w, for probabilities over all elements of the
-            other axes; ``"sum"`` or ``"none"``.
-        label_smoothing: the share ε: p becomes (1 − ε) p + ε / c.
+        input (Tensor): logits x, a real tensor of shape (n, c), (n, c, …), or (c,).
+        target (Tensor): integer classes, of the shape without the axis of c classes; or the
+            probabilities p, a real tensor of the shape of ``input``.
+        weight (Tensor or None): weights w of the classes, of shape (c,). ``None`` means 1.
+        ignore_index (int): class whose samples do not contribute; not used for probabilities.
+        reduction (str): ``"mean"``, weighted by w for classes, over all elements of the other
+            axes for probabilities; ``"sum"``; or ``"none"``.
+        label_smoothing (float): the fraction ε: p becomes (1 − ε) p + ε / c.
 
     Returns:
-        Tensor of no axes, or of the shape without the axis of classes with ``"none"``.
+        0-D tensor, or a tensor of the shape without the axis of classes with ``"none"``.
 
     Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: the shapes do not fit, or an argument is out of range.
-        IndexError: a known class is out of range.
+        TypeError: If an operand is complex, or neither a tensor nor a number.
+        ValueError: If the shapes do not match, or an argument is out of range.
+        IndexError: If a known class is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.cross_entropy(Tensor([[1000.0, 0.0], [0.0, 0.0]]), Tensor([0, 1])):.4f}")
@@ -220,18 +225,20 @@ def cross_entropy(
     "1000.0]]), Tensor([[1.0, 0.0]]))[0] => [1000.]"
 )
 def softmax_cross_entropy(logits: Any, labels: Any) -> tuple[Tensor, Tensor]:
-    """−Σ_c p_c log softmax(x)_c of each row, and its derivative for the logits x (that Σ p = 1 gives).
+    """Compute −Σ_c p_c log softmax(x)_c of each sample, and its gradient.
+
+    The gradient softmax(x) − p with respect to the logits assumes Σ p = 1.
 
     Args:
-        logits: a real tensor of shape (n, c).
-        labels: the probabilities p, of the same shape.
+        logits (Tensor): real tensor of shape (n, c).
+        labels (Tensor): the probabilities p, of the same shape.
 
     Returns:
         The loss, a tensor of shape (n,), and softmax(x) − p.
 
     Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: the shapes differ, or are not (n, c).
+        TypeError: If an operand is complex, or neither a tensor nor a number.
+        ValueError: If the shapes differ, or are not (n, c).
     """
     operator = "SoftmaxCrossEntropyWithLogits"
     x, p = operands_of_one_shape(operator, logits=logits, labels=labels)
@@ -282,23 +289,27 @@ def sparse_softmax_cross_entropy(
 def multi_margin_loss(
     input: Any, target: Any, p: int = 1, margin: float = 1, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
-    """Σ_{i ≠ t} w[t] max(0, margin − x[t] + x[i])^p / c of each row x of scores and its class t.
+    """Compute the multi-class margin loss of scores x and classes t.
+
+    The loss of a sample is Σ_{i ≠ t} w[t] max(0, margin − x[t] + x[i])^p / c.
 
     Args:
-        input: a real tensor of shape (n, c).
-        target: integers of shape (n,).
-        p: the exponent, 1 or 2.
-        margin: by how much the score of the class shall be the greatest.
-        weight: the weights w of the classes, of shape (c,); ``None``: all 1.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        input (Tensor): scores, a real tensor of shape (n, c).
+        target (Tensor): integer classes of shape (n,).
+        p (int): the exponent, 1 or 2.
+        margin (int or float): margin by which the score of the class should exceed the other
+            scores.
+        weight (Tensor or None): weights w of the classes, of shape (c,). ``None`` means 1.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of no axes, or of shape (n,) with ``"none"``.
+        0-D tensor, or a tensor of shape (n,) with ``"none"``.
 
     Raises:
-        TypeError: ``input`` is complex or no tensor, or an argument of another type.
-        ValueError: the shapes do not fit, ``p`` is neither 1 nor 2, or ``reduction`` another word.
-        IndexError: a known class is out of range.
+        TypeError: If ``input`` is complex or not a tensor, or an argument does not have its type.
+        ValueError: If the shapes do not match, ``p`` is neither 1 nor 2, or ``reduction`` is not one of
+            these.
+        IndexError: If a known class is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.multi_margin_loss(Tensor([[0.5, 1.0, 2.0, 0.0]]), Tensor([1])))
@@ -330,20 +341,22 @@ def multi_margin_loss(
 
 
 def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """Σ_{j in T, i not in T} max(0, 1 − (x[j] − x[i])) / c of each row x of scores and its classes T.
+    """Compute the multi-label margin loss of scores x and sets of classes T.
+
+    The loss of a sample is Σ_{j in T, i not in T} max(0, 1 − (x[j] − x[i])) / c.
 
     Args:
-        input: a real tensor of shape (n, c) or (c,).
-        target: integers of the same shape: the classes T, in front of the first −1.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        input (Tensor): scores, a real tensor of shape (n, c) or (c,).
+        target (Tensor): integers of the same shape: the classes T, followed by −1.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of no axes, or of shape (n,) with ``"none"``.
+        0-D tensor, or a tensor of shape (n,) with ``"none"``.
 
     Raises:
-        TypeError: ``input`` is complex or no tensor, or ``target`` holds no integers.
-        ValueError: the shapes differ or are none of these, or ``reduction`` is another word.
-        IndexError: a known class is out of range.
+        TypeError: If ``input`` is complex or not a tensor, or ``target`` is not an integer tensor.
+        ValueError: If the shapes differ or are not one of these, or ``reduction`` is not one of these.
+        IndexError: If a known class is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.multilabel_margin_loss(Tensor([0.1, 0.2, 0.4, 0.8]), Tensor([3, 0, -1, 1])):.4f}")
@@ -379,20 +392,22 @@ def multilabel_margin_loss(input: Any, target: Any, reduction: str = "mean") -> 
 def multilabel_soft_margin_loss(
     input: Any, target: Any, weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
-    """−Σ_c w_c (t log σ(x) + (1 − t) log σ(−x)) / c over the last axis.
+    """Compute the multi-label soft margin loss over the last axis.
+
+    The loss is −Σ_c w_c (t log σ(x) + (1 − t) log σ(−x)) / c.
 
     Args:
-        input: a real tensor of shape (…, c): logits.
-        target: a real tensor of the same shape: 1 for classes that hold, 0 for others.
-        weight: the weights w of the classes; ``None``: all 1.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        input (Tensor): logits, a real tensor of shape (…, c).
+        target (Tensor): real tensor of the same shape: 1 for classes that apply, 0 for others.
+        weight (Tensor or None): weights w of the classes. ``None`` means 1.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of no axes, or of the shape without the last axis with ``"none"``.
+        0-D tensor, or a tensor of the shape without the last axis with ``"none"``.
 
     Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: the shapes do not fit, or ``reduction`` is another word.
+        TypeError: If an operand is complex, or neither a tensor nor a number.
+        ValueError: If the shapes do not match, or ``reduction`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.multilabel_soft_margin_loss(Tensor([[0.0, 0.0]]), Tensor([[1.0, 0.0]])):.4f}")

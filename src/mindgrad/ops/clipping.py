@@ -18,33 +18,34 @@ __all__ = ["clamp", "clip", "clip_by_value", "fmax", "fmin", "maximum", "minimum
 
 maximum = binary_function(
     __name__, "maximum", piecewise.maximum,
-    "The greater of two elements, NaN if one is; where they are equal they share the derivative.",
+    "Return the larger of two elements, NaN if one is; ties share the derivative.",
     "Tensor([1.0, 5.0]), 3.0", "[3. 5.]", "Maximum Tensor mint numpy",
 )  # fmt: skip
 minimum = binary_function(
     __name__, "minimum", piecewise.minimum,
-    "The smaller of two elements, NaN if one is; where they are equal they share the derivative.",
+    "Return the smaller of two elements, NaN if one is; ties share the derivative.",
     "Tensor([1.0, 5.0]), 3.0", "[1. 3.]", "Minimum Tensor mint numpy",
 )  # fmt: skip
 
 
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
-    """min(max(x, low), high); a bound that is ``None`` does not limit.
+    """Clip values to the interval from a lower to an upper bound.
 
-    Inside the bounds, and at them, the derivative with respect to ``x`` is 1; outside, that with
-    respect to the bound is 1.
+    A bound that is ``None`` does not limit. Inside the bounds, and at them, the derivative with respect to
+    ``x`` is 1; outside, the derivative with respect to the bound is 1.
 
     Args:
-        x: a tensor of any shape, a number, or a tuple or list of them.
-        clip_value_min: the lower bound: a tensor that broadcasts with ``x``, a number or ``None``.
-        clip_value_max: the upper bound; it wins where the lower one is above it.
+        x (Tensor, number, or tuple or list of these): the values.
+        clip_value_min (Tensor, number, or None): lower bound, which broadcasts with ``x``.
+        clip_value_max (Tensor, number, or None): upper bound; it takes precedence if the lower
+            bound is above it.
 
     Returns:
-        Tensor of the broadcast shape and promoted element type; a tuple or list of such.
+        Tensor of the broadcast shape and of the promoted dtype, or a tuple or list of such tensors.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number, or complex.
-        ValueError: both bounds are ``None``, or the shapes do not broadcast.
+        TypeError: If an operand is neither a tensor nor a number, or is complex.
+        ValueError: If both bounds are ``None``, or the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.clip_by_value(Tensor([-2.0, 0.5, 3.0]), 0.0, 1.0))
@@ -55,7 +56,7 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
 
 @public("Tensor Tensor.clip mint mint.clip")
 def clamp(input: Any, min: Any = None, max: Any = None) -> Any:
-    """min(max(input, low), high); the same as :func:`clip_by_value`.
+    """Clip values to an interval; another name of :func:`clip_by_value`.
 
     {as clip_by_value}
 
@@ -82,10 +83,10 @@ def _clipped(operator: str, x: Any, low: Any, high: Any) -> Any:
 
 @public("Fmax Tensor")
 def fmax(input: Any, other: Any) -> Tensor:
-    """The greater of two elements; of a number and NaN, the number.
+    """Return the larger of two elements; a number takes precedence over NaN.
 
     Args:
-        input, other: real tensors or numbers whose shapes broadcast.
+        input, other (Tensor or number): real operands whose shapes broadcast.
 
     {real two}
 
@@ -98,10 +99,10 @@ def fmax(input: Any, other: Any) -> Tensor:
 
 @public("Fmin Tensor")
 def fmin(input: Any, other: Any) -> Tensor:
-    """The smaller of two elements; of a number and NaN, the number.
+    """Return the smaller of two elements; a number takes precedence over NaN.
 
     Args:
-        input, other: real tensors or numbers whose shapes broadcast.
+        input, other (Tensor or number): real operands whose shapes broadcast.
 
     {real two}
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.communication.management import GlobalComm, get_process_group_ranks, get_rank
 from mindgrad.ir.dtype import as_dtype, bool_, int32, uint8
 from mindgrad.ir.scope import apply, open_scopes
@@ -32,8 +33,9 @@ __all__ = [
 _WORLD = GlobalComm.WORLD_COMM_GROUP
 
 
+@with_sections
 class ReduceOp:
-    """The reduction that combines the tensors of several processes.
+    """Reductions that combine the tensors of several processes.
 
     >>> from mindgrad import ops
     >>> ops.ReduceOp.SUM
@@ -82,17 +84,20 @@ def _with_axis(x: Tensor, operator: str) -> Tensor:
 
 @public("AllReduce(op='sum', group='nccl_world_group')(tensor)")
 def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, operator: str = "AllReduce") -> Tensor:
-    """The sum, largest, smallest, product or mean of every process's ``tensor``, on each of them.
+    """Reduce the tensors of all processes; every process gets the result.
 
     Args:
-        tensor: a tensor of any shape, of the same type on all processes.
-        op: one of :class:`ReduceOp`.
-        group: the group of processes.
-        operator: who asks, for errors.
+        tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
+        op (str): one of the names in :class:`ReduceOp`.
+        group (str): the group of processes.
+        operator (str): name of the operator in errors.
+
+    Returns:
+        Tensor of the shape of ``tensor``.
 
     Raises:
-        TypeError: ``tensor`` is no tensor of numbers, or ``op`` no string.
-        ValueError: there is no such ``op`` or ``group``.
+        TypeError: If ``tensor`` is not a tensor of numbers, or ``op`` is not a str.
+        ValueError: If ``op`` or ``group`` does not exist.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import reduced
@@ -118,14 +123,20 @@ def reduced(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD, operator: 
 
 @public("Reduce(dest_rank: integer, op='sum', group='nccl_world_group')(tensor)(process=self.dest_rank)")
 def reduced_by(tensor: Any, process: int, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
-    """The reduction of every process's ``tensor`` on one of them; zeros on the others.
+    """Reduce the tensors of all processes on one of them.
 
     Args:
-        tensor, op, group: as for :func:`reduced`.
-        process: the rank that gets the result, among all processes.
+        tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
+        process (int): rank of the process that gets the result, among all processes.
+        op (str): one of the names in :class:`ReduceOp`.
+        group (str): the group of processes.
+
+    Returns:
+        Tensor of the shape of ``tensor``; zeros on the other processes.
 
     Raises:
-        TypeError, ValueError: as :func:`reduced`; ``process`` is no rank of the group.
+        TypeError: If ``tensor`` is not a tensor of numbers, or ``op`` is not a str.
+        ValueError: If ``op`` or ``group`` does not exist, or ``process`` is not a rank of the group.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import reduced_by
@@ -143,16 +154,20 @@ def _only_on(root: int, x: Tensor, ranks: tuple[int, ...]) -> Tensor:
 
 @public("AllGather(group='nccl_world_group')(tensor)")
 def gathered(tensor: Any, group: str = _WORLD, operator: str = "AllGather") -> Tensor:
-    """The tensors of all processes, in the order of their ranks along the first axis, on each of them.
+    """Join the tensors of all processes along the first axis, on every process.
 
     Args:
-        tensor: a tensor with at least one axis, of the same type on all processes.
-        group: the group of processes.
-        operator: who asks, for errors.
+        tensor (Tensor): tensor with at least one axis, of the same shape and dtype on all
+            processes.
+        group (str): the group of processes.
+        operator (str): name of the operator in errors.
+
+    Returns:
+        Tensor with the tensors of all processes in the order of their ranks.
 
     Raises:
-        TypeError: ``tensor`` is no tensor.
-        ValueError: it has no axis, or there is no such group.
+        TypeError: If ``tensor`` is not a tensor.
+        ValueError: If ``tensor`` is 0-D, or the group does not exist.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import gathered
@@ -165,14 +180,21 @@ def gathered(tensor: Any, group: str = _WORLD, operator: str = "AllGather") -> T
 
 @public("CollectiveGather(dest_rank: integer, group='nccl_world_group')(tensor)(process=self.dest_rank)")
 def gathered_by(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
-    """The tensors of all processes joined along the first axis on one of them; zeros on the others.
+    """Join the tensors of all processes along the first axis on one process.
 
     Args:
-        tensor, group: as for :func:`gathered`.
-        process: the rank that gets the result, among all processes.
+        tensor (Tensor): tensor with at least one axis, of the same shape and dtype on all
+            processes.
+        process (int): rank of the process that gets the result, among all processes.
+        group (str): the group of processes.
+
+    Returns:
+        Tensor with the tensors of all processes; zeros on the other processes.
 
     Raises:
-        TypeError, ValueError: as :func:`gathered`; ``process`` is no rank of the group.
+        TypeError: If ``tensor`` is not a tensor.
+        ValueError: If ``tensor`` is 0-D, the group does not exist, or ``process`` is not a rank of the
+            group.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import gathered_by
@@ -186,14 +208,19 @@ def gathered_by(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
 
 @public("ReduceScatter(op='sum', group='nccl_world_group')(tensor)")
 def reduced_parts(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> Tensor:
-    """This process's part, along the first axis, of the reduction of every process's ``tensor``.
+    """Reduce the tensors of all processes and divide the result among them.
 
     Args:
-        tensor: a tensor whose first axis the number of processes divides.
-        op, group: as for :func:`reduced`.
+        tensor (Tensor): tensor whose first axis is divisible by the number of processes.
+        op (str): one of the names in :class:`ReduceOp`.
+        group (str): the group of processes.
+
+    Returns:
+        This process's part of the reduction, along the first axis.
 
     Raises:
-        TypeError, ValueError: as :func:`reduced`; the first axis cannot be divided.
+        TypeError: If ``tensor`` is not a tensor of numbers, or ``op`` is not a str.
+        ValueError: If ``op`` or ``group`` does not exist, or the first axis is not divisible.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import reduced_parts
@@ -219,17 +246,20 @@ def reduced_parts(tensor: Any, op: str = ReduceOp.SUM, group: str = _WORLD) -> T
 
 
 def broadcast(tensor: Any, process: int, group: str = _WORLD, operator: str = "Broadcast") -> Tensor:
-    """The ``tensor`` of one process, on all of them.
+    """Send the tensor of one process to all processes.
 
     Args:
-        tensor: a tensor of any shape, of the same type on all processes.
-        process: the rank whose tensor it is, among all processes.
-        group: the group of processes.
-        operator: who asks, for errors.
+        tensor (Tensor): tensor of any shape, of the same shape and dtype on all processes.
+        process (int): rank of the process whose tensor is sent, among all processes.
+        group (str): the group of processes.
+        operator (str): name of the operator in errors.
+
+    Returns:
+        The tensor of that process.
 
     Raises:
-        TypeError: ``tensor`` is no tensor, or ``process`` no int.
-        ValueError: there is no such group, or no such rank in it.
+        TypeError: If ``tensor`` is not a tensor, or ``process`` is not an int.
+        ValueError: If the group does not exist, or does not have this rank.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import broadcast
@@ -248,15 +278,21 @@ def broadcast(tensor: Any, process: int, group: str = _WORLD, operator: str = "B
 
 @public("CollectiveScatter(src_rank=0, group='nccl_world_group')(tensor)(process=self.src_rank)")
 def scattered(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
-    """This process's part, along the first axis, of the ``tensor`` of one process.
+    """Divide the tensor of one process among all processes.
 
     Args:
-        tensor: a tensor whose first axis the number of processes divides, of the same type on all of them.
-        process: the rank whose tensor it is, among all processes.
-        group: the group of processes.
+        tensor (Tensor): tensor whose first axis is divisible by the number of processes, of the
+            same shape and dtype on all of them.
+        process (int): rank of the process whose tensor is divided, among all processes.
+        group (str): the group of processes.
+
+    Returns:
+        This process's part of the tensor, along the first axis.
 
     Raises:
-        TypeError, ValueError: as :func:`broadcast`; the first axis cannot be divided.
+        TypeError: If ``tensor`` is not a tensor.
+        ValueError: If the group does not exist, ``process`` is not one of its ranks, or the first axis is
+            not divisible.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import scattered
@@ -274,19 +310,22 @@ def scattered(tensor: Any, process: int, group: str = _WORLD) -> Tensor:
     "(tensor)"
 )
 def exchanged(tensor: Any, split_count: int, split_dim: int, concat_dim: int, group: str = _WORLD) -> Tensor:
-    """One part of ``tensor`` for every process, and one from every process, joined.
+    """Send one part of a tensor to every process and join the parts received.
 
     Args:
-        tensor: a tensor, of the same type on all processes.
-        split_count: the number of parts, one for each process.
-        split_dim: the axis to divide.
-        concat_dim: the axis along which what comes is joined.
-        group: the group of processes.
+        tensor (Tensor): tensor of the same shape and dtype on all processes.
+        split_count (int): number of parts, one for each process.
+        split_dim (int): axis to divide.
+        concat_dim (int): axis along which the received parts are joined.
+        group (str): the group of processes.
+
+    Returns:
+        Tensor with the parts received from all processes.
 
     Raises:
-        TypeError: ``tensor`` is no tensor.
-        ValueError: ``split_count`` is not the number of processes, there is no such axis, or it cannot be
-            divided.
+        TypeError: If ``tensor`` is not a tensor.
+        ValueError: If ``split_count`` is not the number of processes, an axis does not exist, or it is not
+            divisible.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.collectives import exchanged
@@ -301,7 +340,7 @@ def exchanged(tensor: Any, split_count: int, split_dim: int, concat_dim: int, gr
         )
     for name, axis in (("split_dim", split_dim), ("concat_dim", concat_dim)):
         if not -x.ndim <= axis < x.ndim:
-            raise ValueError(f"For 'AlltoAll', the '{name}' {axis} is no axis of the shape {x.shape}.")
+            raise ValueError(f"For 'AlltoAll', the '{name}' {axis} is not an axis of the shape {x.shape}.")
     if len(ranks) == 1:
         return x
     axes = {"split_axis": split_dim % x.ndim, "concat_axis": concat_dim % x.ndim}

@@ -27,14 +27,14 @@ __all__ = [
 # --- comparisons -------------------------------------------------------------------------------------
 
 equal = binary_function(
-    __name__, "equal", rows.equal, "x = y. NaN equals nothing, not even itself.",
+    __name__, "equal", rows.equal, "Check elementwise whether x = y; NaN is not equal to itself.",
     "Tensor([1.0, 2.0]), 2", "[False  True]", "Equal Tensor.eq Tensor mint.eq mint numpy",
 )  # fmt: skip
 not_equal = binary_function(
     __name__,
     "not_equal",
     rows.not_equal,
-    "x ≠ y.",
+    "Check elementwise whether x ≠ y.",
     "Tensor([1.0, 2.0]), 2",
     "[ True False]",
     "NotEqual Tensor.ne Tensor mint.ne mint numpy",
@@ -57,7 +57,7 @@ def _check_real(operator: str, *operands: Any) -> None:
 
 
 def _ordering(name: str, row: Primitive, sign: str, prints: str, *forms: str) -> Callable[[Any, Any], Tensor]:
-    what = f"x {sign} y; false where an element is NaN. Complex numbers have no order: a TypeError."
+    what = f"Check elementwise whether x {sign} y; false if an element is NaN."
     example = "Tensor([1.0, 2.0, 3.0]), 2"
     return binary_function(__name__, name, row, what, example, prints, *forms, check=_check_real)
 
@@ -86,20 +86,22 @@ greater_equal = _ordering(
 def isclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
-    """Whether |input − other| ≤ atol + rtol · |other|; equal infinities are close.
+    """Check whether elements are close: |input − other| ≤ atol + rtol · |other|.
+
+    Equal infinities are close.
 
     Args:
-        input, other: tensors or numbers whose shapes broadcast.
-        rtol: the relative tolerance, not negative.
-        atol: the absolute tolerance, not negative.
-        equal_nan: whether two NaN are close.
+        input, other (Tensor or number): operands whose shapes broadcast.
+        rtol (int or float): nonnegative relative tolerance.
+        atol (int or float): nonnegative absolute tolerance.
+        equal_nan (bool): whether two NaN are close.
 
     Returns:
-        Tensor of the broadcast shape and of Bool.
+        Boolean tensor of the broadcast shape.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number, or ``equal_nan`` is no bool.
-        ValueError: the shapes do not broadcast, or a tolerance is negative.
+        TypeError: If an operand is neither a tensor nor a number, or ``equal_nan`` is not a bool.
+        ValueError: If the shapes do not broadcast, or a tolerance is negative.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.isclose(Tensor([1.0, 2.0]), Tensor([1.0 + 1e-6, 2.1])))
@@ -125,14 +127,14 @@ def isclose(
 def allclose(
     input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
-    """Whether all elements are close: a bool, or in a compiled program a Bool tensor.
+    """Check whether all elements are close.
 
-    Two elements are close as :func:`isclose` has it.
-
-    {Args as isclose}
+    See :func:`isclose` for the comparison.
 
     Returns:
-        A bool; while the program is being compiled a tensor of Bool without axes.
+        A bool. In a compiled function: a 0-D Boolean tensor.
+
+    {Args as isclose}
 
     {Raises as isclose}
 
@@ -147,18 +149,18 @@ def allclose(
 
 @public("Tensor", "ApproximateEqual(tolerance=1e-05)(x, y)")
 def approximate_equal(x: Any, y: Any, tolerance: float = 1e-05) -> Tensor:
-    """Whether |x − y| < tolerance.
+    """Check whether |x − y| < tolerance.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast.
-        tolerance: the bound, not reached.
+        x, y (Tensor or number): operands whose shapes broadcast.
+        tolerance (int or float): exclusive upper bound of the difference.
 
     Returns:
-        Tensor of the broadcast shape and of Bool.
+        Boolean tensor of the broadcast shape.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number, or ``tolerance`` is no number.
-        ValueError: the shapes do not broadcast.
+        TypeError: If an operand is neither a tensor nor a number, or ``tolerance`` is not a number.
+        ValueError: If the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.approximate_equal(Tensor([1.0, 2.0]), Tensor([1.01, 2.5]), 0.1))
@@ -186,18 +188,18 @@ def _logical(
         return apply(row, broadcast_to(x, shape), broadcast_to(y, shape))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{meaning}; an element that is not 0 is true.
+    function.__doc__ = f"""Compute the logical {meaning}; nonzero elements are true.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast, of any element type; ``input`` and ``other`` as
-            keywords too.
+        x, y (Tensor or number): operands of any dtype, whose shapes broadcast; also accepted as
+            the keywords ``input`` and ``other``.
 
     Returns:
-        Tensor of the broadcast shape and of Bool.
+        Boolean tensor of the broadcast shape.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number.
-        ValueError: the shapes do not broadcast.
+        TypeError: If an operand is neither a tensor nor a number.
+        ValueError: If the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.{name}(Tensor([True, True, False]), Tensor([True, False, False])))
@@ -209,7 +211,7 @@ def _logical(
 logical_and = _logical(
     "logical_and",
     logic.logical_and,
-    "x and y",
+    "AND",
     "[ True False False]",
     "LogicalAnd Tensor numpy",
     "mint.logical_and(input, other)",
@@ -217,7 +219,7 @@ logical_and = _logical(
 logical_or = _logical(
     "logical_or",
     logic.logical_or,
-    "x or y",
+    "OR",
     "[ True  True False]",
     "LogicalOr Tensor numpy",
     "mint.logical_or(input, other)",
@@ -225,7 +227,7 @@ logical_or = _logical(
 logical_xor = _logical(
     "logical_xor",
     logic.logical_xor,
-    "Either x or y, not both",
+    "XOR",
     "[False  True False]",
     "LogicalXor Tensor numpy",
     "mint.logical_xor(input, other)",
@@ -235,16 +237,16 @@ logical_xor = _logical(
 @public("LogicalNot Tensor numpy", "mint.logical_not(input)")
 @also_named(input="x")
 def logical_not(x: Any) -> Tensor:
-    """Not x; an element that is not 0 is true.
+    """Compute the logical negation; nonzero elements are true.
 
     Args:
-        x: a tensor of any shape and element type, or a number.
+        x (Tensor or number): values of any shape and dtype.
 
     Returns:
-        Tensor of the shape of ``x`` and of Bool.
+        Boolean tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``x`` is neither a tensor nor a number.
+        TypeError: If ``x`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.logical_not(Tensor([True, False])))
@@ -256,28 +258,29 @@ def logical_not(x: Any) -> Tensor:
 # --- bits --------------------------------------------------------------------------------------------
 
 bitwise_and = binary_function(
-    __name__, "bitwise_and", logic.bitwise_and, "The bits that are set in both.",
+    __name__, "bitwise_and", logic.bitwise_and, "Compute the bitwise AND of integers.",
     "Tensor([6, 5]), 3", "[2 1]", "BitwiseAnd Tensor mint numpy",
 )  # fmt: skip
 bitwise_or = binary_function(
-    __name__, "bitwise_or", logic.bitwise_or, "The bits that are set in one or both.",
+    __name__, "bitwise_or", logic.bitwise_or, "Compute the bitwise OR of integers.",
     "Tensor([6, 5]), 3", "[7 7]", "BitwiseOr Tensor mint numpy",
 )  # fmt: skip
 bitwise_xor = binary_function(
-    __name__, "bitwise_xor", logic.bitwise_xor, "The bits that are set in one and not in both.",
+    __name__, "bitwise_xor", logic.bitwise_xor, "Compute the bitwise XOR of integers.",
     "Tensor([6, 5]), 3", "[5 6]", "BitwiseXor Tensor mint numpy",
 )  # fmt: skip
 bitwise_not = unary_function(
-    __name__, "bitwise_not", logic.bitwise_not, "The bits that are not set: −1 − x of signed integers.",
+    __name__, "bitwise_not", logic.bitwise_not,
+    "Compute the bitwise NOT of integers: −1 − x for signed integers.",
     "Tensor([0, 5])", "[-1 -6]", "Invert Tensor Tensor.invert mint numpy numpy.invert",
 )  # fmt: skip
 bitwise_left_shift = binary_function(
     __name__, "bitwise_left_shift", logic.shift_left,
-    "x · 2ʸ without the bits that leave the element type.",
+    "Shift bits to the left: x · 2ʸ without the bits that overflow.",
     "Tensor([1, 3]), 2", "[ 4 12]", "LeftShift Tensor",
 )  # fmt: skip
 bitwise_right_shift = binary_function(
-    __name__, "bitwise_right_shift", logic.shift_right, "x / 2ʸ rounded down.",
+    __name__, "bitwise_right_shift", logic.shift_right, "Shift bits to the right: x / 2ʸ rounded down.",
     "Tensor([8, -8]), 2", "[ 2 -2]", "RightShift Tensor",
 )  # fmt: skip
 

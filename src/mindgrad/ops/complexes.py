@@ -21,16 +21,16 @@ __all__ = ["angle", "complex", "conj", "imag", "real"]
 @public("Real Tensor", "mint.real(input)")
 @also_named(input="x")
 def real(x: Any) -> Tensor:
-    """The real part; a real tensor is its own.
+    """Return the real part of a tensor; a real tensor is returned unchanged.
 
     Args:
-        x: a tensor of any shape, or a number.
+        x (Tensor or number): values of any shape.
 
     Returns:
-        Tensor of the shape of ``x``: Float32 of Complex64, Float64 of Complex128.
+        Tensor of the shape of ``x``: float32 for complex64, float64 for complex128.
 
     Raises:
-        TypeError: ``x`` is neither a tensor nor a number.
+        TypeError: If ``x`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.real(Tensor([1 + 2j])))
@@ -43,7 +43,7 @@ def real(x: Any) -> Tensor:
 @public("Imag Tensor", "mint.imag(input)")
 @also_named(input="x")
 def imag(x: Any) -> Tensor:
-    """The imaginary part; that of a real tensor is 0.
+    """Return the imaginary part of a tensor; it is 0 for a real tensor.
 
     {as real}
 
@@ -58,12 +58,12 @@ def imag(x: Any) -> Tensor:
 @public("Conj Tensor")
 @also_named(input="x")
 def conj(x: Any) -> Tensor:
-    """The complex conjugate; a real tensor is its own.
-
-    {as real}
+    """Return the complex conjugate; a real tensor is returned unchanged.
 
     Returns:
-        Tensor of the shape and element type of ``x``.
+        Tensor of the shape and dtype of ``x``.
+
+    {as real}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.conj(Tensor([1 + 2j])))
@@ -75,17 +75,17 @@ def conj(x: Any) -> Tensor:
 
 @public("Complex")
 def complex(real: Any, imag: Any) -> Tensor:
-    """The complex numbers real + i imag.
+    """Create complex numbers real + i imag from two parts.
 
     Args:
-        real, imag: Float32 or Float64 tensors, or numbers, whose shapes broadcast.
+        real, imag (Tensor or number): float32 or float64 operands whose shapes broadcast.
 
     Returns:
-        Tensor of the broadcast shape: Complex64 of Float32 parts, Complex128 of Float64 ones.
+        Tensor of the broadcast shape: complex64 for float32 parts, complex128 for float64 parts.
 
     Raises:
-        TypeError: a part is neither a tensor nor a number, or not Float32 or Float64.
-        ValueError: the shapes do not broadcast.
+        TypeError: If a part is neither a tensor nor a number, or is not float32 or float64.
+        ValueError: If the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.complex(Tensor([1.0]), Tensor([2.0])))
@@ -97,16 +97,18 @@ def complex(real: Any, imag: Any) -> Tensor:
 @public("Angle Tensor")
 @also_named(input="x")
 def angle(x: Any) -> Tensor:
-    """The angle atan2(imag, real) of each element in radians: 0 or π for real ones.
+    """Return the angle atan2(imag, real) of each element in radians.
+
+    It is 0 or π for real elements.
 
     Args:
-        x: a tensor of any shape or a number; integers are taken as Float32.
+        x (Tensor or number): values of any shape; integers are converted to float32.
 
     Returns:
-        Tensor of the shape of ``x``, real.
+        Real tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``x`` is neither a tensor nor a number.
+        TypeError: If ``x`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.angle(Tensor(1j)):.4f}")

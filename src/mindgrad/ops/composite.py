@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindgrad._base.shared_docs import document_all
 from mindgrad.api.gradient import GradOperation
 from mindgrad.common.sparse_tensor import COOTensor, CSRTensor, RowTensor
 from mindgrad.ir.tensor import Tensor
@@ -54,11 +55,14 @@ _KINDS |= {f"Float{width}": _KINDS["Float"] for width in (16, 32, 64)}
 
 
 def core(fn: Callable[..., Any] | None = None, **flags: Any) -> Any:
-    """Marks a function as one of MindSpore's own: returned as it is.
+    """Mark a function as one of MindSpore's core functions; it is unchanged.
 
     Args:
-        fn: the function; without it a decorator is returned.
-        flags: accepted for compatibility.
+        fn (callable or None): the function. ``None`` returns a decorator.
+        **flags (object): accepted for compatibility and ignored.
+
+    Returns:
+        The function, or a decorator.
 
     >>> from mindgrad.ops import composite as C
     >>> @C.core(ignore_values=True)
@@ -71,11 +75,14 @@ def core(fn: Callable[..., Any] | None = None, **flags: Any) -> Any:
 
 
 def add_flags(fn: Callable[..., Any] | None = None, **flags: Any) -> Any:
-    """Puts flags of MindSpore's compiler on a function, which changes nothing here: see :func:`core`.
+    """Set flags of MindSpore's compiler on a function; mindgrad ignores them.
 
     Args:
-        fn: the function; without it a decorator is returned.
-        flags: accepted for compatibility.
+        fn (callable or None): the function. ``None`` returns a decorator.
+        **flags (object): accepted for compatibility and ignored.
+
+    Returns:
+        The function, or a decorator.
 
     >>> from mindgrad.ops import composite as C
     >>> C.add_flags(has_effect=True)(len) is len
@@ -85,10 +92,16 @@ def add_flags(fn: Callable[..., Any] | None = None, **flags: Any) -> Any:
 
 
 def zip_operation(*sequences: Any) -> tuple[Any, ...]:
-    """Tuples or lists side by side, as a tuple of tuples, as long as the shortest.
+    """Combine tuples or lists elementwise, up to the length of the shortest.
+
+    Args:
+        *sequences (tuple or list): the sequences.
+
+    Returns:
+        Tuple of tuples.
 
     Raises:
-        TypeError: an argument is neither a tuple nor a list.
+        TypeError: If an argument is neither a tuple nor a list.
 
     >>> from mindgrad.ops import composite as C
     >>> C.zip_operation((1, 2), (3, 4))
@@ -104,14 +117,14 @@ def zip_operation(*sequences: Any) -> tuple[Any, ...]:
 
 
 class MultitypeFuncGraph:
-    """A function with one body for each combination of kinds of arguments.
+    """Function with one body for each combination of types of arguments.
 
     Args:
-        name: what errors call it.
-        read_value: accepted for compatibility: Parameters are always read.
+        name (str): name of the function in errors.
+        read_value (bool): accepted for compatibility; Parameters are always read.
 
     Raises:
-        TypeError: (when called) no body was registered for these arguments.
+        TypeError: If no body is registered for the types of the arguments of a call.
 
     >>> from mindgrad import Tensor, ops
     >>> scale = ops.MultitypeFuncGraph("scale")
@@ -168,15 +181,18 @@ class MultitypeFuncGraph:
 
 
 class HyperMap:
-    """Applies a function to the leaves of nested tuples, lists and dicts, of several side by side.
+    """Apply a function to the leaves of nested tuples, lists, and dicts.
+
+    Several structures are traversed in parallel.
 
     Args:
-        ops: the function; ``None``: it is the first argument of each call.
-        reverse: whether the elements are visited from the last to the first.
+        ops (callable or None): the function. ``None`` means that it is the first argument of each
+            call.
+        reverse (bool): whether to visit the elements from the last to the first.
 
     Raises:
-        TypeError: the structures differ.
-        ValueError: their lengths differ.
+        TypeError: If the structures differ.
+        ValueError: If their lengths differ.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.HyperMap()(ops.add, (Tensor([1.0]), (Tensor([2.0]),)), (Tensor([3.0]), (Tensor([4.0]),))))
@@ -238,9 +254,16 @@ class HyperMap:
 
 
 class Map(HyperMap):
-    """Applies a function to the elements of tuples and lists, of several side by side, one level deep.
+    """Apply a function to the elements of tuples and lists, one level deep.
 
-    Arguments and errors as for :class:`HyperMap`.
+    Args:
+        ops (callable or None): the function. ``None`` means that it is the first argument of each
+            call.
+        reverse (bool): whether to visit the elements from the last to the first.
+
+    Raises:
+        TypeError: If the structures differ.
+        ValueError: If their lengths differ.
 
     >>> from mindgrad import ops
     >>> print(ops.Map()(lambda x, y: x + y, (1, 2), (10, 20)))
@@ -248,3 +271,6 @@ class Map(HyperMap):
     """
 
     _deep = False
+
+
+document_all(globals())

@@ -54,22 +54,21 @@ def factors(operator: str, *xs: Any) -> list[Tensor]:
     " >>> ops.auto_generate.MatMulExt()(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])) => [[11.]]",
 )
 def matmul(input: Any, other: Any) -> Tensor:
-    """The matrix product, as ``numpy.matmul``.
+    """Compute the matrix product, with the rules of ``numpy.matmul``.
 
-    Axes in front of the last two are batches and broadcast. A tensor of one axis is a row on the left
-    and a column on the right, and the axis that this adds disappears again. Derivatives: for Y = A B,
-    Ẏ = Ȧ B + A Ḃ.
+    Axes before the last two are batch axes and broadcast. A 1-D tensor is a row on the left and a column on
+    the right, and the axis that this adds is removed again. The differential of Y = A B is Ẏ = Ȧ B + A Ḃ.
 
     Args:
-        input: a tensor of shape (…, m, k), or (k,).
-        other: a tensor of shape (…, k, n), or (k,).
+        input (Tensor): tensor of shape (…, m, k), or (k,).
+        other (Tensor): tensor of shape (…, k, n), or (k,).
 
     Returns:
         Tensor of shape (…, m, n), without the axes that were added.
 
     Raises:
-        TypeError: an operand is no tensor, or they hold truth values.
-        ValueError: an operand has no axes, or the shapes do not fit.
+        TypeError: If an operand is not a tensor, or is Boolean.
+        ValueError: If an operand is 0-D, or the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matmul(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
@@ -128,18 +127,18 @@ def check_ranks(operator: str, tensors: Sequence[Tensor], *ranks: int) -> None:
 
 @public("Tensor mint")
 def mm(input: Any, mat2: Any) -> Tensor:
-    """The product of two matrices.
+    """Compute the product of two matrices.
 
     Args:
-        input: a tensor of shape (m, k).
-        mat2: a tensor of shape (k, n).
+        input (Tensor): tensor of shape (m, k).
+        mat2 (Tensor): tensor of shape (k, n).
 
     Returns:
         Tensor of shape (m, n).
 
     Raises:
-        TypeError: an operand is no tensor, or they hold truth values.
-        ValueError: an operand does not have two axes, or the shapes do not fit.
+        TypeError: If an operand is not a tensor, or is Boolean.
+        ValueError: If an operand is not 2-D, or the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.mm(Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]])))
@@ -152,18 +151,18 @@ def mm(input: Any, mat2: Any) -> Tensor:
 @public("Tensor mint")
 @also_named(input="mat")
 def mv(mat: Any, vec: Any) -> Tensor:
-    """The product of a matrix and a vector.
+    """Compute the product of a matrix and a vector.
 
     Args:
-        mat: a tensor of shape (m, k).
-        vec: a tensor of shape (k,).
+        mat (Tensor): tensor of shape (m, k).
+        vec (Tensor): tensor of shape (k,).
 
     Returns:
         Tensor of shape (m,).
 
     Raises:
-        TypeError: an operand is no tensor, or they hold truth values.
-        ValueError: the operands do not have two axes and one, or the shapes do not fit.
+        TypeError: If an operand is not a tensor, or is Boolean.
+        ValueError: If ``mat`` is not 2-D, ``vec`` is not 1-D, or the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.mv(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1.0, 1.0])))
@@ -175,18 +174,20 @@ def mv(mat: Any, vec: Any) -> Tensor:
 
 @public("Tensor", "mint.bmm(input, mat2)")
 def bmm(input_x: Any, mat2: Any) -> Tensor:
-    """The products of batches of matrices; axes in front of the last two broadcast.
+    """Compute the products of batches of matrices.
+
+    Axes before the last two broadcast.
 
     Args:
-        input_x: a tensor of shape (…, m, k).
-        mat2: a tensor of shape (…, k, n).
+        input_x (Tensor): tensor of shape (…, m, k).
+        mat2 (Tensor): tensor of shape (…, k, n).
 
     Returns:
         Tensor of shape (…, m, n).
 
     Raises:
-        TypeError: an operand is no tensor, or they hold truth values.
-        ValueError: an operand has less than two axes, or the shapes do not fit.
+        TypeError: If an operand is not a tensor, or is Boolean.
+        ValueError: If an operand has fewer than two axes, or the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bmm(Tensor([[[1.0, 2.0]]]), Tensor([[[3.0], [4.0]]])))
@@ -200,18 +201,18 @@ def bmm(input_x: Any, mat2: Any) -> Tensor:
 
 @public("Tensor mint")
 def dot(input: Any, other: Any) -> Tensor:
-    """The sum over the last axis of ``input`` and the second to last of ``other``, as ``numpy.dot``.
+    """Sum products over the last and the second-to-last axis, as ``numpy.dot``.
 
     Args:
-        input: a tensor of shape (…, k).
-        other: a tensor of shape (…, k, n), or (k,).
+        input (Tensor): tensor of shape (…, k).
+        other (Tensor): tensor of shape (…, k, n), or (k,).
 
     Returns:
-        Tensor with the other axes of ``input``, then those of ``other``.
+        Tensor with the other axes of ``input``, followed by the other axes of ``other``.
 
     Raises:
-        TypeError: an operand is no tensor, or they hold truth values.
-        ValueError: an operand has no axes, or the summed axes are not equally long.
+        TypeError: If an operand is not a tensor, or is Boolean.
+        ValueError: If an operand is 0-D, or the summed axes have different sizes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dot(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
@@ -228,18 +229,20 @@ def dot(input: Any, other: Any) -> Tensor:
 
 @public("Tensor")
 def inner(input: Any, other: Any) -> Tensor:
-    """The sum over the last axis of both; a tensor without axes multiplies the other.
+    """Sum products over the last axis of both tensors.
+
+    A 0-D tensor multiplies the other tensor.
 
     Args:
-        input: a tensor of shape (…, k).
-        other: a tensor of shape (…, k).
+        input (Tensor): tensor of shape (…, k).
+        other (Tensor): tensor of shape (…, k).
 
     Returns:
-        Tensor with the other axes of ``input``, then those of ``other``.
+        Tensor with the other axes of ``input``, followed by the other axes of ``other``.
 
     Raises:
-        TypeError: an operand is no tensor, or they hold truth values.
-        ValueError: the last axes are not equally long.
+        TypeError: If an operand is not a tensor, or is Boolean.
+        ValueError: If the last axes have different sizes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inner(Tensor([[1.0, 2.0], [0.0, 1.0]]), Tensor([3.0, 4.0])))
@@ -253,18 +256,18 @@ def inner(input: Any, other: Any) -> Tensor:
 
 @public("Ger Tensor.ger Tensor mint")
 def outer(input: Any, vec2: Any) -> Tensor:
-    """The products of all elements of one vector with all of another: y_ij = a_i b_j.
+    """Compute the outer product y_ij = a_i b_j of two vectors.
 
     Args:
-        input: a tensor of shape (m,).
-        vec2: a tensor of shape (n,).
+        input (Tensor): tensor of shape (m,).
+        vec2 (Tensor): tensor of shape (n,).
 
     Returns:
         Tensor of shape (m, n).
 
     Raises:
-        TypeError: an operand is no tensor, or they hold truth values.
-        ValueError: an operand does not have one axis.
+        TypeError: If an operand is not a tensor, or is Boolean.
+        ValueError: If an operand is not 1-D.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.outer(Tensor([1.0, 2.0]), Tensor([3.0, 4.0])))
@@ -278,18 +281,18 @@ def outer(input: Any, vec2: Any) -> Tensor:
 
 @public("Tensor")
 def vecdot(x: Any, y: Any, axis: int = -1) -> Tensor:
-    """The sum of conj(x) · y along one axis.
+    """Sum conj(x) · y along an axis.
 
     Args:
-        x, y: tensors whose shapes broadcast.
-        axis: the axis to sum over, counted in the broadcast shape.
+        x, y (Tensor): tensors whose shapes broadcast.
+        axis (int): axis to sum over, counted in the broadcast shape.
 
     Returns:
         Tensor of the broadcast shape without the axis.
 
     Raises:
-        TypeError: an operand is no tensor, they hold truth values, or ``axis`` is no int.
-        ValueError: the shapes do not broadcast, or ``axis`` is out of range.
+        TypeError: If an operand is not a tensor or is Boolean, or ``axis`` is not an int.
+        ValueError: If the shapes do not broadcast, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.vecdot(Tensor([[1.0, 2.0], [0.0, 1.0]]), Tensor([3.0, 4.0])))
@@ -302,19 +305,20 @@ def vecdot(x: Any, y: Any, axis: int = -1) -> Tensor:
 
 
 def tensordot(x1: Any, x2: Any, axes: Any) -> Tensor:
-    """The sum over pairs of axes, one of each operand.
+    """Sum products over pairs of axes, one of each tensor.
 
     Args:
-        x1, x2: tensors.
-        axes: how many of the last axes of ``x1`` and the first of ``x2`` are summed; or the axes of
-            ``x1`` and those of ``x2``, two ints or two tuples of equal length.
+        x1, x2 (Tensor): the tensors.
+        axes (int, or pair of int or tuple of int): number of last axes of ``x1`` and first axes
+            of ``x2`` to sum; or the axes of ``x1`` and the axes of ``x2``, two ints or two tuples of equal
+            length.
 
     Returns:
-        Tensor with the other axes of ``x1``, then those of ``x2``.
+        Tensor with the other axes of ``x1``, followed by the other axes of ``x2``.
 
     Raises:
-        TypeError: an operand is no tensor, they hold truth values, or ``axes`` is neither.
-        ValueError: an axis is out of range or named twice, or summed axes are not equally long.
+        TypeError: If an operand is not a tensor or is Boolean, or ``axes`` has neither form.
+        ValueError: If an axis is out of range or repeated, or the summed axes have different sizes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.tensordot(Tensor([[1.0, 2.0], [0.0, 1.0]]), Tensor([3.0, 4.0]), 1))
@@ -349,27 +353,28 @@ def _contracted(operator: str, a: Tensor, b: Tensor, left: tuple[int, ...], righ
     sizes = tuple(a.shape[i] for i in left), tuple(b.shape[i] for i in right)
     if sizes[0] != sizes[1]:
         raise ValueError(
-            f"For '{operator}', the axes that are summed must be equally long, but those of the shapes "
-            f"{a.shape} and {b.shape} have {sizes[0]} and {sizes[1]}."
+            f"For '{operator}', the axes that are summed must have equal sizes, but for the shapes "
+            f"{a.shape} and {b.shape} they have {sizes[0]} and {sizes[1]}."
         )
     return apply(dot_row, a, b, contract=(left, right), batch=((), ()))
 
 
 def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
-    """The sum over one axis of each operand, apart for each element of the first axis.
+    """Sum products over one axis of each operand, for each sample of a batch.
 
     Args:
-        x1, x2: tensors with at least two axes, the first of them equally long.
-        axes: the axes to sum over, an int or a pair; ``None``: the last of ``x1`` and the second to last
-            of ``x2`` (its last one, if it has two axes).
+        x1, x2 (Tensor): tensors with at least two axes and the same first size.
+        axes (int, pair of int, or None): the axes to sum over. ``None`` means the last axis of
+            ``x1`` and the second-to-last of ``x2`` (the last one if it has two axes).
 
     Returns:
-        Tensor with the first axis, the other axes of ``x1`` and those of ``x2``; with at least two axes.
+        Tensor with the first axis, the other axes of ``x1``, and the other axes of ``x2``; at least two
+        axes.
 
     Raises:
-        TypeError: an operand is no tensor, they hold truth values, or ``axes`` is neither.
-        ValueError: an operand has less than two axes, an axis is out of range or the first one, or
-            the axes are not equally long.
+        TypeError: If an operand is not a tensor or is Boolean, or ``axes`` has neither form.
+        ValueError: If an operand has fewer than two axes, an axis is out of range or the first one, or the
+            axes have different sizes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.batch_dot(Tensor([[1.0, 2.0], [0.0, 1.0]]), Tensor([[3.0, 4.0], [5.0, 6.0]])))
@@ -400,21 +405,21 @@ def batch_dot(x1: Any, x2: Any, axes: Any = None) -> Tensor:
 
 @public("mint")
 def einsum(equation: str, *operands: Any) -> Tensor:
-    """The sum of products that ``equation`` describes, in the cheapest order of its factors.
+    """Compute a sum of products in Einstein notation, in the cheapest order.
 
     Args:
-        equation: a letter for each axis of each operand, operands separated by commas; after ``->``
-            those of the result. Axes with one letter go together; letters that the result does not
-            have are summed. ``...`` stands for axes that broadcast. Without ``->`` the result has the
-            letters that occur once, in alphabetical order.
-        operands: tensors, or one tuple or list of them.
+        equation (str): one letter for each axis of each operand, operands separated by commas,
+            and the letters of the result after ``->``. Equal letters are matched; letters that the result
+            does not have are summed. ``...`` stands for axes that broadcast. Without ``->`` the result has
+            the letters that occur once, in alphabetical order.
+        *operands (Tensor, or one tuple or list of Tensor): the operands.
 
     Returns:
         Tensor with the axes of the result.
 
     Raises:
-        TypeError: ``equation`` is no string, an operand no tensor, or they hold truth values.
-        ValueError: ``equation`` is malformed, or does not fit the operands.
+        TypeError: If ``equation`` is not a str, an operand is not a tensor, or it is Boolean.
+        ValueError: If ``equation`` is malformed, or does not match the operands.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])

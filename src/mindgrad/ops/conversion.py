@@ -14,19 +14,22 @@ __all__ = ["cast"]
 
 @public("Cast Tensor")
 def cast(input: Any, dtype: Any) -> Tensor:
-    """``input`` with the element type ``dtype``.
+    """Convert a tensor to another dtype.
 
-    Floats become integers by rounding towards zero, numbers truth values by asking whether they are
-    not zero, complex numbers real ones by their real part. A derivative passes through a cast, in the
-    element type of the input; only truth values have none.
+    Floats become integers by rounding towards zero, nonzero numbers become true, and complex numbers become
+    real by their real part. A derivative passes through the conversion in the dtype of the input; Boolean
+    tensors have none.
 
     Args:
-        input: a tensor, or a number.
-        dtype: an element type, or a name or type of Python or NumPy for it; Python's ``float`` is
-            Float64.
+        input (Tensor or number): the values.
+        dtype (mindgrad.dtype, type, or str): a dtype, or a Python or NumPy type or name for it;
+            Python's ``float`` is float64.
+
+    Returns:
+        Tensor of the shape of ``input`` and of dtype ``dtype``.
 
     Raises:
-        TypeError: ``dtype`` is no element type.
+        TypeError: If ``dtype`` is not a dtype.
 
     >>> from mindgrad import Tensor, int32, ops
     >>> print(ops.cast(Tensor([1.7, -1.7]), int32))

@@ -140,28 +140,30 @@ def convolution(
     return y if bias is None else bias_add(y, tensors[2])
 
 
-_DOC = """The convolution over {words}.
+_DOC = """Compute the convolution over {words}, without reversing the kernel.
 
-    y[n, o, p] = b[o] + Σ_(c, k) x[n, c, stride · p + dilation · k] w[o, c, k]; as everywhere in machine
-    learning the kernel is not reversed.
+    y[n, o, p] = b[o] + Σ_(c, k) x[n, c, stride · p + dilation · k] w[o, c, k].
 
     Args:
-        input: a tensor of shape (n, channels, {axes}).
-        weight: the kernel, a tensor of shape (outputs, channels / groups, {kernel}).
-        bias: a tensor of shape (outputs,), or ``None``.
-        stride: the distance between neighbouring windows: an int, or one for each axis.
-        pad_mode: ``"valid"``: windows inside of the input; ``"same"``: zeros around it, so that an
-            axis of n elements gives ⌈n / stride⌉; ``"pad"``: ``padding`` zeros around it.
-        padding: an int, one for each axis, or two (before, behind) for each; 0 without ``"pad"``.
-        dilation: the distance between elements that meet neighbouring elements of the kernel.
-        groups: channels and outputs are split in so many groups, each with its own kernel.
+        input (Tensor): tensor of shape (n, channels, {axes}).
+        weight (Tensor): the kernel, of shape (outputs, channels / groups, {kernel}).
+        bias (Tensor or None): tensor of shape (outputs,).
+        stride (int or tuple of int): step between neighboring windows, one for all axes or one
+            for each.
+        pad_mode (str): ``"valid"``: no padding; ``"same"``: zeros around the input, so that an
+            axis of n elements results in ⌈n / stride⌉; ``"pad"``: ``padding`` zeros around the input.
+        padding (int or tuple of int): number of zeros: one int, one for each axis, or two
+            (before, after) for each; 0 unless ``pad_mode`` is ``"pad"``.
+        dilation (int or tuple of int): spacing between the elements of the kernel.
+        groups (int): number of groups into which channels and outputs are split, each with its
+            own kernel.
 
     Returns:
         Tensor of shape (n, outputs, {outputs}).
 
     Raises:
-        TypeError: an operand is no tensor, or an argument no int.
-        ValueError: the shapes do not fit, or an argument is out of range.
+        TypeError: If an operand is not a tensor, or an argument is not an int.
+        ValueError: If the shapes do not match, or an argument is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x, w = {example}
@@ -328,29 +330,32 @@ def _transposed(
     return y if bias is None else bias_add(y, tensors[2])
 
 
-_TRANSPOSED_DOC = """The transpose of the convolution over {words}.
+_TRANSPOSED_DOC = """Compute the transpose of the convolution over {words}.
 
-    It is what :func:`conv{count}d` with this kernel sends back to its input in reverse mode.
+    It is the pullback of :func:`conv{count}d` with this kernel with respect to its input.
 
     Args:
-        input: a tensor of shape (n, channels, {axes}).
-        weight: the kernel, a tensor of shape (channels, outputs / groups, {kernel}).
-        bias: a tensor of shape (outputs,), or ``None``.
-        stride: the stride of that convolution: here the factor by which the axes grow.
-        pad_mode: its padding: ``"valid"``: none; ``"same"``: an axis of n elements gives n · stride;
-            ``"pad"``: ``padding``, which here takes elements away.
-        padding: an int, one for each axis, or two (before, behind) for each; 0 without ``"pad"``.
-        output_padding: how much longer the result is: an int, or one for each axis, below the stride.
-        dilation: the distance between neighbouring elements of the kernel.
-        groups: channels and outputs are split in so many groups, each with its own kernel.
+        input (Tensor): tensor of shape (n, channels, {axes}).
+        weight (Tensor): the kernel, of shape (channels, outputs / groups, {kernel}).
+        bias (Tensor or None): tensor of shape (outputs,).
+        stride (int or tuple of int): stride of the convolution, the factor by which the axes grow.
+        pad_mode (str): padding of the convolution: ``"valid"``: none; ``"same"``: an axis of n
+            elements results in n · stride; ``"pad"``: ``padding``, which removes elements of the result.
+        padding (int or tuple of int): number of zeros: one int, one for each axis, or two
+            (before, after) for each; 0 unless ``pad_mode`` is ``"pad"``.
+        output_padding (int or tuple of int): number of elements to append to each axis, below the
+            stride.
+        dilation (int or tuple of int): spacing between the elements of the kernel.
+        groups (int): number of groups into which channels and outputs are split, each with its
+            own kernel.
 
     Returns:
-        Tensor of shape (n, outputs, {outputs}); without padding an axis of n elements gives
+        Tensor of shape (n, outputs, {outputs}); without padding an axis of n elements results in
         (n − 1) · stride + k.
 
     Raises:
-        TypeError: an operand is no tensor, or an argument no int.
-        ValueError: the shapes do not fit, or an argument is out of range.
+        TypeError: If an operand is not a tensor, or an argument is not an int.
+        ValueError: If the shapes do not match, or an argument is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x, w = {example}

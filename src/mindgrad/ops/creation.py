@@ -45,16 +45,21 @@ def _constant(number: Any, dtype: DType, shape: tuple[int, ...], operator: str) 
 
 @public("mint")
 def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-    """A tensor of shape ``size`` whose elements all equal ``fill_value``.
+    """Create a tensor filled with one value.
 
     Args:
-        size: the shape, an int or a tuple or list of ints.
-        fill_value: a number, or a tensor of one element (then it may be differentiated).
-        dtype: the element type, by default that of ``Tensor(fill_value)``.
+        size (int or tuple of int): the shape.
+        fill_value (Tensor or number): the value, a number or a tensor of one element, through
+            which derivatives pass.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of
+            ``Tensor(fill_value)``.
+
+    Returns:
+        Tensor of shape ``size``.
 
     Raises:
-        TypeError: ``size`` holds something that is no int, or ``fill_value`` is no number.
-        ValueError: a size is negative, or ``fill_value`` has several elements.
+        TypeError: If an entry of ``size`` is not an int, or ``fill_value`` is not a number.
+        ValueError: If a size is negative, or ``fill_value`` has several elements.
 
     >>> from mindgrad import ops
     >>> print(ops.full((2, 2), 0.5))
@@ -90,11 +95,18 @@ def _full(operator: str, shape: tuple[int, ...], number: Any, dtype: Any) -> Ten
     "numpy.empty(shape: plain, dtype: element_type=float32)",
 )
 def zeros(size: Any, dtype: Any = None) -> Tensor:
-    """Zeros of shape ``size``, by default Float32.
+    """Create a tensor of zeros.
+
+    Args:
+        size (int or tuple of int): the shape.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
+
+    Returns:
+        Tensor of shape ``size``.
 
     Raises:
-        TypeError: ``size`` holds something that is no int, or ``dtype`` is no element type.
-        ValueError: a size is negative.
+        TypeError: If an entry of ``size`` is not an int, or ``dtype`` is not a dtype.
+        ValueError: If a size is negative.
 
     >>> from mindgrad import int32, ops
     >>> print(ops.zeros((2, 2)), ops.zeros(2, int32))
@@ -107,7 +119,18 @@ def zeros(size: Any, dtype: Any = None) -> Tensor:
 
 @public("Ones", "numpy.ones(shape: plain, dtype: element_type=float32)")
 def ones(shape: Any, dtype: Any = None) -> Tensor:
-    """Ones of shape ``shape``, by default Float32; errors as for :func:`zeros`.
+    """Create a tensor of ones.
+
+    Args:
+        shape (int or tuple of int): the shape.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
+
+    Returns:
+        Tensor of shape ``shape``.
+
+    Raises:
+        TypeError: If an entry of ``shape`` is not an int, or ``dtype`` is not a dtype.
+        ValueError: If a size is negative.
 
     >>> from mindgrad import ops
     >>> print(ops.ones(3))
@@ -119,7 +142,15 @@ def ones(shape: Any, dtype: Any = None) -> Tensor:
 
 @public("Fill")
 def fill(type: Any, shape: Any, value: Any) -> Tensor:
-    """:func:`full` with its arguments in another order: the element type, the shape, the number.
+    """Create a tensor filled with one value, given dtype, shape, and value.
+
+    Args:
+        type (mindgrad.dtype): dtype of the result.
+        shape (int or tuple of int): the shape.
+        value (Tensor or number): the value, a number or a tensor of one element.
+
+    Returns:
+        Tensor of shape ``shape``.
 
     >>> from mindgrad import float32, ops
     >>> print(ops.fill(float32, (2,), 3))
@@ -130,7 +161,15 @@ def fill(type: Any, shape: Any, value: Any) -> Tensor:
 
 @public("mint", "Fills()(x, value)")
 def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-    """``fill_value`` in the shape of ``input`` and, unless ``dtype`` is given, of its element type.
+    """Create a tensor filled with one value, in the shape of another tensor.
+
+    Args:
+        input (Tensor): tensor whose shape is used.
+        fill_value (Tensor or number): the value, a number or a tensor of one element.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``input``.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.full_like(Tensor([1.0, 2.0]), 3))
@@ -144,7 +183,14 @@ def full_like(input: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     "ZerosLike mint", "mint.empty_like(input, *, dtype=None, device: unused=None, pin_memory: unused=False)"
 )
 def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
-    """Zeros of the shape and element type of ``input``.
+    """Create a tensor of zeros in the shape of another tensor.
+
+    Args:
+        input (Tensor): tensor whose shape is used.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``input``.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.zeros_like(Tensor([[1, 2]])))
@@ -156,7 +202,14 @@ def zeros_like(input: Any, *, dtype: Any = None) -> Tensor:
 
 @public("OnesLike mint")
 def ones_like(input: Any, *, dtype: Any = None) -> Tensor:
-    """Ones of the shape and element type of ``input``.
+    """Create a tensor of ones in the shape of another tensor.
+
+    Args:
+        input (Tensor): tensor whose shape is used.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of ``input``.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.ones_like(Tensor([[1.5, 2.5]])))
@@ -186,17 +239,22 @@ def _number(value: Any, operator: str, name: str) -> int | float:
 
 @public("mint")
 def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Tensor:
-    """``start``, ``start + step``, … as long as that is before ``end``.
+    """Return ``start``, ``start + step``, … up to ``end``, which is excluded.
 
     Args:
-        start: the first number; with one argument it is ``end``, and 0 the first.
-        end: where to stop; it does not belong to the result.
-        step: the difference of neighbours.
-        dtype: by default Int64 if all three are ints, else Float32.
+        start (int or float): first number. If it is the only argument, it is ``end`` and the
+            first number is 0.
+        end (int, float, or None): exclusive upper bound.
+        step (int or float): difference between neighboring numbers.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 if all three are ints,
+            and float32 otherwise.
+
+    Returns:
+        1-D tensor.
 
     Raises:
-        TypeError: an argument is no number.
-        ValueError: ``step`` is 0, or leads away from ``end``.
+        TypeError: If an argument is not a number.
+        ValueError: If ``step`` is 0, or its sign leads away from ``end``.
 
     >>> from mindgrad import ops
     >>> print(ops.arange(4), ops.arange(1.0, 2.0, 0.25))
@@ -223,10 +281,18 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None)
 
 @public("Range(maxlen=1000000)(start, limit, delta)")
 def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
-    """:func:`arange` with all three arguments, at most ``maxlen`` numbers.
+    """Return ``start``, ``start + step``, … up to ``end``, with a length limit.
+
+    Args:
+        start, end, step (int or float): first number, exclusive bound, and difference.
+        maxlen (int): largest number of elements.
+
+    Returns:
+        1-D tensor.
 
     Raises:
-        ValueError: there would be more than ``maxlen`` numbers, or ``step`` is 0 or leads away.
+        ValueError: If there are more than ``maxlen`` numbers, ``step`` is 0, or its sign leads away from
+            ``end``.
 
     >>> from mindgrad import ops
     >>> print(ops.range(1, 6, 2))
@@ -242,18 +308,19 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
 
 @public("LinSpace")
 def linspace(start: Any, end: Any, steps: int) -> Tensor:
-    """``steps`` numbers at equal distances from ``start`` to ``end``, both included.
+    """Return ``steps`` equally spaced numbers, including both ends.
 
     Args:
-        start, end: numbers, or tensors without axes (then the result may be differentiated).
-        steps: how many.
+        start, end (Tensor or number): the ends, numbers or 0-D tensors, through which derivatives
+            pass.
+        steps (int): number of elements.
 
     Returns:
-        Tensor of the promoted element type of ``start`` and ``end``, Float32 for numbers.
+        Tensor of shape (steps,) and of the promoted dtype of ``start`` and ``end``, float32 for numbers.
 
     Raises:
-        TypeError: ``steps`` is no int, or an end is no number.
-        ValueError: ``steps`` is not positive, or an end has axes.
+        TypeError: If ``steps`` is not an int, or an end is not a number.
+        ValueError: If ``steps`` is not positive, or an end is not 0-D.
 
     >>> from mindgrad import ops
     >>> print(ops.linspace(0, 1, 5))
@@ -280,11 +347,20 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
 
 @public("LogSpace(steps=10, base=10, dtype=float32)(start, end)")
 def logspace(start: Any, end: Any, steps: int, base: Any = 10, *, dtype: Any = float32) -> Tensor:
-    """``base`` to the powers from ``start`` to ``end``, ``steps`` of them at equal distances.
+    """Return powers of ``base`` with equally spaced exponents.
+
+    Args:
+        start, end (Tensor or number): first and last exponent.
+        steps (int): number of elements.
+        base (int or float): the base.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (steps,).
 
     Raises:
-        TypeError: an argument is no number.
-        ValueError: ``steps`` is not positive.
+        TypeError: If an argument is not a number.
+        ValueError: If ``steps`` is not positive.
 
     >>> from mindgrad import ops
     >>> print(ops.logspace(0, 2, 3))
@@ -302,16 +378,19 @@ def logspace(start: Any, end: Any, steps: int, base: Any = 10, *, dtype: Any = f
 
 @public("Eye mint")
 def eye(n: int, m: int | None = None, dtype: Any = None) -> Tensor:
-    """A matrix with ones on the diagonal and zeros elsewhere, by default Float32.
+    """Create a matrix with ones on the diagonal and zeros elsewhere.
 
     Args:
-        n: the number of rows.
-        m: the number of columns, by default ``n``.
-        dtype: the element type.
+        n (int): number of rows.
+        m (int or None): number of columns. ``None`` means ``n``.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means float32.
+
+    Returns:
+        Tensor of shape (n, m).
 
     Raises:
-        TypeError: a number is no int.
-        ValueError: a number is negative.
+        TypeError: If a number is not an int.
+        ValueError: If a number is negative.
 
     >>> from mindgrad import ops
     >>> print(ops.eye(2, 3))
@@ -326,7 +405,15 @@ def eye(n: int, m: int | None = None, dtype: Any = None) -> Tensor:
 
 @public("TrilIndices(row: integer, col: integer, offset=0, dtype=int32)()")
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = int64) -> Tensor:
-    """The places of the elements on and below a diagonal of a matrix: row numbers, column numbers.
+    """Return the indices of the elements on and below a diagonal of a matrix.
+
+    Args:
+        row, col (int): numbers of rows and columns.
+        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (2, number of elements): row indices and column indices.
 
     >>> from mindgrad import ops
     >>> print(ops.tril_indices(2, 2))
@@ -338,7 +425,15 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = int64) -> 
 
 @public("TriuIndices(row: integer, col: integer, offset=0, dtype=int32)()")
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = int64) -> Tensor:
-    """The places of the elements on and above a diagonal of a matrix: row numbers, column numbers.
+    """Return the indices of the elements on and above a diagonal of a matrix.
+
+    Args:
+        row, col (int): numbers of rows and columns.
+        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (2, number of elements): row indices and column indices.
 
     >>> from mindgrad import ops
     >>> print(ops.triu_indices(2, 2))
@@ -360,10 +455,17 @@ def _triangle(which: Any, operator: str, row: int, col: int, offset: int, dtype:
 
 @public("ScalarToTensor", "ScalarToArray()(x)")
 def scalar_to_tensor(input_x: Any, dtype: Any = float32) -> Tensor:
-    """A Python number as a tensor without axes.
+    """Convert a Python number to a 0-D tensor.
+
+    Args:
+        input_x (int or float): the number.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        0-D tensor.
 
     Raises:
-        TypeError: it is no number.
+        TypeError: If ``input_x`` is not a number.
 
     >>> from mindgrad import ops
     >>> ops.scalar_to_tensor(3)
@@ -378,10 +480,16 @@ def scalar_to_tensor(input_x: Any, dtype: Any = float32) -> Tensor:
 
 @public("TupleToArray")
 def tuple_to_array(input_x: Any) -> Tensor:
-    """A tuple or range of numbers as a tensor: of ints Int32, of floats Float32.
+    """Convert a tuple or range of numbers to a tensor.
+
+    Args:
+        input_x (tuple or range): the numbers.
+
+    Returns:
+        1-D tensor: int32 for ints, float32 for floats.
 
     Raises:
-        TypeError: it is neither a tuple of numbers nor a range.
+        TypeError: If ``input_x`` is neither a tuple of numbers nor a range.
 
     >>> from mindgrad import ops
     >>> ops.tuple_to_array((1, 2))

@@ -76,20 +76,20 @@ def at_least_int32(x: Tensor) -> Tensor:
     "ops.auto_generate.CumsumExt()(x: whole_as_int64(dtype), dim, dtype: unused=None)",
 )
 def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
-    """The running sum y_i = x_0 + … + x_i along ``axis``.
+    """Compute the cumulative sum y_i = x_0 + … + x_i along an axis.
 
     Args:
-        x: a tensor of numbers with at least one axis.
-        axis: the axis to run along.
-        dtype: the element type in which to sum; by default that of ``x``, which may wrap around
-            (``Tensor.cumsum`` takes at least Int32).
+        x (Tensor): tensor of numbers with at least one axis.
+        axis (int): axis along which to sum.
+        dtype (mindgrad.dtype): dtype in which to sum. ``None`` means the dtype of ``x``, which may
+            overflow; ``Tensor.cumsum`` uses at least int32.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``axis`` is no int, or ``x`` holds truth values or is no tensor.
-        ValueError: ``axis`` is out of range.
+        TypeError: If ``axis`` is not an int, or ``x`` is Boolean or not a tensor.
+        ValueError: If ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cumsum(Tensor([1.0, 2.0, 3.0]), 0))
@@ -101,9 +101,16 @@ def cumsum(x: Any, axis: int, dtype: Any = None) -> Tensor:
 @public("Tensor.cumsum")
 @also_named(dim="axis")
 def sums_of_tensor(self: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running sum along ``axis``, or of the flattened tensor; see :func:`mindgrad.ops.cumsum`.
+    """Compute the cumulative sum along an axis, or of the flattened tensor.
 
-    Truth values and integers narrower than Int32 are summed as Int32, if no ``dtype`` is given.
+    Args:
+        self (Tensor): the tensor.
+        axis (int or None): axis along which to sum. ``None`` flattens the tensor.
+        dtype (mindgrad.dtype): dtype in which to sum. ``None`` means int32 for Booleans and
+            integers narrower than int32, and the dtype of the tensor otherwise.
+
+    Returns:
+        Tensor of the shape of the tensor, or 1-D without an axis.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0, 3.0]).cumsum())
@@ -115,7 +122,17 @@ def sums_of_tensor(self: Tensor, axis: int | None = None, dtype: Any = None) -> 
 
 @public("numpy.cumsum(a, axis=None, dtype: element_type=None)")
 def sums_of_array(x: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """The running sum along ``axis``, or of the flattened tensor; of truth values whether one was true.
+    """Compute the cumulative sum along an axis, or of the flattened tensor.
+
+    For a Boolean tensor the result is whether an element so far was true.
+
+    Args:
+        x (Tensor): the tensor.
+        axis (int or None): axis along which to sum. ``None`` flattens the tensor.
+        dtype (mindgrad.dtype): dtype in which to sum. ``None`` means the dtype of ``x``.
+
+    Returns:
+        Tensor of the shape of ``x``, or 1-D without an axis.
 
     >>> import mindgrad.numpy as np
     >>> print(np.cumsum([1, 2, 3]))
@@ -131,7 +148,17 @@ def sums_of_array(x: Tensor, axis: int | None = None, dtype: Any = None) -> Tens
     " >>> ops.CumSum(exclusive=True)(Tensor([1.0, 2.0, 3.0]), 0) => [0. 1. 3.]"
 )
 def running_sum(x: Any, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """The running sum along ``axis``; ``exclusive`` leaves each element out, ``reverse`` begins behind."""
+    """Compute the cumulative sum along an axis, optionally exclusive or reversed.
+
+    Args:
+        x (Tensor): tensor of numbers with at least one axis.
+        axis (int): axis along which to sum.
+        exclusive (bool): whether to exclude each element from its own sum.
+        reverse (bool): whether to start from the end.
+
+    Returns:
+        Tensor of the shape of ``x``.
+    """
     return running(rows.cumsum, "CumSum", x, axis, exclusive, reverse)
 
 
@@ -140,28 +167,39 @@ def running_sum(x: Any, axis: int, exclusive: bool = False, reverse: bool = Fals
     " >>> ops.CumProd(reverse=True)(Tensor([1.0, 2.0, 3.0]), 0) => [6. 6. 3.]"
 )
 def running_product(x: Any, axis: int, exclusive: bool = False, reverse: bool = False) -> Tensor:
-    """The running product along ``axis``, with the options of :func:`running_sum`."""
+    """Compute the cumulative product along an axis, optionally exclusive or reversed.
+
+    Args:
+        x (Tensor): tensor of numbers with at least one axis.
+        axis (int): axis along which to multiply.
+        exclusive (bool): whether to exclude each element from its own product.
+        reverse (bool): whether to start from the end.
+
+    Returns:
+        Tensor of the shape of ``x``.
+    """
     return running(rows.cumprod, "CumProd", x, axis, exclusive, reverse)
 
 
 @public("Tensor mint")
 def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
-    """The running product y_i = x_0 · … · x_i along ``dim``.
+    """Compute the cumulative product y_i = x_0 · … · x_i along an axis.
 
-    Its derivative is made by multiplication alone, so that factors that are 0 are like any other number.
+    The derivative uses multiplication only, so that zeros need no special treatment.
 
     Args:
-        input: a tensor with at least one axis.
-        dim: the axis to run along.
-        dtype: the element type in which to multiply; by default that of ``input``, and Int64 for integers
-            and truth values, as a small type would wrap around (UInt64 stays).
+        input (Tensor): tensor with at least one axis.
+        dim (int): axis along which to multiply.
+        dtype (mindgrad.dtype): dtype in which to multiply. ``None`` means int64 for Booleans and
+            integers except uint64, because a small type would overflow, and the dtype of ``input``
+            otherwise.
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``dim`` is no int, or ``input`` is no tensor.
-        ValueError: ``dim`` is out of range.
+        TypeError: If ``dim`` is not an int, or ``input`` is not a tensor.
+        ValueError: If ``dim`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cumprod(Tensor([1.0, 2.0, 3.0]), 0))
@@ -172,19 +210,21 @@ def cumprod(input: Any, dim: int, dtype: Any = None) -> Tensor:
 
 @public("Tensor", "Cummax(axis: integer)(x)", "mint.cummax(input, dim)")
 def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
-    """The greatest element so far along ``axis``, and where it stands: of equal ones the last.
+    """Return the cumulative maximum along an axis, and its indices.
+
+    The index of equal elements is the index of the last one.
 
     Args:
-        input: a real tensor with at least one axis.
-        axis: the axis to run along.
+        input (Tensor): real tensor with at least one axis.
+        axis (int): axis along which to search.
 
     Returns:
-        The elements, NaN from the first NaN on, and their positions as Int64, both of the shape of
-        ``input``. The derivative goes to the element that was found.
+        The elements, NaN after the first NaN, and their indices as int64, both of the shape of ``input``.
+        The derivative flows to the element that was found.
 
     Raises:
-        TypeError: ``axis`` is no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range.
+        TypeError: If ``axis`` is not an int, or ``input`` is complex or not a tensor.
+        ValueError: If ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.cummax(Tensor([3.0, 1.0, 4.0]), 0)
@@ -197,16 +237,16 @@ def cummax(input: Any, axis: int) -> tuple[Tensor, Tensor]:
 
 @public("Tensor", "Cummin(axis: integer)(x)", "mint.cummin(input, dim) -> pair(_)")
 def cummin(input: Any, axis: int) -> tuple[Tensor, Tensor]:
-    """The smallest element so far along ``axis``, and where it stands: of equal ones the last.
+    """Return the cumulative minimum along an axis, and its indices.
 
-    {Args as cummax}
+    The index of equal elements is the index of the last one.
 
     Returns:
-        The elements, NaN from the first NaN on, and their positions as Int32 (Int64 from
-        ``cummax``: both as MindSpore), both of the shape of
-        ``input``. The derivative goes to the element that was found.
+        The elements, NaN after the first NaN, and their indices as int32, both of the shape of ``input``.
+        (The indices of :func:`cummax` are int64, as in MindSpore.) The derivative flows to the element that
+        was found.
 
-    {Raises as cummax}
+    {as cummax}
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.cummin(Tensor([3.0, 4.0, 1.0]), 0)

@@ -21,7 +21,7 @@ from mindgrad.ops.registry import public
 __all__ = ["NOT_GIVEN", "also_named", "binary_function", "operator_name", "the_one", "unary_function"]
 
 _KINDS: tuple[tuple[str, DType], ...] = (
-    ("truth values", bool_),
+    ("Booleans", bool_),
     ("integers", int32),
     ("floating-point numbers", float32),
     ("complex numbers", complex64),
@@ -116,7 +116,7 @@ def unary_function(
 
     accepted = _taken(row, 1, float_only, **parameters)
     if integers_stay:
-        accepted += "; integers and truth values are returned as they are"
+        accepted += "; integers and Booleans are returned unchanged"
     return _named(
         whole if integers_stay else function,
         module,
@@ -125,13 +125,14 @@ def unary_function(
         f"""{meaning}
 
     Args:
-        input: a tensor of any shape, or a number, ``x`` above and as a keyword too: {accepted}.
+        input (Tensor or number): the values x, of any shape; also accepted as the keyword ``x``.
+            Supported are {accepted}.
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``input`` is neither a tensor nor a number, or of another element type.
+        TypeError: If ``input`` is neither a tensor nor a number, or has another dtype.
 
     >>> from mindgrad import Tensor, ops
     >>> {_shown(name, example)}
@@ -177,21 +178,24 @@ def binary_function(
         f"""{meaning}
 
     Args:
-        input, other: tensors or numbers whose shapes broadcast, ``x`` and ``y`` above and as keywords too:
-            {_taken(row, 2, float_only)}.
+        input, other (Tensor or number): the operands x and y, whose shapes broadcast; also
+            accepted as the keywords ``x`` and ``y``. Supported are {_taken(row, 2, float_only)}.
 
     Returns:
-        Tensor of the broadcast shape and of {"Bool" if truth else "the promoted element type"}.
+        {"Boolean tensor of the broadcast shape" if truth else _PROMOTED}.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number, or of another element type.
-        ValueError: the shapes do not broadcast.
+        TypeError: If an operand is neither a tensor nor a number, or has another dtype.
+        ValueError: If the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> {_shown(name, example)}
     {_indented(prints)}
     """,
     )
+
+
+_PROMOTED = "Tensor of the broadcast shape and of the promoted dtype"
 
 
 def _result(row: Primitive, operands: int, among: Any = _KINDS, **parameters: Any) -> DType | None:
@@ -205,12 +209,12 @@ def _result(row: Primitive, operands: int, among: Any = _KINDS, **parameters: An
 
 
 def _taken(row: Primitive, operands: int, float_only: bool, **parameters: Any) -> str:
-    """The accepted element types, in words."""
+    """The accepted dtypes, in words."""
     words = [kind[0] for kind in _KINDS if _result(row, operands, [kind], **parameters) is not None]
     if float_only:
-        words = [word for word in words if word not in ("truth values", "integers")]
-        words.insert(0, "integers and truth values (taken as Float32)")
-    return f"{', '.join(words[:-1])} or {words[-1]}" if len(words) > 1 else words[0]
+        words = [word for word in words if word not in ("Booleans", "integers")]
+        words.insert(0, "integers and Booleans (converted to float32)")
+    return f"{', '.join(words[:-1])}{',' * (len(words) > 2)} or {words[-1]}" if len(words) > 1 else words[0]
 
 
 def _named(

@@ -32,17 +32,23 @@ def matrix_diag(
     padding_value: Any = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
-    """Matrices with the last axis of ``x`` on their diagonal number ``k``, and another number elsewhere.
+    """Create matrices with given diagonals, and another number elsewhere.
 
     Args:
-        x: a tensor of shape (…, n), or with several diagonals (…, their number, n).
-        k: the diagonal, counted from the main one upwards, or the lowest and the uppermost.
-        num_rows, num_cols: the sizes of the matrices; −1: the least that have room.
-        padding_value: the number elsewhere.
-        align: where diagonals above and below the main one are filled up; see this module.
+        x (Tensor): diagonals of shape (…, n), or several of them of shape (…, number of
+            diagonals, n).
+        k (int, Tensor, or tuple of int): index of the diagonal (0 is the main one, positive ones
+            are above it), or of the lowest and the uppermost one.
+        num_rows, num_cols (int): sizes of the matrices; −1 means the smallest that fit.
+        padding_value (Tensor or number): the number elsewhere.
+        align (str): ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``:
+            how shorter diagonals above and below the main one are aligned in ``x``.
+
+    Returns:
+        Tensor of shape (…, num_rows, num_cols).
 
     Raises:
-        ValueError: the sizes have no room for the diagonals, or ``align`` is another word.
+        ValueError: If the diagonals do not fit into the sizes, or ``align`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_diag(Tensor([1.0, 2.0])))
@@ -69,16 +75,21 @@ def matrix_diag(
 
 @public("MatrixDiagPartV3(align='RIGHT_LEFT')(x, k=0, padding_value=0)")
 def matrix_diag_part(x: Any, k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
-    """The diagonals number ``k`` of matrices.
+    """Extract diagonals of matrices.
 
     Args:
-        x: a tensor of shape (…, n, m).
-        k: the diagonal, counted from the main one upwards, or the lowest and the uppermost.
-        padding_value: the number with which shorter diagonals are filled up.
-        align: where they are filled up; see this module.
+        x (Tensor): tensor of shape (…, n, m).
+        k (int, Tensor, or tuple of int): index of the diagonal (0 is the main one, positive ones
+            are above it), or of the lowest and the uppermost one.
+        padding_value (Tensor or number): number with which shorter diagonals are padded.
+        align (str): ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``:
+            how shorter diagonals above and below the main one are aligned.
+
+    Returns:
+        Tensor of shape (…, n), or (…, number of diagonals, n).
 
     Raises:
-        ValueError: ``k`` lies outside of the matrices, or ``align`` is another word.
+        ValueError: If ``k`` is outside of the matrices, or ``align`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_diag_part(Tensor([[1.0, 2.0], [3.0, 4.0]])))
@@ -100,16 +111,21 @@ def matrix_diag_part(x: Any, k: Any = 0, padding_value: Any = 0, align: str = "R
 
 @public("MatrixSetDiagV3(align='RIGHT_LEFT')(x, diagonal, k=0)")
 def matrix_set_diag(x: Any, diagonal: Any, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
-    """Matrices ``x`` with other diagonals number ``k``.
+    """Replace diagonals of matrices.
 
     Args:
-        x: a tensor of shape (…, n, m).
-        diagonal: a tensor of the shape of ``matrix_diag_part(x, k)``.
-        k: the diagonal, counted from the main one upwards, or the lowest and the uppermost.
-        align: where shorter diagonals are filled up; see this module.
+        x (Tensor): tensor of shape (…, n, m).
+        diagonal (Tensor): tensor of the shape of ``matrix_diag_part(x, k)``.
+        k (int, Tensor, or tuple of int): index of the diagonal (0 is the main one, positive ones
+            are above it), or of the lowest and the uppermost one.
+        align (str): ``"RIGHT_LEFT"``, ``"LEFT_RIGHT"``, ``"LEFT_LEFT"``, or ``"RIGHT_RIGHT"``:
+            how shorter diagonals above and below the main one are aligned.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     Raises:
-        ValueError: the shapes do not fit, or ``align`` is another word.
+        ValueError: If the shapes do not match, or ``align`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_set_diag(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([0.0, 0.0])))
@@ -173,7 +189,7 @@ def _limits(k: Any, operator: str) -> tuple[int, int]:
     """The lowest and the uppermost diagonal."""
     values = known(k) if isinstance(k, Tensor) else k
     if values is None:
-        raise ValueError(f"For '{operator}', 'k' must be known when the program is compiled: give integers.")
+        raise ValueError(f"For '{operator}', 'k' must be known at compile time: pass ints.")
     numbers = np.atleast_1d(values)
     if numbers.size not in (1, 2) or numbers.dtype.kind not in "iu" or numbers[0] > numbers[-1]:
         raise ValueError(

@@ -26,13 +26,16 @@ def _integers(operator: str, x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
 @public("Gcd numpy", "mint.gcd(input, other)")
 @also_named(input="x1", other="x2")
 def gcd(x1: Any, x2: Any) -> Tensor:
-    """The greatest common divisor of each pair of integers; of 0 and n it is |n|.
+    """Compute the greatest common divisor of integers, |n| for 0 and n.
 
     Args:
-        x1, x2: integer tensors whose shapes broadcast.
+        x1, x2 (Tensor): integer tensors whose shapes broadcast.
+
+    Returns:
+        Integer tensor of the broadcast shape.
 
     Raises:
-        TypeError: they are not integers.
+        TypeError: If an operand is not an integer tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gcd(Tensor([12, 7, 0]), Tensor([18, 14, 5])))
@@ -55,9 +58,16 @@ def gcd(x1: Any, x2: Any) -> Tensor:
 @public("Lcm numpy")
 @also_named(input="x1", other="x2")
 def lcm(x1: Any, x2: Any) -> Tensor:
-    """The least common multiple of each pair of integers; of 0 and n it is 0.
+    """Compute the least common multiple of integers, 0 for 0 and n.
 
-    Arguments and errors as for :func:`gcd`.
+    Args:
+        x1, x2 (Tensor): integer tensors whose shapes broadcast.
+
+    Returns:
+        Integer tensor of the broadcast shape.
+
+    Raises:
+        TypeError: If an operand is not an integer tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.lcm(Tensor([4, 0]), Tensor([6, 5])))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.backend.dlpack import CPU, capsule_of, device_name, imported
 from mindgrad.backend.executable import array_type, copy_on_device
 from mindgrad.backend.xla import to_device
@@ -66,8 +67,8 @@ def dlpack(
     if (device_array is not None and not to_host) or self.dtype is bfloat16:
         if copy is False:
             raise BufferError(
-                "For 'Tensor.__dlpack__', copy=False cannot be had of an array on an accelerator or of "
-                "type BFloat16: leave it out."
+                "For 'Tensor.__dlpack__', copy=False is not possible for an array on an accelerator or of "
+                "dtype BFloat16: leave it out."
             )
         array = to_device(self.host_array()) if device_array is None else device_array
         return capsule_of(array, stream=stream, max_version=max_version)
@@ -75,8 +76,8 @@ def dlpack(
     if copy or self.is_parameter or not knows_read_only:
         if copy is False:
             raise BufferError(
-                "For 'Tensor.__dlpack__', copy=False cannot be had of a Parameter, nor by a library that "
-                "does not know read-only arrays (DLPack before 1.0): leave it out."
+                "For 'Tensor.__dlpack__', copy=False is not possible for a Parameter, or with a library "
+                "that does not support read-only arrays (DLPack before 1.0): leave it out."
             )
         return np.array(self.host_array()).__dlpack__(max_version=max_version)
     return self.read_only_array().__dlpack__(max_version=max_version)
@@ -96,18 +97,20 @@ def dlpack_device(self: Tensor) -> tuple[int, int]:
     return _device_of(_on_device(self))
 
 
+@with_sections
 def from_dlpack(array: Any) -> Tensor:
-    """A tensor of the elements of another library's array, which are copied.
+    """Copy an array of another library into a tensor, through DLPack.
 
     Args:
-        array: anything with ``__dlpack__`` and ``__dlpack_device__``: arrays of NumPy, jax, PyTorch, CuPy, ….
+        array (object with __dlpack__): an array of NumPy, JAX, PyTorch, CuPy, or any library with
+            ``__dlpack__`` and ``__dlpack_device__``.
 
     Returns:
-        A Tensor of the array's shape and element type, on its device where programs run on that.
+        Tensor of the shape and dtype of the array, on its device if compiled functions run on it.
 
     Raises:
-        TypeError: the object has no ``__dlpack__``, or a type that no Tensor can hold.
-        BufferError: its device, or its layout, cannot be read here.
+        TypeError: If the object does not have ``__dlpack__``, or its dtype is not supported.
+        BufferError: If its device or layout cannot be read.
 
     >>> import numpy as np
     >>> import mindgrad

@@ -69,17 +69,20 @@ def masked(
 
 @public("mint.nn.functional.dropout(input, p=0.5, training=True, inplace: placing=False)")
 def dropout(input: Any, p: float = 0.5, training: bool = True, seed: int | None = None) -> Tensor:
-    """``input`` with each element set to zero with probability ``p``, the others divided by 1 − p.
+    """Set elements to zero with probability ``p`` and divide the others by 1 − p.
 
     Args:
-        input: a tensor of a floating-point type.
-        p: the probability that an element is dropped.
-        training: without it the input is returned as it is.
-        seed: a seed of this call's own.
+        input (Tensor): floating-point tensor.
+        p (float): probability that an element is dropped.
+        training (bool): whether to drop elements; otherwise the input is returned.
+        seed (int or None): seed of this call. ``None`` uses the global seed.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: ``p`` is outside of 0 to 1.
+        TypeError: If an argument does not have its type.
+        ValueError: If ``p`` is not between 0 and 1.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(1)
@@ -128,16 +131,19 @@ def channels_masked(operator: str, x: Tensor, keep: float, axes: int) -> tuple[T
 
 
 def dropout1d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
-    """:func:`dropout` of whole channels: all elements of the last axis together.
+    """Drop whole channels of 1-D signals: all elements of the last axis together.
 
     Args:
-        input: a tensor of shape (N, C, L) or (C, L).
-        p: the probability that a channel is dropped.
-        training: without it the input is returned as it is.
+        input (Tensor): tensor of shape (N, C, L) or (C, L).
+        p (float): probability that a channel is dropped.
+        training (bool): whether to drop channels; otherwise the input is returned.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: ``p`` is outside of 0 to 1, or the input has another number of axes.
+        TypeError: If an argument does not have its type.
+        ValueError: If ``p`` is not between 0 and 1, or ``input`` has another number of axes.
 
     >>> from mindgrad import ops
     >>> found = ops.dropout1d(ops.ones((2, 3, 4)))
@@ -148,9 +154,19 @@ def dropout1d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
-    """:func:`dropout` of whole channels: all elements of the last two axes of (N, C, H, W) together.
+    """Drop whole channels of images: all elements of the last two axes together.
 
-    Arguments and errors are those of :func:`dropout1d`; the shape may be (C, H, W) too.
+    Args:
+        input (Tensor): tensor of shape (N, C, H, W) or (C, H, W).
+        p (float): probability that a channel is dropped.
+        training (bool): whether to drop channels; otherwise the input is returned.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
+
+    Raises:
+        TypeError: If an argument does not have its type.
+        ValueError: If ``p`` is not between 0 and 1, or ``input`` has another number of axes.
 
     >>> from mindgrad import ops
     >>> found = ops.dropout2d(ops.ones((2, 3, 4, 4)))
@@ -161,9 +177,19 @@ def dropout2d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
 
 
 def dropout3d(input: Any, p: float = 0.5, training: bool = True) -> Tensor:
-    """:func:`dropout` of whole channels: all elements of the last three axes of (N, C, D, H, W) together.
+    """Drop whole channels of volumes: all elements of the last three axes together.
 
-    Arguments and errors are those of :func:`dropout1d`; the shape may be (C, D, H, W) too.
+    Args:
+        input (Tensor): tensor of shape (N, C, D, H, W) or (C, D, H, W).
+        p (float): probability that a channel is dropped.
+        training (bool): whether to drop channels; otherwise the input is returned.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
+
+    Raises:
+        TypeError: If an argument does not have its type.
+        ValueError: If ``p`` is not between 0 and 1, or ``input`` has another number of axes.
 
     >>> from mindgrad import ops
     >>> found = ops.dropout3d(ops.ones((2, 3, 2, 2, 2)))

@@ -39,23 +39,26 @@ def estimate_laplacian(
     grad_position: int = 0,
     per_row: bool = False,
 ) -> Callable[..., Any]:
-    """An unbiased estimate of the Laplacian of ``fn``, by random directions.
+    """Estimate the Laplacian of a function without bias, by random directions.
 
     Args:
-        fn: a Cell or a function that maps rows to values, as for :func:`mindgrad.laplacian`.
-        samples: the number K of directions.
-        distribution: ``"rademacher"``: elements ±1; ``"normal"``: of mean 0 and variance 1;
+        fn (callable or Cell): function that maps samples to values, as for
+            :func:`mindgrad.laplacian`.
+        samples (int): number K of directions.
+        distribution (str): ``"rademacher"``: elements ±1; ``"normal"``: mean 0 and variance 1;
             ``"coordinates"``: K different axes (at most D), which is exact for K = D.
-        seed: a seed of this estimator's own, by default that of ``set_seed``.
-        grad_position: the input whose rows are the points.
-        per_row: whether each row has directions of its own, by default they are shared, which costs less.
+        seed (int or None): seed of this estimator. ``None`` uses the seed of ``set_seed``.
+        grad_position (int): index of the argument whose samples are the points.
+        per_row (bool): whether each sample has its own directions; shared directions cost less.
 
     Returns:
-        A function of the arguments of ``fn``; the shape of its result is that of :func:`mindgrad.laplacian`.
+        Callable with the arguments of ``fn``. The shape of its result is documented in
+        :func:`mindgrad.laplacian`.
 
     Raises:
-        TypeError, ValueError: as :func:`mindgrad.laplacian`; ``samples`` is no int, less than 1, or above the
-            number of coordinates to choose from; the distribution is not known.
+        TypeError: If an argument does not have its type.
+        ValueError: If ``samples`` is less than 1 or above the number of coordinates to choose from, or the
+            distribution is unknown.
 
     >>> import mindgrad as ms
     >>> square = lambda x: (x * x).sum(-1)
@@ -73,9 +76,24 @@ def estimate_divergence(
     grad_position: int = 0,
     per_row: bool = False,
 ) -> Callable[..., Any]:
-    """An unbiased estimate of the divergence of a vector field, by random directions.
+    """Estimate the divergence of a vector field without bias, by random directions.
 
-    ``fn`` is as for :func:`mindgrad.divergence`, and everything else as for :func:`estimate_laplacian`.
+    Args:
+        fn (callable or Cell): vector field, as for :func:`mindgrad.divergence`.
+        samples (int): number K of directions.
+        distribution (str): ``"rademacher"``, ``"normal"``, or ``"coordinates"``, as for
+            :func:`estimate_laplacian`.
+        seed (int or None): seed of this estimator. ``None`` uses the seed of ``set_seed``.
+        grad_position (int): index of the argument whose samples are the points.
+        per_row (bool): whether each sample has its own directions; shared directions cost less.
+
+    Returns:
+        Callable with the arguments of ``fn``.
+
+    Raises:
+        TypeError: If an argument does not have its type.
+        ValueError: If ``samples`` is less than 1 or above the number of coordinates to choose from, or the
+            distribution is unknown.
 
     >>> import mindgrad as ms
     >>> print(ms.ops.estimate_divergence(lambda x: 3.0 * x, 1)(ms.ops.ones((2, 10))))
@@ -134,9 +152,8 @@ def _directions(
     """Random directions as columns, of which the mean of ``v vᵀ`` is the sum."""
     if not x.dtype.is_float or not x.ndim or not x.shape[-1]:
         raise TypeError(
-            f"For '{owner}', the input must be a floating-point Tensor whose last axis is that of the "
-            f"coordinates, "
-            f"but got one of shape {x.shape} and dtype {x.dtype}."
+            f"For '{owner}', the input must be a floating-point Tensor whose last axis holds the "
+            f"coordinates, but got one of shape {x.shape} and dtype {x.dtype}."
         )
     size = x.shape[-1]
     lead = x.shape[:-1] if per_row else ()

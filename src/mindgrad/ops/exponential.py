@@ -40,16 +40,16 @@ _MOST = 16
 
 @public("MatrixExp")
 def matrix_exp(input: Any) -> Tensor:
-    """e^A = I + A + A²/2 + A³/6 + … for square matrices.
+    """Compute the matrix exponential I + A + A²/2 + A³/6 + ….
 
-    In a compiled program, where norms are not known, sixteen squarings are made, of which those that are not
-    needed are dropped: enough for norms up to 3.5·10⁵.
+    A compiled function, which does not know the norms, computes sixteen squarings and drops those that are
+    not needed. This is enough for norms up to 3.5·10⁵.
 
     Args:
-        input: a tensor of shape (…, n, n).
+        input (Tensor): square matrices of shape (…, n, n).
 
     Returns:
-        Tensor of this shape, Float32 for integers.
+        Tensor of the same shape; float32 for integers.
 
     {errors of square matrices input}
 

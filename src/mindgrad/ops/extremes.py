@@ -51,23 +51,25 @@ __all__ = [
 def amax(
     input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> Tensor:
-    """The greatest element over ``axis``; elements that tie for it share the derivative.
+    """Return the largest element along axes; tied elements share the derivative.
 
     Args:
-        input: a real tensor of any shape, or a number.
-        axis: the axis or axes to search; ``None`` or ``()``: all.
-        keepdims: whether these axes stay with size 1.
-        initial: a number that takes part too.
-        where: a Bool tensor that broadcasts with ``input``: elements where it is false do not take
-            part. It needs ``initial``.
+        input (Tensor or number): real values of any shape.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` and ``()`` mean all
+            axes.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+        initial (int, float, or None): another value that takes part in the search.
+        where (Tensor or None): Boolean tensor that broadcasts with ``input``; elements where it
+            is false are ignored. It requires ``initial``.
 
     Returns:
-        Tensor without the reduced axes; NaN where an element is NaN.
+        Tensor without the reduced axes; NaN if an element is NaN.
 
     Raises:
-        TypeError: ``keepdims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range or names an axis twice, there is nothing to search, or
-            ``where`` is given without ``initial``.
+        TypeError: If ``keepdims`` is not a bool, ``axis`` is not an int, or ``input`` is complex or not a
+            tensor.
+        ValueError: If ``axis`` is out of range or repeats an axis, there are no elements, or ``where`` is
+            given without ``initial``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.amax(Tensor([[1.0, 5.0], [3.0, 4.0]]), 0))
@@ -88,7 +90,7 @@ def amax(
 def amin(
     input: Any, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> Tensor:
-    """The smallest element over ``axis``; elements that tie for it share the derivative.
+    """Return the smallest element along axes; tied elements share the derivative.
 
     {as amax}
 
@@ -137,25 +139,29 @@ def _taking_part(operator: str, x: Tensor, initial: Any, where: Any) -> Tensor:
 def max(
     input: Any, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
-    """The greatest element along ``axis`` and where it stands; of equal ones the first.
+    """Return the largest element along an axis, and its index.
+
+    The index of equal elements is the index of the first one.
 
     Args:
-        input: a real tensor of any shape, or a number.
-        axis: the axis to search; ``None``: all of them, and then the second result is 0, as in
-            MindSpore (``argmax`` gives the position).
-        keepdims: whether the axis stays with size 1; without axis, as in MindSpore, no axis stays.
-        initial: a number that takes part too.
-        where: a Bool tensor that broadcasts with ``input``: elements where it is false do not take
-            part. It needs ``initial``.
+        input (Tensor or number): real values of any shape.
+        axis (int or None): axis to reduce. ``None`` means all axes; then the index is 0, as in
+            MindSpore (use :func:`argmax` for it).
+        keepdims (bool): whether to keep the reduced axis with size 1. Without an axis it has no
+            effect, as in MindSpore.
+        initial (int, float, or None): another value that takes part in the search.
+        where (Tensor or None): Boolean tensor that broadcasts with ``input``; elements where it
+            is false are ignored. It requires ``initial``.
 
     Returns:
-        The elements, and their positions along the axis as Int64. The derivative goes to the element
-        that was found; without axis, elements that tie share it.
+        The elements, and their indices as int64. The derivative flows to the element that was found;
+        without an axis, tied elements share it.
 
     Raises:
-        TypeError: ``keepdims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range, there is nothing to search, or ``where`` is given
-            without ``initial``.
+        TypeError: If ``keepdims`` is not a bool, ``axis`` is not an int, or ``input`` is complex or not a
+            tensor.
+        ValueError: If ``axis`` is out of range, there are no elements, or ``where`` is given without
+            ``initial``.
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.max(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1)
@@ -169,9 +175,11 @@ def max(
 def min(
     input: Any, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
-    """The smallest element along ``axis`` and where it stands; of equal ones the first.
+    """Return the smallest element along an axis, and its index.
 
-    Arguments, results and errors as for :func:`max`.
+    The index of equal elements is the index of the first one.
+
+    {as max}
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.min(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1)
@@ -232,19 +240,22 @@ def taken_along(x: Tensor, places: Tensor, axis: int, keep: bool) -> tuple[Tenso
     "(Tensor([[1.0, 5.0], [3.0, 4.0]])) => [1 1]",
 )
 def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """The index of the greatest element along ``dim``: the first of equal ones, the first NaN.
+    """Return the index of the largest element along an axis.
+
+    For equal elements it is the first index, and for NaN the index of the first NaN.
 
     Args:
-        input: a real tensor of any shape, or a number.
-        dim: the axis to search; ``None``: all elements in order.
-        keepdim: whether the axis stays with size 1.
+        input (Tensor or number): real values of any shape.
+        dim (int or None): axis to reduce. ``None`` means the flattened tensor.
+        keepdim (bool): whether to keep the reduced axis with size 1.
 
     Returns:
-        Tensor of Int64 without the searched axis.
+        int64 tensor without the reduced axis.
 
     Raises:
-        TypeError: ``keepdim`` is no bool, ``dim`` no int, or ``input`` complex or no tensor.
-        ValueError: ``dim`` is out of range, or there is nothing to search.
+        TypeError: If ``keepdim`` is not a bool, ``dim`` is not an int, or ``input`` is complex or not a
+            tensor.
+        ValueError: If ``dim`` is out of range, or there are no elements.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.argmax(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1))
@@ -261,14 +272,14 @@ def argmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Tensor:
     "5.0], [3.0, 4.0]])) => [0 0]",
 )
 def argmin(input: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The index of the smallest element along ``axis``: the first of equal ones, the first NaN.
+    """Return the index of the smallest element along an axis.
 
-    {Args as argmax}
+    For equal elements it is the first index, and for NaN the index of the first NaN.
 
     Returns:
-        Tensor of Int32 without the searched axis (Int64 from ``argmax``: both as MindSpore).
+        int32 tensor without the reduced axis. (:func:`argmax` returns int64, as in MindSpore.)
 
-    {Raises as argmax}
+    {as argmax}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.argmin(Tensor([[1.0, 5.0], [3.0, 4.0]]), 1))
@@ -290,7 +301,15 @@ def _place(row: Primitive, operator: str, x: Any, axis: Any, keep: Any) -> Tenso
 
 @public("ArgMaxWithValue(axis=0, keep_dims=False)(x)")
 def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """The index of the greatest element along ``axis``, and the element: :func:`max`, exchanged.
+    """Return the index of the largest element along an axis, and the element.
+
+    Args:
+        input (Tensor or number): real values of any shape.
+        axis (int): axis to reduce.
+        keep_dims (bool): whether to keep the reduced axis with size 1.
+
+    Returns:
+        The indices, and the elements: the results of :func:`max` in the opposite order.
 
     >>> from mindgrad import Tensor, ops
     >>> places, values = ops.argmax_with_value(Tensor([[1.0, 5.0], [3.0, 4.0]]))
@@ -303,7 +322,15 @@ def argmax_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tup
 
 @public("ArgMinWithValue(axis=0, keep_dims=False)(x)")
 def argmin_with_value(input: Any, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
-    """The index of the smallest element along ``axis``, and the element: :func:`min`, exchanged.
+    """Return the index of the smallest element along an axis, and the element.
+
+    Args:
+        input (Tensor or number): real values of any shape.
+        axis (int): axis to reduce.
+        keep_dims (bool): whether to keep the reduced axis with size 1.
+
+    Returns:
+        The indices, and the elements: the results of :func:`min` in the opposite order.
 
     >>> from mindgrad import Tensor, ops
     >>> places, values = ops.argmin_with_value(Tensor([[1.0, 5.0], [3.0, 4.0]]))

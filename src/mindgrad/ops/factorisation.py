@@ -39,18 +39,20 @@ __all__ = [
 
 @public("Tensor", "Cholesky(upper=False)(x)")
 def cholesky(input_x: Any, upper: bool = False) -> Tensor:
-    """The lower triangle L with L Lᴴ = A, for the symmetric (Hermitian) part A of ``input_x``.
+    """Compute the Cholesky factor L with L Lᴴ = A.
+
+    A is the symmetric (Hermitian) part of ``input_x``.
 
     Args:
-        input_x: positive definite matrices, a tensor of shape (…, n, n).
-        upper: whether Lᴴ is given instead of L.
+        input_x (Tensor): positive definite matrices of shape (…, n, n).
+        upper (bool): whether to return Lᴴ instead of L.
 
     Returns:
-        Tensor of the shape of ``input_x``; NaN where a matrix is not positive definite.
+        Tensor of the shape of ``input_x``; NaN if a matrix is not positive definite.
 
     Raises:
-        TypeError: ``input_x`` is no tensor or has half precision, or ``upper`` is no bool.
-        ValueError: the matrices are not square.
+        TypeError: If ``input_x`` is not a tensor or is float16 or bfloat16, or ``upper`` is not a bool.
+        ValueError: If the matrices are not square.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cholesky(Tensor([[4.0, 2.0], [2.0, 5.0]])))
@@ -64,19 +66,19 @@ def cholesky(input_x: Any, upper: bool = False) -> Tensor:
 
 @public("Tensor", "CholeskySolve(upper=False)(b, factor)")
 def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
-    """The solution X of A X = B, given the Cholesky factor of A.
+    """Solve A X = B, given the Cholesky factor of A.
 
     Args:
-        input: right-hand sides B, a tensor of shape (…, n, k).
-        input2: the factor, a tensor of shape (…, n, n).
-        upper: whether the factor is the upper triangle Lᴴ.
+        input (Tensor): right-hand sides B, of shape (…, n, k).
+        input2 (Tensor): the factor, of shape (…, n, n).
+        upper (bool): whether the factor is the upper triangle Lᴴ.
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: an operand is no tensor or has half precision, or ``upper`` is no bool.
-        ValueError: the shapes do not fit.
+        TypeError: If an operand is not a tensor or is float16 or bfloat16, or ``upper`` is not a bool.
+        ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cholesky_solve(Tensor([[8.0], [17.0]]), Tensor([[2.0, 0.0], [1.0, 2.0]])))
@@ -92,11 +94,11 @@ def cholesky_solve(input: Any, input2: Any, upper: bool = False) -> Tensor:
 
 @public("Tensor", "CholeskyInverse(upper=False)(x)")
 def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
-    """The inverse of A, given the Cholesky factor of A.
+    """Compute the inverse of A, given the Cholesky factor of A.
 
     Args:
-        input_x: the factor, a tensor of shape (…, n, n).
-        upper: whether it is the upper triangle Lᴴ.
+        input_x (Tensor): the factor, of shape (…, n, n).
+        upper (bool): whether the factor is the upper triangle Lᴴ.
 
     Returns:
         Tensor of the shape of ``input_x``.
@@ -119,21 +121,22 @@ def cholesky_inverse(input_x: Any, upper: bool = False) -> Tensor:
     "mint.linalg.qr(A, mode='reduced')",
 )
 def qr(input: Any, mode: str = "reduced") -> tuple[Tensor, Tensor]:
-    """Q with orthonormal columns and R upper triangular, with Q R = A.
+    """Compute the QR factorization A = Q R.
 
-    The derivative needs the first min(m, n) columns to be independent.
+    Q has orthonormal columns and R is upper triangular. The derivative requires the first min(m, n) columns
+    to be independent.
 
     Args:
-        input: a tensor of shape (…, m, n).
-        mode: ``"reduced"``; ``"complete"``, with Q square. The columns that it adds are some basis of what is
-            orthogonal to the others, and move with them, but not among each other.
+        input (Tensor): matrices of shape (…, m, n).
+        mode (str): ``"reduced"``, or ``"complete"`` for a square Q. The columns that it adds are
+            a basis of the orthogonal complement; their rotations within it have no derivative.
 
     Returns:
-        Q of shape (…, m, k) and R of shape (…, k, n), with k = min(m, n), or m in ``"complete"`` mode.
+        Q of shape (…, m, k) and R of shape (…, k, n), with k = min(m, n), or k = m in ``"complete"`` mode.
 
     Raises:
-        TypeError: ``input`` is no tensor, or has half precision.
-        ValueError: ``input`` has less than two axes, or ``mode`` is another word.
+        TypeError: If ``input`` is not a tensor, or is float16 or bfloat16.
+        ValueError: If ``input`` has fewer than two axes, or ``mode`` is neither of these.
 
     >>> from mindgrad import Tensor, ops
     >>> q, r = ops.qr(Tensor([[3.0, 1.0], [4.0, 2.0]]))
@@ -185,23 +188,23 @@ def _columns(a: Tensor, start: int, limit: int) -> Tensor:
 
 
 def eig(A: Any) -> tuple[Tensor, Tensor]:
-    """The eigenvalues and eigenvectors of general matrices: A V = V diag(w), both complex.
+    """Compute eigenvalues and eigenvectors of general matrices: A V = V diag(w).
 
-    Each vector has length 1, and its first large component is positive; derivatives keep to that. Where
-    eigenvalues are equal their vectors have no derivative (NaN). At a matrix with too few vectors single
-    eigenvalues have an infinite one, which comes out as large as rounding allows. For symmetric matrices
-    there is :func:`eigh`, which is faster and real.
+    Each vector has length 1, and its first large component is positive; derivatives preserve this. Vectors
+    of equal eigenvalues have no derivative (NaN). At a matrix with too few vectors, single eigenvalues have
+    an infinite derivative, which rounding makes finite and large. For symmetric matrices use :func:`eigh`,
+    which is faster and real.
 
     Args:
-        A: a tensor of shape (…, n, n).
+        A (Tensor): matrices of shape (…, n, n).
 
     Returns:
-        The eigenvalues w, of shape (…, n), in the order of LAPACK, and the matrix V of eigenvectors as its
-        columns; Complex64, or Complex128 for double precision.
+        The eigenvalues w, of shape (…, n), in the order of LAPACK, and the matrix V with the eigenvectors
+        as columns; complex64, or complex128 for double precision.
 
     Raises:
-        TypeError: ``A`` is no tensor, or has half precision.
-        ValueError: the matrices are not square.
+        TypeError: If ``A`` is not a tensor, or is float16 or bfloat16.
+        ValueError: If the matrices are not square.
 
     >>> from mindgrad import Tensor, ops
     >>> values, vectors = ops.eig(Tensor([[0.0, -2.0], [2.0, 0.0]]))
@@ -213,13 +216,13 @@ def eig(A: Any) -> tuple[Tensor, Tensor]:
 
 @public("Tensor")
 def eigvals(A: Any) -> Tensor:
-    """The eigenvalues of general matrices, as :func:`eig` gives them.
+    """Compute the eigenvalues of general matrices.
 
     Args:
-        A: a tensor of shape (…, n, n).
+        A (Tensor): matrices of shape (…, n, n).
 
     Returns:
-        Tensor of shape (…, n), complex.
+        Complex tensor of shape (…, n), in the order of :func:`eig`.
 
     {errors of square matrices A}
 
@@ -232,16 +235,18 @@ def eigvals(A: Any) -> Tensor:
 
 @public()
 def eigh(a: Any) -> tuple[Tensor, Tensor]:
-    """The eigenvalues of the symmetric (Hermitian) part of matrices, ascending, and the eigenvectors.
+    """Compute eigenvalues and eigenvectors of symmetric (Hermitian) matrices.
 
-    Where eigenvalues are equal their vectors are not unique and have the derivative NaN, and so has what is
-    computed with them, also where its derivative exists: ``V f(Λ) Vᴴ`` (:func:`matrix_exp` has it). The
-    eigenvalues' sums and functions, and the other vectors, have the right one.
-
-    {as eig}
+    The symmetric part of each matrix is used. Vectors of equal eigenvalues are not unique and have the
+    derivative NaN, and so has every result computed with them, even if its derivative exists, such as ``V
+    f(Λ) Vᴴ`` (use :func:`matrix_exp`). Sums and functions of the eigenvalues, and the other vectors, have
+    the correct derivative.
 
     Returns:
-        The eigenvalues, of shape (…, n) and real, and the matrix of eigenvectors as its columns.
+        The eigenvalues in ascending order, real, of shape (…, n), and the matrix with the eigenvectors as
+        columns.
+
+    {as eig}
 
     >>> from mindgrad import Tensor, ops
     >>> values, vectors = ops.eigh(Tensor([[2.0, 0.0], [0.0, 1.0]]))
@@ -259,12 +264,14 @@ def of_one_triangle(x: Tensor, lower: bool) -> Tensor:
 
 @public()
 def eigvalsh(a: Any) -> Tensor:
-    """The eigenvalues of the symmetric (Hermitian) part of matrices, ascending.
+    """Compute the eigenvalues of symmetric (Hermitian) matrices, ascending.
 
-    {as eig}
+    The symmetric part of each matrix is used.
 
     Returns:
-        Tensor of shape (…, n), real.
+        Real tensor of shape (…, n).
+
+    {as eig}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.eigvalsh(Tensor([[2.0, 0.0], [0.0, 1.0]])))
@@ -275,22 +282,22 @@ def eigvalsh(a: Any) -> Tensor:
 
 @public("Tensor", "Svd(full_matrices=False, compute_uv=True)(x)")
 def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any:
-    """The singular values s and the orthonormal U, V with A = U diag(s) Vᴴ.
+    """Compute the singular value decomposition A = U diag(s) Vᴴ.
 
     Args:
-        input: a tensor of shape (…, m, n).
-        full_matrices: whether U and V are square, with some basis of what is orthogonal to their columns; it
-            moves with them, but not in itself.
-        compute_uv: whether U and V are given too.
+        input (Tensor): matrices of shape (…, m, n).
+        full_matrices (bool): whether U and V are square. The columns that this adds are a basis
+            of the orthogonal complement; their rotations within it have no derivative.
+        compute_uv (bool): whether to return U and V too.
 
     Returns:
-        (s, U, V), as MindSpore orders them, of shapes (…, k), (…, m, k) and (…, n, k) with k = min(m, n), or
-        (…, m, m) and (…, n, n) with ``full_matrices``;
-        s, real and descending, alone without ``compute_uv``.
+        (s, U, V), in the order of MindSpore, of shapes (…, k), (…, m, k), and (…, n, k) with k = min(m, n),
+        or (…, m, m) and (…, n, n) with ``full_matrices``. Without ``compute_uv`` only s, which is real and
+        descending.
 
     Raises:
-        TypeError: ``input`` is no tensor or has half precision, or a flag is no bool.
-        ValueError: ``input`` has less than two axes.
+        TypeError: If ``input`` is not a tensor or is float16 or bfloat16, or a flag is not a bool.
+        ValueError: If ``input`` has fewer than two axes.
 
     >>> from mindgrad import Tensor, ops
     >>> s, u, v = ops.svd(Tensor([[3.0, 0.0], [0.0, 4.0]]))
@@ -312,17 +319,17 @@ def svd(input: Any, full_matrices: bool = False, compute_uv: bool = True) -> Any
 
 
 def svdvals(input: Any) -> Tensor:
-    """The singular values, descending.
+    """Compute the singular values in descending order.
 
     Args:
-        input: a tensor of shape (…, m, n).
+        input (Tensor): matrices of shape (…, m, n).
 
     Returns:
-        Tensor of shape (…, min(m, n)), real.
+        Real tensor of shape (…, min(m, n)).
 
     Raises:
-        TypeError: ``input`` is no tensor, or has half precision.
-        ValueError: ``input`` has less than two axes.
+        TypeError: If ``input`` is not a tensor, or is float16 or bfloat16.
+        ValueError: If ``input`` has fewer than two axes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.svdvals(Tensor([[3.0, 0.0], [0.0, 4.0]])))
@@ -377,22 +384,25 @@ _pinv = CustomDerivative(_pinv_value, _pinv_pulled, "pinv")
 
 @public("Tensor")
 def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermitian: bool = False) -> Tensor:
-    """The pseudoinverse A⁺ (Moore–Penrose) of matrices, with the derivative at constant rank.
+    """Compute the Moore–Penrose pseudoinverse of matrices.
+
+    Its derivative assumes a constant rank.
 
     Args:
-        x: a tensor of shape (…, m, n).
-        atol: singular values up to this one count as 0; by default 0.
-        rtol: so do those up to this part of the largest one; by default the larger of m and n times
-            the machine epsilon, or 0 if ``atol`` is given.
-        hermitian: whether the matrices are symmetric (Hermitian); they need not be told apart here.
+        x (Tensor): matrices of shape (…, m, n).
+        atol (float or None): singular values up to this one count as 0. ``None`` means 0.
+        rtol (float or None): singular values up to this fraction of the largest one count as 0.
+            ``None`` means the larger of m and n times the machine epsilon, or 0 if ``atol`` is given.
+        hermitian (bool): whether the matrices are symmetric (Hermitian); accepted for
+            compatibility.
 
     Returns:
         Tensor of shape (…, n, m).
 
     Raises:
-        TypeError: ``x`` is no tensor or has half precision, a tolerance no number, or ``hermitian`` no
-            bool.
-        ValueError: ``x`` has less than two axes, or a tolerance is negative.
+        TypeError: If ``x`` is not a tensor or is float16 or bfloat16, a tolerance is not a number, or
+            ``hermitian`` is not a bool.
+        ValueError: If ``x`` has fewer than two axes, or a tolerance is negative.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.pinv(Tensor([[2.0, 0.0], [0.0, 0.0]])))
@@ -415,18 +425,20 @@ def pinv(x: Any, *, atol: float | None = None, rtol: float | None = None, hermit
 
 @public("Lstsq")
 def lstsq(input: Any, A: Any) -> Tensor:
-    """The solution X of least ‖input · X − A‖, and of these, where there are several, the least X.
+    """Solve the least-squares problem of minimizing ‖input · X − A‖.
+
+    If there are several solutions, the smallest X is returned.
 
     Args:
-        input: a tensor of shape (…, m, n) of full rank min(m, n).
-        A: a tensor of shape (…, m, k), or (m,) beside a single matrix.
+        input (Tensor): matrices of shape (…, m, n) of full rank min(m, n).
+        A (Tensor): tensor of shape (…, m, k), or (m,) for a single matrix.
 
     Returns:
         Tensor of shape (…, n, k), or (n,).
 
     Raises:
-        TypeError: an operand is no tensor or has half precision.
-        ValueError: the shapes do not fit.
+        TypeError: If an operand is not a tensor, or is float16 or bfloat16.
+        ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.lstsq(Tensor([[1.0], [1.0]]), Tensor([[1.0], [3.0]])))

@@ -19,11 +19,11 @@ __all__ = ["assign", "assign_add", "assign_sub", "constexpr", "depend", "identit
 
 @public("StopGradient")
 def stop_gradient(value: Any) -> Any:
-    """``value`` as a constant for every derivative: no gradient flows through it.
+    """Return a value as a constant: no gradient flows through it.
 
     Args:
-        value: a tensor; a number or ``None``, which is returned as it is; or a tuple, list or dict of
-            them, whose tensors are all taken as constants.
+        value (Tensor, number, None, or nested tuple, list, or dict of these): the value; all
+            tensors in it become constants.
 
     Returns:
         The same value in the same structure.
@@ -49,13 +49,13 @@ def _stopped(leaf: Any) -> Any:
 
 @public("Identity")
 def identity(x: Any) -> Any:
-    """``x`` as it is.
+    """Return a value unchanged.
 
     Args:
-        x: a tensor, or anything else.
+        x (Tensor or object): the value.
 
     Returns:
-        The same; a Parameter's current value.
+        ``x``; for a Parameter, its current value.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.identity(Tensor([3.0])))
@@ -66,14 +66,14 @@ def identity(x: Any) -> Any:
 
 @public("Depend")
 def depend(value: Any, expr: Any) -> Any:
-    """``value``, once ``expr`` has been computed.
+    """Return ``value`` after ``expr`` has been computed.
 
-    Python evaluates the arguments before the call, and assignments to Parameters keep their order, so
-    there is nothing more to do; MindSpore programs call it to put effects in order.
+    Python evaluates the arguments before the call, and assignments to Parameters keep their order, so that
+    nothing more is needed. MindSpore programs call it to order effects.
 
     Args:
-        value: what is returned.
-        expr: the result of what comes first.
+        value (object): the value to return.
+        expr (object): result of the computation that comes first.
 
     Returns:
         ``value``.
@@ -93,13 +93,17 @@ def constexpr(
     reuse_result: bool = True,
     check: bool = True,
 ) -> Any:
-    """Marks a Python function of constants that runs while a program is compiled.
+    """Mark a Python function of constants that runs at compile time.
 
-    Here every Python function does: it is returned as it is. The arguments are MindSpore's.
+    mindgrad runs every Python function while it compiles, so that the function is returned unchanged. The
+    arguments are the arguments of MindSpore.
 
     Args:
-        fn: the function; without it a decorator is returned.
-        get_instance, name, reuse_result, check: accepted for compatibility.
+        fn (callable or None): the function. ``None`` returns a decorator.
+        get_instance, name, reuse_result, check (object): accepted for compatibility and ignored.
+
+    Returns:
+        The function, or a decorator.
 
     >>> from mindgrad import ops
     >>> @ops.constexpr
@@ -116,21 +120,22 @@ def constexpr(
 
 @public("Assign")
 def assign(variable: Any, value: Any) -> Tensor:
-    """Let a Parameter or Tensor be ``value`` from here on; derivatives flow through the assigned value.
+    """Assign a value to a Parameter or Tensor; derivatives flow through it.
 
-    Inside a compiled or differentiated program the stored value changes when the program ends.
+    Inside a compiled or differentiated function, the stored value changes when the function ends.
 
     Args:
-        variable: the Parameter, or a Tensor, which stands for the value as after ``variable[...] = value``.
-        value: a tensor of its shape, or a number for one of one element; it is converted to the element type
-            of ``variable``.
+        variable (Parameter or Tensor): the Parameter, or a Tensor, which changes as by
+            ``variable[...] = value``.
+        value (Tensor or number): tensor of the same shape, or a number for a variable of one
+            element. It is converted to the dtype of ``variable``.
 
     Returns:
         The new value.
 
     Raises:
-        TypeError: ``variable`` is no Tensor, or ``value`` neither a tensor nor a number.
-        ValueError: the shapes differ.
+        TypeError: If ``variable`` is not a Tensor, or ``value`` is neither a tensor nor a number.
+        ValueError: If the shapes differ.
 
     >>> from mindgrad import Parameter, Tensor, ops
     >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
@@ -142,7 +147,9 @@ def assign(variable: Any, value: Any) -> Tensor:
 
 @public("AssignAdd(use_locking: unused=False)(variable, value)")
 def assign_add(variable: Any, value: Any) -> Tensor:
-    """Add ``value`` to a Parameter or Tensor; otherwise as :func:`assign`.
+    """Add a value to a Parameter or Tensor in place.
+
+    {as assign}
 
     >>> from mindgrad import Parameter, Tensor, ops
     >>> w = Parameter(Tensor([1.0, 2.0]), name="w")
@@ -154,7 +161,9 @@ def assign_add(variable: Any, value: Any) -> Tensor:
 
 @public("AssignSub(use_locking: unused=False)(variable, value)")
 def assign_sub(variable: Any, value: Any) -> Tensor:
-    """Subtract ``value`` from a Parameter or Tensor; otherwise as :func:`assign`.
+    """Subtract a value from a Parameter or Tensor in place.
+
+    {as assign}
 
     >>> from mindgrad import Parameter, Tensor, ops
     >>> w = Parameter(Tensor([1.0, 2.0]), name="w")

@@ -175,8 +175,8 @@ def parameters_of(function: Callable[..., Any], reading: Reading) -> dict[str, s
             continue
         if argument.default or argument in reading.attributes or not free:
             raise ValueError(
-                f"A form of '{function.__name__}' has the argument '{argument.name}', but no parameter is "
-                f"called so; say which: (parameter={argument.name}) behind the arguments."
+                f"A form of '{function.__name__}' has the argument '{argument.name}', but no parameter has "
+                f"this name. Name the parameter: (parameter={argument.name}) after the arguments."
             )
         parameters[argument.name] = free.pop(0)
     return parameters
@@ -301,10 +301,12 @@ def _describe(
     ignored = ignored_of(reading)
     entries = [
         doc.described(
-            each.name, defaults.get(each.name, inspect.Parameter.empty), is_ignored=each.name in ignored
+            argument.name,
+            defaults.get(argument.name, inspect.Parameter.empty),
+            is_ignored=argument.name in ignored,
         )
-        for each in reading.arguments
-        if each.name != "self"
+        for argument in reading.arguments
+        if argument.name != "self"
     ]
     parts = [doc.summary, *doc.notes]
     parts += ["Args:\n" + "\n".join(entries)] if entries else []

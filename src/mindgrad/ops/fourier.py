@@ -112,27 +112,37 @@ def _from_half(operator: str, input: Any, s: Any, dim: Any, norm: Any) -> Tensor
     return _normed(signal, math.prod(lengths), norm, True, operator)
 
 
-_SEVERAL = "s: how many elements are taken along each axis; by default all."
+_SEVERAL = (
+    "s (int, tuple of int, or None): number of elements to use along each axis; zeros are appended if "
+    "necessary. ``None`` means all."
+)
 _WORDS = {
-    "": ("one axis", "n: how many elements are taken: cut, or zeros added; by default all."),
+    "": (
+        "one axis",
+        "n (int or None): number of elements to use; zeros are appended if necessary. ``None`` means all.",
+    ),
     "2": ("two axes", _SEVERAL),
     "n": ("several axes", _SEVERAL),
 }
 _DOC = """{what} over {axes}.
 
-    y_k = Σ_j x_j exp({sign}2πi jk / n){divided}. Float16 is computed as Float32; of Float64 the result is
-    Complex128, else Complex64.
+    y_k = Σ_j x_j exp({sign}2πi jk / n){divided}. float16 is computed in float32. The result is complex128 for
+    float64, and complex64 otherwise.
 
     Args:
-        input: a {kind} tensor.
+        input (Tensor): {kind} tensor.
         {length}
-        dim: the {dims}.
-        norm: ``"backward"``: the inverse transform is divided by n; ``"forward"``: the other one is;
-            ``"ortho"``: both are, by √n.
+        dim ({dim_type}): the {dims} to transform.
+        norm (str or None): ``"backward"``: divide the inverse transform by n; ``"forward"``:
+            divide the forward transform by n; ``"ortho"``: divide both by √n. ``None`` means
+            ``"backward"``.
+
+    Returns:
+        {result} tensor.
 
     Raises:
-        TypeError: the input is of another type.
-        ValueError: ``dim`` is out of range, a length is below 1, or ``norm`` is unknown.
+        TypeError: If the input does not have its type.
+        ValueError: If ``dim`` is out of range, a length is below 1, or ``norm`` is unknown.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.{name}({example}).shape
@@ -165,19 +175,20 @@ def _function(kind: str, suffix: str) -> Callable[..., Tensor]:
 
         transform = one
     meaning = (
-        "The discrete Fourier transform" if not inverse else "The inverse of the discrete Fourier transform"
+        "Compute the discrete Fourier transform" if not inverse else "Compute the inverse Fourier transform"
     )
     if kind == "rfft":
-        meaning += " of real numbers, the first half of it, from which the other follows,"
+        meaning = "Compute half the Fourier transform of real numbers"
     if kind == "irfft":
-        meaning += " of real numbers, from the first half of the spectrum,"
+        meaning = "Compute real numbers from the first half of their spectrum"
     shape = (2, {"rfft": 3}.get(kind, 4))
     axes, length = _WORDS[suffix]
     transform.__name__ = transform.__qualname__ = name
     transform.__doc__ = _DOC.format(
         what=meaning, axes=axes, sign="+" if inverse else "−", divided=" / n" if inverse else "",
         kind="real" if kind == "rfft" else "real or complex", length=length,
-        dims="axis" if not suffix else f"axes, by default {'all' if dims is None else 'the last two'}",
+        dims="axis" if not suffix else "axes", dim_type="int" if not suffix else "tuple of int or None",
+        result="Real" if kind == "irfft" else "Complex",
         name=name, example="ops.ones((2, 3))" if kind == "irfft" else "ops.ones((2, 4))", shape=shape,
     )  # fmt: skip
     return transform
@@ -193,17 +204,22 @@ irfft, irfft2, irfftn = (_function("irfft", suffix) for suffix in ("", "2", "n")
 
 
 _OTHER_NORM = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
-_REAL_DOC = """{what} over {axes}: :func:`{other}` of the conjugate, with the other division.
+_REAL_DOC = """{what} over {axes}.
+
+    It is :func:`{other}` with the complex conjugate and the opposite normalization.
 
     Args:
-        input: a {kind} tensor.
+        input (Tensor): {kind} tensor.
         {length}
-        dim: the {dims}.
-        norm: as for :func:`fft`.
+        dim ({dim_type}): the {dims} to transform.
+        norm (str or None): as for :func:`fft`. ``None`` means ``"backward"``.
+
+    Returns:
+        {result} tensor.
 
     Raises:
-        TypeError: the input is of another type.
-        ValueError: ``dim`` is out of range, a length is below 1, or ``norm`` is unknown.
+        TypeError: If the input does not have its type.
+        ValueError: If ``dim`` is out of range, a length is below 1, or ``norm`` is unknown.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.{name}({example}).shape
@@ -239,14 +255,15 @@ def _real_spectrum(name: str, suffix: str) -> Callable[..., Tensor]:
         transform = one
     axes, length = _WORDS[suffix]
     transform.__name__ = transform.__qualname__ = name + suffix
-    meaning = "The real spectrum of a signal whose second half is the first, conjugate,"
+    meaning = "Compute the real spectrum of a Hermitian signal"
     if inverse:
-        meaning = "The first half of the spectrum of which :func:`hfft` gives the real numbers,"
+        meaning = "Compute half a Hermitian signal from its real spectrum"
     transform.__doc__ = _REAL_DOC.format(
         what=meaning,
         axes=axes, other=("rfft" if inverse else "irfft") + suffix, length=length,
         kind="real" if inverse else "real or complex",
-        dims="axis" if not suffix else f"axes, by default {'all' if dims is None else 'the last two'}",
+        dims="axis" if not suffix else "axes", dim_type="int" if not suffix else "tuple of int or None",
+        result="Complex" if inverse else "Real",
         name=name + suffix, example="ops.ones((2, 4))" if inverse else "ops.ones((2, 3))",
         shape=(2, 3) if inverse else (2, 4),
     )  # fmt: skip
@@ -261,7 +278,15 @@ ihfft, ihfft2, ihfftn = (_real_spectrum("ihfft", suffix) for suffix in ("", "2",
 
 
 def fftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
-    """The frequencies of the elements of :func:`fft`, for samples ``d`` apart.
+    """Return the sample frequencies of :func:`fft`.
+
+    Args:
+        n (int): number of samples.
+        d (float): distance between samples.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (n,).
 
     >>> from mindgrad import ops
     >>> print(ops.fftfreq(4))
@@ -271,7 +296,15 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
 
 
 def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
-    """The frequencies of the elements of :func:`rfft`, for samples ``d`` apart.
+    """Return the sample frequencies of :func:`rfft`.
+
+    Args:
+        n (int): number of samples.
+        d (float): distance between samples.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (n // 2 + 1,).
 
     >>> from mindgrad import ops
     >>> print(ops.rfftfreq(4))
@@ -281,7 +314,14 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = float32) -> Tensor:
 
 
 def fftshift(input: Any, dim: Any = None) -> Tensor:
-    """The elements rolled so that the frequency 0 stands in the middle of each axis.
+    """Move the zero frequency to the center of each axis.
+
+    Args:
+        input (Tensor): the tensor.
+        dim (int, tuple of int, or None): axes to shift. ``None`` means all axes.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
 
     >>> from mindgrad import ops
     >>> print(ops.fftshift(ops.fftfreq(4)))
@@ -293,7 +333,14 @@ def fftshift(input: Any, dim: Any = None) -> Tensor:
 
 
 def ifftshift(input: Any, dim: Any = None) -> Tensor:
-    """The inverse of :func:`fftshift`.
+    """Undo :func:`fftshift`.
+
+    Args:
+        input (Tensor): the tensor.
+        dim (int, tuple of int, or None): axes to shift. ``None`` means all axes.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
 
     >>> from mindgrad import ops
     >>> print(ops.ifftshift(ops.fftshift(ops.fftfreq(5))))

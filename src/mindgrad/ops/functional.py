@@ -3,8 +3,10 @@
 Programs write ``from mindspore.ops import functional as F``.
 """
 
+from types import FunctionType as _FunctionType
 from typing import Any as _Any
 
+from mindgrad._base.shared_docs import document as _document
 from mindgrad.api.gradient import GradOperation, get_grad, grad, value_and_grad  # noqa: F401
 from mindgrad.api.hessian import ggnvp, hessian, hvp, vhp  # noqa: F401
 from mindgrad.api.jacobian import jacfwd, jacrev  # noqa: F401
@@ -101,7 +103,13 @@ from mindgrad.trace.custom import custom_vjp  # noqa: F401
 
 
 def dtype(x: _Tensor) -> _DType:
-    """The element type of a tensor.
+    """Return the dtype of a tensor.
+
+    Args:
+        x (Tensor): the tensor.
+
+    Returns:
+        The dtype.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops import functional as F
@@ -141,7 +149,13 @@ stop_gradient_ = _in_place.stop_gradient_
 
 
 def dyn_shape(input_x: _Any) -> _Tensor:
-    """The sizes of the axes of ``input_x``, as a tensor of integers.
+    """Return the shape of a tensor as a tensor of integers.
+
+    Args:
+        input_x (Tensor): the tensor.
+
+    Returns:
+        1-D integer tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dyn_shape(Tensor([[1.0, 2.0]])))
@@ -154,3 +168,10 @@ __all__ = [name for name, value in globals().items() if callable(value) and name
 
 #: not among the names of ``ops``, where this is a module
 padding = _padding.widened_to
+
+
+# functions that ``public`` did not document
+for _item in list(globals().values()):
+    _is_own = isinstance(_item, _FunctionType) and _item.__module__.startswith("mindgrad.ops.")
+    if _is_own and "    See Also:" not in (_item.__doc__ or "    See Also:"):
+        _document(_item)

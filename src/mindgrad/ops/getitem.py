@@ -277,9 +277,9 @@ def _masked(x: Tensor, subscript: Subscript, value: Tensor) -> Tensor | None:
         if not subscript.is_unknown:
             return None
         raise RuntimeError(
-            f"For '{_WRITE}', as many values as the mask has true elements can be written only where the "
-            f"mask is known; while the program is being compiled the value must be a number or broadcast "
-            f"without the masked axes, but its shape is {value.shape}. Use ops.where(mask, value, x)."
+            f"For '{_WRITE}', the value has shape {value.shape}, but the number of True elements of the "
+            "mask is not known at compile time. The value must be a number, or broadcast without the masked "
+            "axes. Use ops.where(mask, value, x)."
         )
     # the result's axis of true elements as one of size 1, which then becomes the axes of the mask
     value = _fitted(value, (*basic[: subscript.front], 1, *behind))

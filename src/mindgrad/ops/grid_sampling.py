@@ -31,15 +31,18 @@ _PADDING = ("zeros", "border", "reflection")
 
 @public("AffineGrid(align_corners=False)(theta, size)")
 def affine_grid(theta: Any, size: Any, align_corners: bool = False) -> Tensor:
-    """The places that an affine map reads: for each pixel of the result, A · place + b.
+    """Compute the sampling positions of an affine map, for :func:`grid_sample`.
+
+    The position of each output pixel p is A p + b, in coordinates from −1 to 1.
 
     Args:
-        theta: the maps (A b), a tensor of shape (n, 2, 3), or (n, 3, 4) for volumes.
-        size: the shape of the result, (n, c, h, w) or (n, c, d, h, w).
-        align_corners: see the top of the module: whether ±1 are the middles of the outermost pixels.
+        theta (Tensor): the maps (A b), of shape (n, 2, 3), or (n, 3, 4) for volumes.
+        size (tuple of int): shape of the output, (n, c, h, w) or (n, c, d, h, w).
+        align_corners (bool): whether ±1 are the centers of the outermost pixels instead of their
+            outer edges.
 
     Returns:
-        Tensor of shape (n, h, w, 2) or (n, d, h, w, 3), for :func:`grid_sample`.
+        Tensor of shape (n, h, w, 2) or (n, d, h, w, 3).
 
     {errors of arguments}
 
@@ -83,22 +86,25 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """The values of images at the places of a grid.
+    """Sample images at the positions of a grid.
 
     Args:
-        input: images (n, c, h, w), or volumes (n, c, d, h, w).
-        grid: places: a tensor of shape (n, h', w', 2), or (n, d', h', w', 3); x first.
-        mode: ``"bilinear"``: between neighbouring pixels, linearly along each axis; ``"nearest"``: the
-            nearest pixel, which gives no derivative with respect to the grid.
-        padding_mode: what is outside: ``"zeros"``, ``"border"`` (the outermost pixel) or ``"reflection"``.
-        align_corners: see the top of the module; ``None`` is ``False``.
+        input (Tensor): images (n, c, h, w), or volumes (n, c, d, h, w).
+        grid (Tensor): positions in coordinates from −1 to 1, x first, of shape (n, h', w', 2) or
+            (n, d', h', w', 3).
+        mode (str): ``"bilinear"``: interpolate linearly along each axis; ``"nearest"``: use the
+            nearest pixel, with no derivative with respect to the grid.
+        padding_mode (str): value outside: ``"zeros"``, ``"border"`` (the outermost pixel), or
+            ``"reflection"``.
+        align_corners (bool or None): whether ±1 are the centers of the outermost pixels instead
+            of their outer edges. ``None`` means ``False``.
 
     Returns:
         Tensor of shape (n, c, h', w') or (n, c, d', h', w').
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not fit, or a mode is another word.
+        TypeError: If an argument does not have its type.
+        ValueError: If the shapes do not match, or a mode is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> image = Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])

@@ -16,23 +16,23 @@ __all__ = ["histc"]
 
 @public("Tensor mint")
 def histc(input: Any, bins: int = 100, min: Any = 0.0, max: Any = 0.0) -> Tensor:
-    """The number of elements in each of ``bins`` intervals of one width from ``min`` to ``max``.
+    """Count elements in ``bins`` intervals of equal width from ``min`` to ``max``.
 
-    Interval i counts x with floor((x − min) · bins / (max − min)) = i, the last one also x = max. Elements
-    outside, NaN among them, are not counted. Counts are constant, so their derivative is 0.
+    Interval i counts x with floor((x − min) · bins / (max − min)) = i, and the last one also x = max.
+    Elements outside, and NaN, are not counted. The derivative of counts is 0.
 
     Args:
-        input: a real tensor of any shape.
-        bins: the number of intervals, above 0.
-        min, max: the bounds, numbers; where they are equal, the least and the greatest element, and where
-            those are equal too, one less and one more.
+        input (Tensor): real tensor of any shape.
+        bins (int): number of intervals, positive.
+        min, max (int or float): the bounds. If they are equal, the smallest and the largest
+            element are used; if these are equal too, the interval is extended by one on both sides.
 
     Returns:
-        Tensor of shape (bins,), of the element type of ``input``.
+        Tensor of shape (bins,) and of the dtype of ``input``.
 
     Raises:
-        TypeError: ``input`` is complex, or no tensor.
-        ValueError: ``bins`` is less than 1, or ``min`` greater than ``max``.
+        TypeError: If ``input`` is complex, or not a tensor.
+        ValueError: If ``bins`` is less than 1, or ``min`` is greater than ``max``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.histc(Tensor([1.0, 2.0, 1.0]), bins=4, min=0.0, max=3.0))

@@ -96,22 +96,24 @@ def _laid_out(x: Tensor, axis: int, dilation: int, stride: int, size: int) -> Te
 
 @public("Tensor mint.nn.functional")
 def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
-    """The windows of images as columns: each holds the elements of one window, channel by channel.
+    """Extract the windows of images as columns.
+
+    Each column has the elements of one window, channel by channel.
 
     Args:
-        input: images of shape (n, c, h, w).
-        kernel_size: the height and width of a window, one int or two.
-        dilation: the distance between neighbouring elements of a window.
-        padding: the zeros around an image: one int, two (for rows and columns) or four (top, bottom, left,
-            right).
-        stride: the distance between neighbouring windows.
+        input (Tensor): images of shape (n, c, h, w).
+        kernel_size (int or tuple of int): height and width of a window.
+        dilation (int or tuple of int): spacing between neighboring elements of a window.
+        padding (int or tuple of int): number of zeros around an image: one int, two (for rows and
+            columns), or four (top, bottom, left, right).
+        stride (int or tuple of int): step between neighboring windows.
 
     Returns:
         Tensor of shape (n, c · kernel height · kernel width, number of windows).
 
     Raises:
-        TypeError: ``input`` is no tensor, or another argument no int or tuple of ints.
-        ValueError: the shape is another, or the window does not fit.
+        TypeError: If ``input`` is not a tensor, or another argument is not an int or tuple of int.
+        ValueError: If the shape is wrong, or the window does not fit.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.unfold(Tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]]), (2, 2)))
@@ -183,19 +185,22 @@ def patches(input: Any, kernel_size: Any, stride: Any, rate: Any, pad_mode: str 
 def fold(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Tensor:
-    """Columns, as :func:`unfold` gives them, added up to images: where windows overlap, their sum.
+    """Sum columns into images: the transpose of :func:`unfold`.
+
+    Overlapping windows are added.
 
     Args:
-        input: columns of shape (n, c · kernel height · kernel width, number of windows).
-        output_size: the height and width of the images: ints, or a tensor of them.
-        kernel_size, dilation, padding, stride: as for :func:`unfold`.
+        input (Tensor): columns of shape (n, c · kernel height · kernel width, number of windows).
+        output_size (int, tuple of int, or Tensor): height and width of the images.
+        kernel_size, dilation, padding, stride (int or tuple of int): parameters of the windows,
+            as for :func:`unfold`.
 
     Returns:
         Tensor of shape (n, c, height, width).
 
     Raises:
-        TypeError: ``input`` is no tensor, or another argument no int or tuple of ints.
-        ValueError: the shape does not fit the windows.
+        TypeError: If ``input`` is not a tensor, or another argument is not an int or tuple of int.
+        ValueError: If the shape does not match the windows.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]]])

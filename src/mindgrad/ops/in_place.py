@@ -115,7 +115,7 @@ _RESULTS: dict[str, tuple[Callable[..., Any], str]] = {
         "ones with probability ``p``, else zeros: ``bernoulli_(p=0.5, *, generator=None)``",
     ),
     "ceil_": (rounding.ceil, "x rounded up"),
-    "clamp_": (clipping.clamp, "x held between limits: :func:`mindgrad.ops.clamp`"),
+    "clamp_": (clipping.clamp, "clipped values: :func:`mindgrad.ops.clamp`"),
     "copy_": (_copied, "the values of another tensor, broadcast"),
     "cos_": (math.cos, "cos x"),
     "div_": (arithmetic.div, "x / other"),
@@ -132,10 +132,10 @@ _RESULTS: dict[str, tuple[Callable[..., Any], str]] = {
     "index_add_": (tensor_members.index_add, "x with parts added: :meth:`index_add`"),
     "index_fill_": (scattering.index_fill, "a number at places of an axis: :meth:`index_fill`"),
     "log_": (math.log, "log x"),
-    "masked_fill_": (indexing.masked_fill, "a number where a mask holds: :meth:`masked_fill`"),
+    "masked_fill_": (indexing.masked_fill, "a number where a mask is true"),
     "masked_scatter_": (
         scattering.masked_scatter,
-        "elements of another tensor where a mask holds: :meth:`masked_scatter`",
+        "elements of another tensor where a mask is true",
     ),
     "mul_": (arithmetic.mul, "x · other"),
     "neg_": (arithmetic.neg, "−x"),
@@ -202,6 +202,34 @@ def replaced(x: Tensor, name: str, function: Callable[..., Any], *args: Any, **k
     return x
 
 
+#: the element of a tensor, the arguments, and the element after the call
+_EXAMPLES = {
+    "abs_": "-1.0 |  | 1.", "add_": "1.0 | 2.0 | 3.", "ceil_": "0.5 |  | 1.", "clamp_": "5.0 | 0.0, 2.0 | 2.",
+    "copy_": "1.0 | Tensor([2.0]) | 2.", "cos_": "0.0 |  | 1.", "div_": "4.0 | 2.0 | 2.",
+    "exp_": "0.0 |  | 1.",
+    "fill_": "1.0 | 2.0 | 2.", "floor_": "1.5 |  | 1.", "log_": "1.0 |  | 0.", "mul_": "4.0 | 2.0 | 8.",
+    "index_add_": "1.0 | 0, Tensor([0]), Tensor([2.0]) | 3.",
+    "masked_fill_": "1.0 | Tensor([True]), 2.0 | 2.",
+    "neg_": "1.0 |  | -1.", "pow_": "3.0 | 2 | 9.", "reciprocal_": "2.0 |  | 0.5", "round_": "1.75 |  | 2.",
+    "relu_": "-1.0 |  | 0.", "scatter_": "1.0 | 0, Tensor([0]), Tensor([2.0]) | 2.",
+    "scatter_add_": "1.0 | 0, Tensor([0]), Tensor([2.0]) | 3.", "sigmoid_": "0.0 |  | 0.5",
+    "sin_": "0.0 |  | 0.", "sqrt_": "4.0 |  | 2.", "square_": "3.0 |  | 9.", "sub_": "4.0 | 1.0 | 3.",
+    "tanh_": "0.0 |  | 0.", "zero_": "4.0 |  | 0.",
+}  # fmt: skip
+
+
+def _example(name: str) -> str:
+    if name not in _EXAMPLES:
+        return ""
+    start, arguments, result = _EXAMPLES[name].split(" | ")
+    return f"""
+    >>> from mindgrad import Tensor
+    >>> x = Tensor([{start}])
+    >>> print(x.{name}({arguments}))
+    [{result}]
+"""
+
+
 def in_place(name: str, function: Callable[..., Any], meaning: str) -> Callable[..., Tensor]:
     """The method, or function of a tensor, that lets the tensor be ``function(x, …)``."""
 
@@ -209,17 +237,28 @@ def in_place(name: str, function: Callable[..., Any], meaning: str) -> Callable[
         return replaced(self, name, function, *args, **kwargs)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = (
-        f"Let this tensor be {meaning}, of the same shape and element type; gives the tensor itself."
-    )
+    method.__doc__ = f"""Replace the tensor, in place, by {meaning}.
+
+    The shape and the dtype do not change.
+
+    Args:
+        *args, **kwargs (object): arguments of the function.
+
+    Returns:
+        The tensor itself.
+
+    Raises:
+        TypeError: If the result has a dtype of a higher kind.
+        ValueError: If the result has another shape.
+{_example(name)}    """
     return method
 
 
 def stop_gradient_(input: Tensor) -> Tensor:
-    """Let a tensor be a constant for every derivative from here on: :func:`stop_gradient`, in place.
+    """Make a tensor a constant for all derivatives, in place.
 
     Args:
-        input (Tensor): a tensor of any shape and element type, or a Parameter.
+        input (Tensor): tensor of any shape and dtype, or a Parameter.
 
     Returns:
         ``input`` itself. Its value is unchanged.

@@ -15,18 +15,20 @@ __all__ = ["betainc", "igamma", "igammac"]
 
 @public("Igamma Tensor")
 def igamma(input: Any, other: Any) -> Tensor:
-    """The regularised lower incomplete gamma function P(a, x) = 1/Γ(a) ∫₀ˣ tᵃ⁻¹ exp(−t) dt.
+    """Compute the regularized lower incomplete gamma function P(a, x).
+
+    P(a, x) = 1/Γ(a) ∫₀ˣ tᵃ⁻¹ exp(−t) dt.
 
     Args:
-        input: a, a real tensor or number above 0.
-        other: x, a real tensor or number from 0 on, of a shape that broadcasts with it.
+        input (Tensor or number): a, real and positive.
+        other (Tensor or number): x, real and nonnegative; the shapes broadcast.
 
     Returns:
-        Tensor of floating-point numbers; NaN where a or x lies outside.
+        Floating-point tensor of the broadcast shape; NaN if a or x is outside of its range.
 
     Raises:
-        TypeError: an argument is neither a tensor nor a number, or complex.
-        ValueError: the shapes do not broadcast.
+        TypeError: If an argument is neither a tensor nor a number, or is complex.
+        ValueError: If the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.round(ops.igamma(Tensor([1.0, 2.0]), 1.0), decimals=4))
@@ -37,9 +39,11 @@ def igamma(input: Any, other: Any) -> Tensor:
 
 @public("Igammac Tensor")
 def igammac(input: Any, other: Any) -> Tensor:
-    """The regularised upper incomplete gamma function Q(a, x) = 1 − P(a, x), exact for large ``x``.
+    """Compute the regularized upper incomplete gamma function Q(a, x) = 1 − P(a, x).
 
-    Arguments and errors as for :func:`igamma`.
+    It is accurate for large x.
+
+    {as igamma}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.igammac(Tensor(1.0), 50.0):.4g}")
@@ -56,15 +60,16 @@ def _gamma(operator: str, a: Any, x: Any, upper: bool) -> Tensor:
 
 @public("Betainc")
 def betainc(a: Any, b: Any, x: Any) -> Tensor:
-    """The regularised incomplete beta function Iₓ(a, b) = 1/B(a, b) ∫₀ˣ tᵃ⁻¹ (1 − t)ᵇ⁻¹ dt.
+    """Compute the regularized incomplete beta function Iₓ(a, b).
+
+    Iₓ(a, b) = 1/B(a, b) ∫₀ˣ tᵃ⁻¹ (1 − t)ᵇ⁻¹ dt.
 
     Args:
-        a: a real tensor or number above 0.
-        b: the same.
-        x: a real tensor or number between 0 and 1; the three shapes broadcast.
+        a, b (Tensor or number): real and positive parameters.
+        x (Tensor or number): real values between 0 and 1; the three shapes broadcast.
 
     Returns:
-        Tensor of floating-point numbers; NaN where an argument lies outside.
+        Floating-point tensor of the broadcast shape; NaN if an argument is outside of its range.
 
     {Raises as igamma}
 

@@ -46,23 +46,24 @@ __all__ = [
     "SparseGatherV2()(x, indices, axis)",
 )
 def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0) -> Tensor:
-    """The elements of ``input_params`` at ``input_indices`` along ``axis``.
+    """Gather elements at given indices along an axis.
 
     Args:
-        input_params: the tensor to read from.
-        input_indices: integers of any shape; negative ones count from the end. Their axes replace
-            ``axis`` in the result.
-        axis: the axis along which they count.
-        batch_dims: the first so many axes of both belong together and are no lookups.
+        input_params (Tensor): the tensor to read from.
+        input_indices (Tensor): integers of any shape; negative ones count from the end. Their
+            axes replace ``axis`` in the result.
+        axis (int): axis along which the indices count.
+        batch_dims (int): number of leading axes that both tensors share as batch axes.
 
     Returns:
-        Tensor of the elements. Where a compiled program finds an index out of range in its data it cannot
-        raise; it reads NaN, the lowest integer, the largest unsigned one, or False (docs/graph_mode.md).
+        Tensor of the elements. If a compiled function finds an out-of-range index in its data, it cannot
+        raise an error and reads NaN, the lowest integer, the largest unsigned integer, or False
+        (docs/graph_mode.md).
 
     Raises:
-        TypeError: the indices are not integers, or ``axis`` is no int.
-        ValueError: ``axis`` or ``batch_dims`` is out of range, or the batch axes differ.
-        IndexError: a known index is out of range.
+        TypeError: If the indices are not integers, or ``axis`` is not an int.
+        ValueError: If ``axis`` or ``batch_dims`` is out of range, or the batch axes differ.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gather(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([1, 1, 0]), 0))
@@ -76,7 +77,7 @@ def gather(input_params: Any, input_indices: Any, axis: int, batch_dims: int = 0
     batch += indices.ndim if batch < 0 else 0
     if not 0 <= batch <= min(dim, indices.ndim) or x.shape[:batch] != indices.shape[:batch]:
         raise ValueError(
-            f"For 'Gather', the first 'batch_dims' axes must be the same for both inputs and stand before "
+            "For 'Gather', the first 'batch_dims' axes must be the same for both inputs and come before "
             f"'axis', but got batch_dims {batch_dims}, axis {axis} and the shapes {x.shape} and "
             f"{indices.shape}."
         )
@@ -113,20 +114,22 @@ def embedding(
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
 ) -> Tensor:
-    """The rows of a table at the indices.
+    """Look up rows of a table.
 
     Args:
-        input: indices of any shape.
-        weight: the table, a tensor of shape (n, d).
-        padding_idx: a row that gets no gradient.
-        max_norm, norm_type, scale_grad_by_freq: must be left as they are: a table is not changed by reading.
+        input (Tensor): integer indices of any shape.
+        weight (Tensor): the table, of shape (n, d).
+        padding_idx (int or None): index of a row that gets no gradient.
+        max_norm, norm_type, scale_grad_by_freq (None, float, and bool): only the default values
+            are supported, because reading does not change the table.
 
     Returns:
-        Tensor of the shape of ``input`` and d behind.
+        Tensor of the shape of ``input`` with a trailing axis of size d.
 
     Raises:
-        TypeError: ``input`` holds no integers.
-        ValueError: ``max_norm`` or ``scale_grad_by_freq`` is given, or ``padding_idx`` is no row.
+        TypeError: If ``input`` is not an integer tensor.
+        ValueError: If ``max_norm`` or ``scale_grad_by_freq`` is given, or ``padding_idx`` is not the index
+            of a row.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.embedding(Tensor([1]), Tensor([[1.0, 2.0], [3.0, 4.0]])))
@@ -150,19 +153,22 @@ def embedding(
 
 @public("GatherNd Tensor")
 def gather_nd(input_x: Any, indices: Any) -> Tensor:
-    """The parts of ``input_x`` at ``indices``, whose last axis holds a place along its first k axes.
+    """Gather slices at multi-dimensional indices.
+
+    The last axis of ``indices`` holds an index along the first k axes of ``input_x``.
 
     Args:
-        input_x: the tensor to read from.
-        indices: integers of shape (…, k) that count from 0, k at most the rank of ``input_x``.
+        input_x (Tensor): the tensor to read from.
+        indices (Tensor): nonnegative integers of shape (…, k), with k at most the number of axes
+            of ``input_x``.
 
     Returns:
-        Tensor of shape (…, the axes of ``input_x`` behind the first k).
+        Tensor of shape (…, the axes of ``input_x`` after the first k).
 
     Raises:
-        TypeError: the indices are not integers.
-        ValueError: k is 0 or above the rank.
-        IndexError: a known index is out of range.
+        TypeError: If the indices are not integers.
+        ValueError: If k is 0 or above the number of axes.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gather_nd(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([[0, 1], [1, 0]])))
@@ -191,18 +197,23 @@ def indexed_axes(x: Tensor, indices: Tensor, operator: str) -> tuple[int, ...]:
 
 @public("Tensor", "mint.gather(input, dim, index)")
 def gather_elements(input: Any, dim: int, index: Any) -> Tensor:
-    """``y[i, j, …] = input[index[i, j, …], j, …]``, with the index in the place of axis ``dim``.
+    """Gather one element per index along an axis, with matching other indices.
+
+    ``y[i, j, …] = input[index[i, j, …], j, …]`` for ``dim`` 0.
 
     Args:
-        input: the tensor to read from.
-        dim: the axis along which ``index`` counts.
-        index: integers of the rank of ``input``, no larger than it along the other axes; negative
-            ones count from the end. The result has its shape.
+        input (Tensor): the tensor to read from.
+        dim (int): axis along which the indices count.
+        index (Tensor): integers with the number of axes of ``input``, and no larger than
+            ``input`` along the other axes. Negative ones count from the end.
+
+    Returns:
+        Tensor of the shape of ``index``.
 
     Raises:
-        TypeError: ``index`` is not made of integers, or ``dim`` is no int.
-        ValueError: ``dim`` is out of range, or the shape of ``index`` does not fit.
-        IndexError: a known index is out of range.
+        TypeError: If ``index`` is not an integer tensor, or ``dim`` is not an int.
+        ValueError: If ``dim`` is out of range, or the shape of ``index`` does not match.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gather_elements(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, Tensor([[0, 0], [1, 0]])))
@@ -248,7 +259,11 @@ def _elementwise(x: Tensor, index: Tensor, axis: int) -> Tensor:
 
 @public("GatherD")
 def gather_d(x: Any, dim: int, index: Any) -> Tensor:
-    """:func:`gather_elements` under its other name.
+    """Gather one element per index along an axis.
+
+    This is another name of :func:`gather_elements`.
+
+    {as gather_elements}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gather_d(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0, Tensor([[1, 0]])))
@@ -259,12 +274,20 @@ def gather_d(x: Any, dim: int, index: Any) -> Tensor:
 
 @public("Tensor", "mint.index_select(input, dim, index)")
 def index_select(input: Any, axis: int, index: Any) -> Tensor:
-    """The parts of ``input`` at the places ``index``, one-dimensional, along ``axis``.
+    """Select slices along an axis.
+
+    Args:
+        input (Tensor): the tensor to read from.
+        axis (int): axis along which the indices count.
+        index (Tensor): 1-D integer tensor.
+
+    Returns:
+        Tensor with ``index.size`` slices along ``axis``.
 
     Raises:
-        TypeError: ``index`` is not made of integers, or ``axis`` is no int.
-        ValueError: ``index`` has not one axis, or ``axis`` is out of range.
-        IndexError: a known index is out of range.
+        TypeError: If ``index`` is not an integer tensor, or ``axis`` is not an int.
+        ValueError: If ``index`` is not 1-D, or ``axis`` is out of range.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.index_select(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, Tensor([1])))
@@ -282,12 +305,21 @@ def index_select(input: Any, axis: int, index: Any) -> Tensor:
 
 @public("mint.take(input, index)")
 def take(input: Any, index: Any, axis: int | None = None) -> Tensor:
-    """The elements of ``input`` at ``index``, along ``axis`` or of the flattened tensor.
+    """Take elements along an axis, or of the flattened tensor.
+
+    Args:
+        input (Tensor): the tensor to read from.
+        index (Tensor, int, or tuple of int): the indices.
+        axis (int or None): axis along which the indices count. ``None`` means the flattened
+            tensor.
+
+    Returns:
+        Tensor of the elements.
 
     Raises:
-        TypeError: ``index`` is not made of integers, or ``axis`` is no int.
-        ValueError: ``axis`` is out of range.
-        IndexError: a known index is out of range.
+        TypeError: If ``index`` is not an integer tensor, or ``axis`` is not an int.
+        ValueError: If ``axis`` is out of range.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.take(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([3, -4])))
@@ -316,17 +348,21 @@ def _condition(condition: Any, operator: str, name: str) -> Tensor:
 
 @public("Select")
 def select(condition: Any, input: Any, other: Any) -> Tensor:
-    """The elements of ``input`` where ``condition`` holds, those of ``other`` elsewhere.
+    """Choose elements from two tensors by a condition.
 
-    An element that is not chosen contributes nothing to a derivative, whatever its value.
+    An element that is not chosen does not contribute to a derivative, whatever its value is.
 
     Args:
-        condition: a tensor of type Bool.
-        input, other: tensors or numbers; the three shapes broadcast, the element types are promoted.
+        condition (Tensor): Boolean tensor.
+        input (Tensor or number): values where ``condition`` is true.
+        other (Tensor or number): values where ``condition`` is false. The three shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted dtype.
 
     Raises:
-        TypeError: ``condition`` is not Bool, or an operand is no tensor or number.
-        ValueError: the shapes do not broadcast.
+        TypeError: If ``condition`` is not Boolean, or an operand is neither a tensor nor a number.
+        ValueError: If the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.select(Tensor([True, False]), Tensor([1.0, 2.0]), 0.0))
@@ -337,7 +373,9 @@ def select(condition: Any, input: Any, other: Any) -> Tensor:
 
 @public("Tensor.where(condition, y) >>> Tensor([1.0, -2.0]).where(Tensor([True, False]), 0.0) => [1. 0.]")
 def where(condition: Any, input: Any, other: Any) -> Tensor:
-    """:func:`select` under NumPy's name.
+    """Choose elements from two tensors by a condition; NumPy's name of ``select``.
+
+    {as select}
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([4.0, -1.0])
@@ -355,17 +393,20 @@ def _chosen(operator: str, condition: Any, first: Any, second: Any) -> Tensor:
 
 @public("MaskedFill Tensor")
 def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
-    """``input_x`` with ``value`` where ``mask`` holds.
+    """Replace elements where a mask is true.
 
     Args:
-        input_x: the tensor; the result has its element type.
-        mask: a tensor of type Bool; its shape and that of ``input_x`` broadcast.
-        value: a number, or a tensor of one element.
+        input_x (Tensor): the tensor.
+        mask (Tensor): Boolean tensor whose shape broadcasts with ``input_x``.
+        value (Tensor or number): number, or tensor of one element.
+
+    Returns:
+        Tensor of the broadcast shape and of the dtype of ``input_x``.
 
     Raises:
-        TypeError: ``mask`` is not Bool, or ``value`` is of a higher kind than ``input_x`` (a float
-            into integers).
-        ValueError: ``value`` has several elements, or the shapes do not broadcast.
+        TypeError: If ``mask`` is not Boolean, or ``value`` is of a higher kind than ``input_x`` (a float
+            for integers).
+        ValueError: If ``value`` has several elements, or the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.masked_fill(Tensor([1.0, 2.0]), Tensor([True, False]), 7.0))
@@ -390,17 +431,20 @@ def masked_fill(input_x: Any, mask: Any, value: Any) -> Tensor:
 
 @public("MaskedSelect Tensor mint")
 def masked_select(input: Any, mask: Any) -> Tensor:
-    """The elements of ``input`` where ``mask`` holds, as one axis.
+    """Return the elements where a mask is true, as a 1-D tensor.
 
     Args:
-        input: the tensor to read from.
-        mask: a tensor of type Bool; the shapes broadcast.
+        input (Tensor): the tensor to read from.
+        mask (Tensor): Boolean tensor; the shapes broadcast.
+
+    Returns:
+        1-D tensor of the dtype of ``input``.
 
     Raises:
-        TypeError: ``mask`` is not Bool.
-        ValueError: the shapes do not broadcast.
-        CompileError: If the program is being compiled, the mask is unknown, and code needs the shape of the
-            result. Pointwise operators and reductions of the result are compiled.
+        TypeError: If ``mask`` is not Boolean.
+        ValueError: If the shapes do not broadcast.
+        CompileError: If the function is being compiled, the mask is unknown, and the code needs the shape
+            of the result. Pointwise operators and reductions of the result are supported.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([1.0, 2.0, 3.0])

@@ -31,7 +31,13 @@ __all__ = [
 
 
 def is_sequence_value_unknown(shape: Any) -> bool:
-    """Whether numbers of a shape are unknown: never, for programs are compiled for known shapes.
+    """Check whether sizes of a shape are unknown; in mindgrad they never are.
+
+    Args:
+        shape (tuple of int): the shape.
+
+    Returns:
+        ``False``.
 
     >>> from mindgrad.ops import functional as F
     >>> F.is_sequence_value_unknown((2, 3))
@@ -42,7 +48,13 @@ def is_sequence_value_unknown(shape: Any) -> bool:
 
 @public("Tensor")
 def is_tensor(obj: Any) -> bool:
-    """Whether ``obj`` is a tensor.
+    """Check whether an object is a tensor.
+
+    Args:
+        obj (object): any object.
+
+    Returns:
+        bool.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.is_tensor(Tensor([1.0])), ops.is_tensor(1.0)
@@ -52,7 +64,13 @@ def is_tensor(obj: Any) -> bool:
 
 
 def typeof(obj: Any) -> Any:
-    """The type of a value as an object: of a tensor with its element type.
+    """Return the type of a value as an object.
+
+    Args:
+        obj (object): any value.
+
+    Returns:
+        The type; for a tensor, with its dtype.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.typeof(Tensor([1.0])), ops.typeof(1.0), ops.typeof("a"))
@@ -62,7 +80,13 @@ def typeof(obj: Any) -> Any:
 
 
 def is_floating_point(input: Any) -> bool:
-    """Whether the elements of a tensor are floating-point numbers.
+    """Check whether a tensor has a floating-point dtype.
+
+    Args:
+        input (Tensor): the tensor.
+
+    Returns:
+        bool.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.is_floating_point(Tensor([1.0]))
@@ -72,7 +96,13 @@ def is_floating_point(input: Any) -> bool:
 
 
 def is_complex(input: Any) -> bool:
-    """Whether the elements of a tensor are complex numbers.
+    """Check whether a tensor has a complex dtype.
+
+    Args:
+        input (Tensor): the tensor.
+
+    Returns:
+        bool.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.is_complex(Tensor([1.0]))
@@ -83,10 +113,16 @@ def is_complex(input: Any) -> bool:
 
 @public("Tensor")
 def is_nonzero(input: Any) -> Any:
-    """Whether the one element of a tensor differs from 0: a bool, or in a compiled program a Bool tensor.
+    """Check whether the only element of a tensor is nonzero.
+
+    Args:
+        input (Tensor): tensor of one element.
+
+    Returns:
+        A bool. In a compiled function: a Boolean tensor.
 
     Raises:
-        ValueError: there are several elements, or none.
+        ValueError: If the number of elements is not one.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.is_nonzero(Tensor([2.0]))
@@ -99,7 +135,13 @@ def is_nonzero(input: Any) -> Any:
 
 
 def numel(input: Any) -> int:
-    """The number of elements of a tensor.
+    """Return the number of elements of a tensor.
+
+    Args:
+        input (Tensor): the tensor.
+
+    Returns:
+        int.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.numel(Tensor([[1.0, 2.0]]))
@@ -110,11 +152,17 @@ def numel(input: Any) -> int:
 
 @public("SameTypeShape")
 def same_type_shape(input_x: Any, input_y: Any) -> Tensor:
-    """``input_x``, once it is known to have the element type and shape of ``input_y``.
+    """Check that two tensors have the same dtype and shape, and return the first.
+
+    Args:
+        input_x, input_y (Tensor): the tensors.
+
+    Returns:
+        ``input_x``.
 
     Raises:
-        TypeError: the element types differ.
-        ValueError: the shapes differ.
+        TypeError: If the dtypes differ.
+        ValueError: If the shapes differ.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.same_type_shape(Tensor([1.0]), Tensor([2.0])))
@@ -137,11 +185,15 @@ def same_type_shape(input_x: Any, input_y: Any) -> Tensor:
 
 @also_named(dst_dtype="dst_type")
 def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
-    """``x`` with its floating-point tensors converted to ``dst_type``; all else stays.
+    """Convert the floating-point tensors of a structure to another dtype.
 
     Args:
-        dst_type: a floating-point type.
-        x: a tensor, or a tuple, list or dict of tensors and other things.
+        dst_type (mindgrad.dtype): a floating-point dtype.
+        x (Tensor, or nested tuple, list, or dict): the structure; everything else in it is
+            unchanged.
+
+    Returns:
+        The structure with converted tensors.
 
     >>> from mindgrad import Tensor, float16
     >>> from mindgrad.ops import functional as F
@@ -159,17 +211,17 @@ def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
 
 @public("ScalarCast")
 def scalar_cast(input_x: Any, input_y: Any) -> Any:
-    """A Python number as a number of an element type's kind.
+    """Convert a Python number to the Python type of a dtype.
 
     Args:
-        input_x: a number.
-        input_y: an element type.
+        input_x (bool, int, float, or complex): the number.
+        input_y (mindgrad.dtype): the dtype.
 
     Returns:
-        bool, int, float or complex.
+        bool, int, float, or complex.
 
     Raises:
-        TypeError: ``input_x`` is no number.
+        TypeError: If ``input_x`` is not a number.
 
     >>> from mindgrad import int32, ops
     >>> ops.scalar_cast(255.6, int32)
@@ -190,7 +242,18 @@ def _scalar(name: str, sign: str, function: Callable[..., Any]) -> Callable[[Any
         return function(x, y)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"``x {sign} y`` of two numbers: MindSpore r1.x's name for the operator of Python."
+    method.__doc__ = f"""Compute ``x {sign} y`` of two numbers: MindSpore r1.x's name of Python's operator.
+
+    Args:
+        x, y (int or float): the numbers.
+
+    Returns:
+        The result.
+
+    >>> from mindgrad.ops import functional as F
+    >>> F.{name}(3, 2)
+    {function(3, 2)}
+    """
     return method
 
 
@@ -210,7 +273,13 @@ scalar_ge = _scalar("scalar_ge", ">=", operator.ge)
 
 
 def scalar_uadd(x: Any) -> Any:
-    """``+x`` of a number.
+    """Return ``+x`` of a number.
+
+    Args:
+        x (int or float): the number.
+
+    Returns:
+        The number.
 
     >>> from mindgrad.ops import functional as F
     >>> F.scalar_uadd(2)
@@ -220,7 +289,13 @@ def scalar_uadd(x: Any) -> Any:
 
 
 def scalar_log(x: Any) -> Any:
-    """The logarithm of a number.
+    """Compute the logarithm of a number.
+
+    Args:
+        x (int or float): the number.
+
+    Returns:
+        float.
 
     >>> from mindgrad.ops import functional as F
     >>> F.scalar_log(1)
@@ -230,7 +305,13 @@ def scalar_log(x: Any) -> Any:
 
 
 def scalar_max(x: Any, y: Any) -> Any:
-    """The larger of two numbers.
+    """Return the larger of two numbers.
+
+    Args:
+        x, y (int or float): the numbers.
+
+    Returns:
+        The larger one.
 
     >>> from mindgrad.ops import functional as F
     >>> F.scalar_max(1, 2)
@@ -240,7 +321,13 @@ def scalar_max(x: Any, y: Any) -> Any:
 
 
 def scalar_min(x: Any, y: Any) -> Any:
-    """The smaller of two numbers.
+    """Return the smaller of two numbers.
+
+    Args:
+        x, y (int or float): the numbers.
+
+    Returns:
+        The smaller one.
 
     >>> from mindgrad.ops import functional as F
     >>> F.scalar_min(1, 2)
@@ -250,7 +337,13 @@ def scalar_min(x: Any, y: Any) -> Any:
 
 
 def scalar_usub(x: Any) -> Any:
-    """``-x`` of a number.
+    """Return ``-x`` of a number.
+
+    Args:
+        x (int or float): the number.
+
+    Returns:
+        The number.
 
     >>> from mindgrad.ops import functional as F
     >>> F.scalar_usub(2), F.scalar_add(2, 3), F.scalar_lt(2, 3)
@@ -264,7 +357,15 @@ def scalar_usub(x: Any) -> Any:
 
 @public("Partial")
 def partial(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[..., Any]:
-    """``func`` with its first arguments given: Python's ``functools.partial``.
+    """Fix the first arguments of a function, as Python's ``functools.partial``.
+
+    Args:
+        func (callable): the function.
+        *args (object): its first positional arguments.
+        **kwargs (object): its keyword arguments.
+
+    Returns:
+        Callable.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.partial(ops.add, Tensor([1.0]))(Tensor([2.0])))
@@ -275,9 +376,16 @@ def partial(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Callable[...
 
 @public("Print")
 def print_(*input_x: Any) -> None:
-    """Print texts as they are and everything else by its ``repr``, each on lines of its own.
+    """Print strings and other values, also in compiled functions.
 
-    In a compiled program it is printed at this place, whenever the program runs.
+    A compiled function prints whenever this call runs. Strings are printed unchanged, everything else by
+    its ``repr``, each on its own line.
+
+    Args:
+        *input_x (object): the values.
+
+    Returns:
+        Nothing.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.print_("x is", Tensor([1.0]))
@@ -288,11 +396,15 @@ def print_(*input_x: Any) -> None:
 
 
 def summary(name: str, value: Any) -> None:
-    """Record a value for MindInsight under a name, where a SummaryRecord is open, which is never.
+    """Record a value for MindInsight under a name; mindgrad records nothing.
+
+    Args:
+        name (str): the name.
+        value (Tensor): the value.
 
     Raises:
-        TypeError: ``name`` is no string, or ``value`` no tensor.
-        ValueError: ``name`` is empty.
+        TypeError: If ``name`` is not a str, or ``value`` is not a tensor.
+        ValueError: If ``name`` is empty.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.introspection import summary

@@ -30,16 +30,19 @@ __all__ = [
 
 @public("Concat(axis=0)(tensors)", "ParallelConcat()(values)(axis=0)")
 def concat(tensors: Any, axis: int = 0) -> Tensor:
-    """The ``tensors`` one after another along ``axis``.
+    """Join tensors along an existing axis.
 
     Args:
-        tensors: a tuple or list of tensors of one shape apart from ``axis``. Different element types
-            are promoted.
-        axis: along which they are joined.
+        tensors (tuple or list of Tensor): tensors of equal shape except along ``axis``. Different
+            dtypes are promoted.
+        axis (int): axis along which they are joined.
+
+    Returns:
+        Tensor.
 
     Raises:
-        TypeError: ``tensors`` is no tuple or list of tensors, or ``axis`` is no int.
-        ValueError: ``tensors`` is empty, the shapes do not match, or ``axis`` is out of range.
+        TypeError: If ``tensors`` is not a tuple or list of tensors, or ``axis`` is not an int.
+        ValueError: If ``tensors`` is empty, the shapes do not match, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.concat((Tensor([[1.0, 2.0]]), Tensor([[3.0, 4.0]]))))
@@ -69,7 +72,9 @@ def _concat_axis(axis: Any, *types: TensorType) -> int:
 
 @public("mint.cat(tensors, dim=0)", "mint.concat(tensors, dim=0)")
 def cat(tensors: Any, axis: int = 0) -> Tensor:
-    """:func:`concat` under its other name.
+    """Join tensors along an existing axis; another name of :func:`concat`.
+
+    {as concat}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cat((Tensor([1.0]), Tensor([2.0]))))
@@ -79,7 +84,9 @@ def cat(tensors: Any, axis: int = 0) -> Tensor:
 
 
 def concatenate(tensors: Any, axis: int = 0) -> Tensor:
-    """:func:`concat` under NumPy's name.
+    """Join tensors along an existing axis; NumPy's name of :func:`concat`.
+
+    {as concat}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.concatenate((Tensor([1.0]), Tensor([2.0]))))
@@ -95,16 +102,19 @@ def concatenate(tensors: Any, axis: int = 0) -> Tensor:
     "numpy.stack(arrays: common, axis=0)",
 )
 def stack(tensors: Any, axis: int = 0) -> Tensor:
-    """The ``tensors``, all of one shape, along a new axis.
+    """Join tensors of equal shape along a new axis.
 
     Args:
-        tensors: a tuple or list of tensors or numbers, or a single tensor. Different element types are
+        tensors (tuple or list of Tensor or number, or Tensor): the tensors. Different dtypes are
             promoted.
-        axis: the place of the new axis in the result.
+        axis (int): index of the new axis in the result.
+
+    Returns:
+        Tensor with one more axis.
 
     Raises:
-        TypeError: ``tensors`` is no tuple or list of tensors, or ``axis`` is no int.
-        ValueError: ``tensors`` is empty, the shapes differ, or ``axis`` is out of range.
+        TypeError: If ``tensors`` is not a tuple or list of tensors, or ``axis`` is not an int.
+        ValueError: If ``tensors`` is empty, the shapes differ, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.stack((Tensor([1.0, 2.0]), Tensor([3.0, 4.0])), axis=1))
@@ -125,7 +135,13 @@ def stack(tensors: Any, axis: int = 0) -> Tensor:
 
 @public("mint", "numpy.hstack(tup: common)")
 def hstack(tensors: Any) -> Tensor:
-    """The ``tensors`` side by side: joined along the second axis, or along the only one.
+    """Join tensors along the second axis, or vectors along their only axis.
+
+    Args:
+        tensors (tuple or list of Tensor): the tensors.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.hstack((Tensor([[1.0], [2.0]]), Tensor([[3.0], [4.0]]))))
@@ -139,7 +155,13 @@ def hstack(tensors: Any) -> Tensor:
 @public("mint", "numpy.vstack(tup: common)")
 @also_named(inputs="tensors")
 def vstack(tensors: Any) -> Tensor:
-    """The ``tensors`` below each other: joined along the first axis, vectors taken as rows.
+    """Join tensors along the first axis; vectors become rows.
+
+    Args:
+        tensors (tuple or list of Tensor): the tensors.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.vstack((Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))))
@@ -151,7 +173,13 @@ def vstack(tensors: Any) -> Tensor:
 
 @public("mint", "numpy.dstack(tup: common)")
 def dstack(tensors: Any) -> Tensor:
-    """The ``tensors`` joined along the third axis, which is made if it is missing.
+    """Join tensors along the third axis, which is added if it is missing.
+
+    Args:
+        tensors (tuple or list of Tensor): the tensors.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.dstack((Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))).shape
@@ -162,7 +190,13 @@ def dstack(tensors: Any) -> Tensor:
 
 @public("numpy.column_stack(tup: common)")
 def column_stack(tensors: Any) -> Tensor:
-    """The ``tensors`` side by side, vectors taken as columns.
+    """Join tensors along the second axis; vectors become columns.
+
+    Args:
+        tensors (tuple or list of Tensor): the tensors.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.column_stack((Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))))
@@ -182,11 +216,18 @@ def _cut(x: Tensor, axis: int, places: list[int]) -> tuple[Tensor, ...]:
 
 
 def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """The parts of ``input_x`` along ``axis``, which disappears.
+    """Split a tensor into its slices along an axis, which is removed.
+
+    Args:
+        input_x (Tensor): the tensor.
+        axis (int): axis to remove.
+
+    Returns:
+        Tuple of tensors.
 
     Raises:
-        TypeError: ``axis`` is no int.
-        ValueError: ``axis`` is out of range.
+        TypeError: If ``axis`` is not an int.
+        ValueError: If ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> first, second = ops.unstack(Tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -201,7 +242,9 @@ def unstack(input_x: Any, axis: int = 0) -> tuple[Tensor, ...]:
 
 @public("Tensor mint")
 def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """:func:`unstack` under its other name.
+    """Split a tensor into its slices along an axis; another name of ``unstack``.
+
+    {as unstack}
 
     >>> from mindgrad import Tensor, ops
     >>> len(ops.unbind(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
@@ -220,17 +263,20 @@ def unbind(input: Any, dim: int = 0) -> tuple[Tensor, ...]:
     " >>> ops.auto_generate.SplitWithSize()(Tensor([1.0, 2.0, 3.0]), [1, 2])[1] => [2. 3.]",
 )
 def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """``tensor`` cut into parts along ``axis``.
+    """Split a tensor into parts along an axis.
 
     Args:
-        tensor: the tensor to cut.
-        split_size_or_sections: the size of each part, of which the last may be smaller; or the sizes
-            of all parts in a tuple or list.
-        axis: along which it is cut.
+        tensor (Tensor): the tensor.
+        split_size_or_sections (int, or tuple or list of int): size of each part, of which the
+            last may be smaller; or the sizes of all parts.
+        axis (int): axis to split.
+
+    Returns:
+        Tuple of tensors.
 
     Raises:
-        TypeError: a size or ``axis`` is no int.
-        ValueError: a size is not positive, the sizes do not add up, or ``axis`` is out of range.
+        TypeError: If a size or ``axis`` is not an int.
+        ValueError: If a size is not positive, the sum of the sizes is wrong, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> [part.shape for part in ops.split(ops.ones((5, 2)), 2)]
@@ -255,11 +301,21 @@ def split(tensor: Any, split_size_or_sections: Any, axis: int = 0) -> tuple[Tens
 
 @public("Tensor", "mint.chunk(input, chunks, dim=0)")
 def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
-    """``input`` cut into at most ``chunks`` parts of one size, the last one smaller if need be.
+    """Split a tensor into at most ``chunks`` parts of equal size.
+
+    The last part may be smaller.
+
+    Args:
+        input (Tensor): the tensor.
+        chunks (int): number of parts.
+        axis (int): axis to split.
+
+    Returns:
+        Tuple of tensors.
 
     Raises:
-        TypeError: ``chunks`` or ``axis`` is no int.
-        ValueError: ``chunks`` is not positive, or ``axis`` is out of range.
+        TypeError: If ``chunks`` or ``axis`` is not an int.
+        ValueError: If ``chunks`` is not positive, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> [part.shape for part in ops.chunk(ops.ones(5), 2)]
@@ -273,17 +329,20 @@ def chunk(input: Any, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
 
 @public("Tensor", "numpy.array_split(x, indices_or_sections, axis=0) -> tuple(_)")
 def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
-    """``input`` cut into ``indices_or_sections`` parts, or before the places in it.
+    """Split a tensor into a number of parts, or at given indices.
 
     Args:
-        input: the tensor to cut.
-        indices_or_sections: the number of parts, whose sizes differ by at most one; or the places
-            where a new part begins, in a tuple or list (negative ones count from the end).
-        axis: along which it is cut.
+        input (Tensor): the tensor.
+        indices_or_sections (int, or tuple or list of int): number of parts, whose sizes differ by
+            at most one; or the indices at which a new part begins (negative ones count from the end).
+        axis (int): axis to split.
+
+    Returns:
+        Tuple of tensors.
 
     Raises:
-        TypeError: a place, the number or ``axis`` is no int.
-        ValueError: the number is not positive, or ``axis`` is out of range.
+        TypeError: If an index, the number, or ``axis`` is not an int.
+        ValueError: If the number is not positive, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> [part.shape for part in ops.tensor_split(ops.ones(5), 3)]
@@ -305,7 +364,15 @@ def tensor_split(input: Any, indices_or_sections: Any, axis: int = 0) -> tuple[T
 
 @public("Tensor")
 def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """:func:`tensor_split` along the second axis, or along the only one.
+    """Split a tensor along the second axis, or a vector along its only axis.
+
+    Args:
+        input (Tensor): the tensor.
+        indices_or_sections (int, or tuple or list of int): number of parts, or indices, as for
+            :func:`tensor_split`.
+
+    Returns:
+        Tuple of tensors.
 
     >>> from mindgrad import Tensor, ops
     >>> [part.shape for part in ops.hsplit(ops.ones((2, 4)), 2)]
@@ -317,7 +384,15 @@ def hsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
 
 @public("Tensor")
 def vsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """:func:`tensor_split` along the first axis.
+    """Split a tensor along the first axis.
+
+    Args:
+        input (Tensor): the tensor.
+        indices_or_sections (int, or tuple or list of int): number of parts, or indices, as for
+            :func:`tensor_split`.
+
+    Returns:
+        Tuple of tensors.
 
     >>> from mindgrad import Tensor, ops
     >>> [part.shape for part in ops.vsplit(ops.ones((2, 4)), 2)]
@@ -328,7 +403,15 @@ def vsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
 
 @public("Tensor")
 def dsplit(input: Any, indices_or_sections: Any) -> tuple[Tensor, ...]:
-    """:func:`tensor_split` along the third axis.
+    """Split a tensor along the third axis.
+
+    Args:
+        input (Tensor): the tensor.
+        indices_or_sections (int, or tuple or list of int): number of parts, or indices, as for
+            :func:`tensor_split`.
+
+    Returns:
+        Tuple of tensors.
 
     >>> from mindgrad import Tensor, ops
     >>> [part.shape for part in ops.dsplit(ops.ones((2, 1, 4)), 2)]

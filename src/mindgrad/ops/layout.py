@@ -28,7 +28,13 @@ __all__ = [
 
 @public("Shape")
 def shape(input_x: Any) -> tuple[int, ...]:
-    """The sizes of the axes of ``input_x``, as a tuple of ints; also while compiling.
+    """Return the shape of a tensor as a tuple of ints, also at compile time.
+
+    Args:
+        input_x (Tensor): the tensor.
+
+    Returns:
+        Tuple of int.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.shape(Tensor([[1.0, 2.0]]))
@@ -39,7 +45,13 @@ def shape(input_x: Any) -> tuple[int, ...]:
 
 @public("Size")
 def size(input_x: Any) -> int:
-    """The number of elements of ``input_x``, as an int.
+    """Return the number of elements of a tensor.
+
+    Args:
+        input_x (Tensor): the tensor.
+
+    Returns:
+        int.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.size(Tensor([[1.0, 2.0]]))
@@ -50,7 +62,13 @@ def size(input_x: Any) -> int:
 
 @public("Rank")
 def rank(input_x: Any) -> int:
-    """The number of axes of ``input_x``, as an int.
+    """Return the number of axes of a tensor.
+
+    Args:
+        input_x (Tensor): the tensor.
+
+    Returns:
+        int.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.rank(Tensor([[1.0, 2.0]]))
@@ -64,16 +82,19 @@ def rank(input_x: Any) -> int:
 
 @public("Reshape mint", "numpy.reshape(x, new_shape)")
 def reshape(input: Any, shape: Any) -> Tensor:
-    """The elements of ``input``, in row-major order, in another shape.
+    """Give a tensor another shape; the elements keep their row-major order.
 
     Args:
-        input: a tensor of any element type.
-        shape: the sizes, a tuple or list of ints; one of them may be −1, which stands for the size
-            that uses up all elements.
+        input (Tensor): tensor of any dtype.
+        shape (tuple or list of int): the new shape. One size may be −1 and is computed from the
+            number of elements.
+
+    Returns:
+        Tensor of shape ``shape``.
 
     Raises:
-        TypeError: ``shape`` holds something that is no int.
-        ValueError: ``shape`` does not hold as many elements as ``input`` has.
+        TypeError: If an entry of ``shape`` is not an int.
+        ValueError: If ``shape`` has another number of elements than ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.reshape(Tensor([1.0, 2.0, 3.0, 4.0]), (2, -1)))
@@ -97,7 +118,15 @@ def reshaped(x: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def view(input: Any, *shape: Any) -> Tensor:
-    """:func:`reshape` with the sizes as arguments of their own, or as one tuple.
+    """Give a tensor another shape, with the sizes as separate arguments.
+
+    Args:
+        input (Tensor): tensor of any dtype.
+        *shape (int or tuple of int): the new shape, as ``view(x, 2, 3)`` or ``view(x, (2, 3))``.
+            One size may be −1.
+
+    Returns:
+        Tensor of the new shape.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.view(Tensor([1.0, 2.0, 3.0, 4.0]), 2, 2))
@@ -109,7 +138,13 @@ def view(input: Any, *shape: Any) -> Tensor:
 
 @public("Tensor mint", "numpy.ravel(x)")
 def ravel(input: Any) -> Tensor:
-    """All elements of ``input`` in row-major order as one axis.
+    """Flatten a tensor to one axis in row-major order.
+
+    Args:
+        input (Tensor): tensor of any shape.
+
+    Returns:
+        1-D tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.ravel(Tensor([[1.0, 2.0], [3.0, 4.0]])))
@@ -126,16 +161,19 @@ def ravel(input: Any) -> Tensor:
     " >>> mint.nn.functional.flatten(ops.ones((2, 3)), 0).shape => (6,)",
 )
 def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
-    """The axes from ``start_dim`` to ``end_dim`` made one; by default all but the first.
+    """Merge axes of a tensor into one.
 
     Args:
-        input: a tensor of any shape; one without axes becomes one of one element.
-        order: ``"C"``, row-major; ``"F"``: the axes are reversed before.
-        start_dim: the first axis that is merged. A tensor with fewer axes stays as it is.
-        end_dim: the last axis that is merged.
+        input (Tensor): tensor of any shape; a 0-D tensor becomes a tensor of shape (1,).
+        order (str): ``"C"`` for row-major order; ``"F"`` reverses the axes first.
+        start_dim (int): first axis to merge. A tensor with fewer axes is returned unchanged.
+        end_dim (int): last axis to merge.
+
+    Returns:
+        Tensor with the elements of ``input``.
 
     Raises:
-        ValueError: ``order`` is neither ``"C"`` nor ``"F"``, or an axis is out of range.
+        ValueError: If ``order`` is neither ``"C"`` nor ``"F"``, or an axis is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.flatten(ops.ones((2, 3, 4))).shape
@@ -154,7 +192,7 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
     last = axis_in_range(end_dim, x.ndim, "Flatten", "end_dim")
     if last < first:
         raise ValueError(
-            f"For 'Flatten', the 'start_dim' must not lie behind the 'end_dim', but got {start_dim} "
+            f"For 'Flatten', the 'start_dim' must not be after the 'end_dim', but got {start_dim} "
             f"and {end_dim}."
         )
     merged = math.prod(x.shape[first : last + 1])
@@ -163,11 +201,18 @@ def flatten(input: Any, order: str = "C", *, start_dim: int = 1, end_dim: int = 
 
 @public("ExpandDims Tensor")
 def expand_dims(input_x: Any, axis: int) -> Tensor:
-    """``input_x`` with an axis of size 1 inserted at ``axis``.
+    """Insert an axis of size 1.
+
+    Args:
+        input_x (Tensor): the tensor.
+        axis (int): index of the new axis in the result.
+
+    Returns:
+        Tensor with one more axis.
 
     Raises:
-        TypeError: ``axis`` is no int.
-        ValueError: ``axis`` is outside of [−rank − 1, rank].
+        TypeError: If ``axis`` is not an int.
+        ValueError: If ``axis`` is outside of [−rank − 1, rank].
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.expand_dims(Tensor([1.0, 2.0]), -1))
@@ -181,7 +226,9 @@ def expand_dims(input_x: Any, axis: int) -> Tensor:
 
 @public("Tensor mint")
 def unsqueeze(input: Any, dim: int) -> Tensor:
-    """:func:`expand_dims` under its other name.
+    """Insert an axis of size 1; another name of :func:`expand_dims`.
+
+    {as expand_dims}
 
     >>> from mindgrad import Tensor, ops
     >>> ops.unsqueeze(Tensor([1.0, 2.0]), 0).shape
@@ -197,15 +244,19 @@ def unsqueeze(input: Any, dim: int) -> Tensor:
     "(Tensor([[1.0, 2.0]])) => [1. 2.]",
 )
 def squeeze(input: Any, axis: Any = None) -> Tensor:
-    """``input`` without its axes of size 1, or without those of them that ``axis`` names.
+    """Remove axes of size 1.
 
     Args:
-        input: a tensor of any shape.
-        axis: an int, or several in a tuple or list; an axis of another size than 1 is an error.
+        input (Tensor): tensor of any shape.
+        axis (int, tuple of int, list of int, or None): axes to remove; their size must be 1.
+            ``None`` and ``()`` remove all axes of size 1.
+
+    Returns:
+        Tensor with the elements of ``input``.
 
     Raises:
-        TypeError: ``axis`` is no int.
-        ValueError: ``axis`` is out of range, or the size of that axis is not 1.
+        TypeError: If ``axis`` is not an int.
+        ValueError: If ``axis`` is out of range, or the size of that axis is not 1.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.squeeze(ops.ones((1, 2, 1))).shape, ops.squeeze(ops.ones((1, 2, 1)), 0).shape
@@ -235,7 +286,13 @@ def _at_least(x: Any, operator: str, count: int) -> Tensor:
 
 
 def atleast_1d(inputs: Any) -> Any:
-    """A number as a tensor of one axis; tensors with an axis as they are; of several, a tuple.
+    """Convert 0-D tensors to 1-D tensors.
+
+    Args:
+        inputs (Tensor, number, or tuple or list of these): the tensors.
+
+    Returns:
+        Tensor with at least one axis, or a tuple of them.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.atleast_1d(Tensor(2.0)))
@@ -245,7 +302,13 @@ def atleast_1d(inputs: Any) -> Any:
 
 
 def atleast_2d(inputs: Any) -> Any:
-    """``inputs`` with axes of size 1 in front until there are two; of several tensors, a tuple.
+    """Add leading axes of size 1 until there are two axes.
+
+    Args:
+        inputs (Tensor, number, or tuple or list of these): the tensors.
+
+    Returns:
+        Tensor with at least two axes, or a tuple of them.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.atleast_2d(Tensor([2.0, 3.0])))
@@ -255,7 +318,15 @@ def atleast_2d(inputs: Any) -> Any:
 
 
 def atleast_3d(inputs: Any) -> Any:
-    """``inputs`` with three axes or more: (n) becomes (1, n, 1) and (m, n) becomes (m, n, 1).
+    """Add axes of size 1 until there are three axes.
+
+    Shape (n,) becomes (1, n, 1), and (m, n) becomes (m, n, 1).
+
+    Args:
+        inputs (Tensor, number, or tuple or list of these): the tensors.
+
+    Returns:
+        Tensor with at least three axes, or a tuple of them.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.atleast_3d(Tensor([2.0, 3.0])).shape
@@ -283,15 +354,18 @@ def permuted(x: Tensor, order: tuple[int, ...]) -> Tensor:
 @public("Transpose")
 @also_named(input_perm="dims")
 def transpose(input: Any, dims: Any) -> Tensor:
-    """``input`` with its axes in the order ``dims``: axis i of the result is axis ``dims[i]``.
+    """Permute the axes: axis i of the result is axis ``dims[i]``.
 
     Args:
-        input: a tensor of any shape.
-        dims: each axis once, as ints in a tuple or list; they may count from the end.
+        input (Tensor): tensor of any shape.
+        dims (tuple or list of int): every axis once; negative ones count from the end.
+
+    Returns:
+        Tensor with permuted axes.
 
     Raises:
-        TypeError: ``dims`` holds something that is no int.
-        ValueError: ``dims`` does not name each axis once.
+        TypeError: If an entry of ``dims`` is not an int.
+        ValueError: If ``dims`` does not contain each axis once.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.transpose(Tensor([[1.0, 2.0]]), (1, 0)))
@@ -317,7 +391,9 @@ def _order(dims: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 @public("mint.permute(input, dims)(axis=tuple(dims))")
 def permute(input: Any, axis: Any) -> Tensor:
-    """:func:`transpose` under its other name.
+    """Permute the axes; another name of :func:`transpose`.
+
+    {as transpose}
 
     >>> from mindgrad import Tensor, ops
     >>> ops.permute(ops.ones((2, 3, 4)), (2, 0, 1)).shape
@@ -328,11 +404,18 @@ def permute(input: Any, axis: Any) -> Tensor:
 
 @public("Tensor mint", "mint.transpose(input, dim0, dim1)", "numpy.swapaxes(x, axis1, axis2)(axis0=axis1)")
 def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
-    """``input`` with two of its axes exchanged.
+    """Swap two axes.
+
+    Args:
+        input (Tensor): the tensor.
+        axis0, axis1 (int): the axes.
+
+    Returns:
+        Tensor with swapped axes.
 
     Raises:
-        TypeError: an axis is no int.
-        ValueError: an axis is out of range.
+        TypeError: If an axis is not an int.
+        ValueError: If an axis is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.swapaxes(ops.ones((2, 3, 4)), 0, -1).shape
@@ -348,7 +431,9 @@ def swapaxes(input: Any, axis0: int, axis1: int) -> Tensor:
 
 @public("Tensor")
 def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
-    """:func:`swapaxes` under its other name.
+    """Swap two axes; another name of :func:`swapaxes`.
+
+    {as swapaxes}
 
     >>> from mindgrad import Tensor, ops
     >>> ops.swapdims(ops.ones((2, 3)), 0, 1).shape
@@ -359,11 +444,19 @@ def swapdims(input: Any, dim0: int, dim1: int) -> Tensor:
 
 @public("Tensor", "numpy.moveaxis(a, source, destination)")
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
-    """``x`` with the axes ``source`` moved to the places ``destination``, the others in their order.
+    """Move axes to new positions; the other axes keep their order.
+
+    Args:
+        x (Tensor): the tensor.
+        source (int or tuple of int): axes to move.
+        destination (int or tuple of int): their indices in the result.
+
+    Returns:
+        Tensor with moved axes.
 
     Raises:
-        TypeError: an axis is no int.
-        ValueError: an axis is out of range or named twice, or the two are not equally many.
+        TypeError: If an axis is not an int.
+        ValueError: If an axis is out of range or repeated, or the numbers of axes differ.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.moveaxis(ops.ones((2, 3, 4)), 0, -1).shape
@@ -385,7 +478,9 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
 
 @public("Tensor")
 def movedim(x: Any, source: Any, destination: Any) -> Tensor:
-    """:func:`moveaxis` under its other name.
+    """Move axes to new positions; another name of :func:`moveaxis`.
+
+    {as moveaxis}
 
     >>> from mindgrad import Tensor, ops
     >>> ops.movedim(ops.ones((2, 3, 4)), (0, 1), (1, 2)).shape

@@ -41,18 +41,19 @@ def _weighted(operator: str, loss: Tensor, weight: Any, name: str = "weight") ->
     "mint.nn.functional.binary_cross_entropy(input, target, weight=None, reduction='mean')",
 )
 def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction: str = "mean") -> Tensor:
-    """−w (t log(p + ε) + (1 − t) log(1 − p + ε)) of probabilities p and targets t, with ε = 1e-12.
+    """Compute the binary cross entropy of probabilities p and targets t.
 
-    For large logits use :func:`binary_cross_entropy_with_logits`, which is exact.
+    The loss is −w (t log(p + ε) + (1 − t) log(1 − p + ε)) with ε = 1e-12. For large logits use
+    :func:`binary_cross_entropy_with_logits`, which is accurate.
 
     Args:
-        logits: the probabilities p, a real tensor with elements from 0 to 1.
-        labels: the targets t, of the same shape.
-        weight: the weights w, a tensor that broadcasts to this shape; ``None``: all 1.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        logits (Tensor): the probabilities p, real values from 0 to 1.
+        labels (Tensor): the targets t, of the same shape.
+        weight (Tensor or None): the weights w, which broadcast to this shape. ``None`` means 1.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of no axes, or of the shape of ``logits`` with ``"none"``.
+        0-D tensor, or a tensor of the shape of ``logits`` with ``"none"``.
 
     {errors of a loss}
 
@@ -82,17 +83,21 @@ def binary_cross_entropy(logits: Any, labels: Any, weight: Any = None, reduction
 def binary_cross_entropy_with_logits(
     logits: Any, label: Any, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
 ) -> Tensor:
-    """w (P t softplus(−x) + (1 − t) softplus(x)): −log-likelihood of t for the probability sigmoid(x).
+    """Compute the binary cross entropy of logits x and targets t.
+
+    The loss is w (P t softplus(−x) + (1 − t) softplus(x)), the negative log-likelihood of t for the
+    probability sigmoid(x).
 
     Args:
-        logits: the logits x, a real tensor.
-        label: the targets t, of the same shape.
-        weight: the weights w, a tensor that broadcasts to this shape; ``None``: all 1.
-        pos_weight: the weights P of targets 1, likewise.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        logits (Tensor): the logits x, real.
+        label (Tensor): the targets t, of the same shape.
+        weight (Tensor or None): the weights w, which broadcast to this shape. ``None`` means 1.
+        pos_weight (Tensor or None): the weights P of targets 1, which broadcast to this shape.
+            ``None`` means 1.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of no axes, or of the shape of ``logits`` with ``"none"``.
+        0-D tensor, or a tensor of the shape of ``logits`` with ``"none"``.
 
     {errors of a loss}
 
@@ -112,20 +117,22 @@ def binary_cross_entropy_with_logits(
 
 @public("KLDivLoss(reduction='mean')(logits, labels)")
 def kl_div(logits: Any, labels: Any, reduction: str = "mean") -> Tensor:
-    """p (log p − x) for logarithms x of probabilities and probabilities p; 0 where p is 0.
+    """Compute the Kullback–Leibler divergence p (log p − x) of log-probabilities x.
+
+    The term is 0 where p is 0.
 
     Args:
-        logits: the logarithms x, a real tensor.
-        labels: the probabilities p, of the same shape.
-        reduction: ``"mean"`` (over all elements), ``"batchmean"`` (the sum divided by the first size, the
-            Kullback–Leibler divergence), ``"sum"`` or ``"none"``.
+        logits (Tensor): the log-probabilities x, real.
+        labels (Tensor): the probabilities p, of the same shape.
+        reduction (str): ``"mean"`` (over all elements), ``"batchmean"`` (the sum divided by the
+            first size, which is the divergence), ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of no axes, or of the shape of ``logits`` with ``"none"``.
+        0-D tensor, or a tensor of the shape of ``logits`` with ``"none"``.
 
     Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: the shapes differ, or ``reduction`` is another word.
+        TypeError: If an operand is complex, or neither a tensor nor a number.
+        ValueError: If the shapes differ, or ``reduction`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.log(Tensor([[0.5, 0.5]]))
@@ -169,22 +176,26 @@ def poisson_nll(input: Any, target: Any, log_input: bool, full: bool, eps: float
 def gaussian_nll_loss(
     x: Any, target: Any, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
-    """(log v + (x − target)² / v) / 2 with v = max(var, eps), and log(2π) / 2 more if ``full``.
+    """Compute the negative log-likelihood of a normal distribution.
+
+    The loss is (log v + (x − target)² / v) / 2 with v = max(var, eps), plus log(2π) / 2 if ``full``.
 
     Args:
-        x: the mean of a normal distribution, a real tensor.
-        target: a real tensor whose shape broadcasts with it: what was observed.
-        var: its variance: of the shape of ``x``, with 1 in place of the last size, or without it.
-        full: whether the constant is added.
-        eps: the smallest variance, greater than 0.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        x (Tensor): mean of the distribution, real.
+        target (Tensor): observed values; the shapes broadcast.
+        var (Tensor): variance, of the shape of ``x``, with 1 in place of the last size, or
+            without it.
+        full (bool): whether to add the constant.
+        eps (float): smallest variance, positive.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of no axes, or of the broadcast shape with ``"none"``.
+        0-D tensor, or a tensor of the broadcast shape with ``"none"``.
 
     Raises:
-        TypeError: an operand is complex or no tensor, or an argument of another type.
-        ValueError: the shapes do not fit, ``eps`` is not greater than 0, or ``reduction`` another word.
+        TypeError: If an operand is complex or not a tensor, or an argument does not have its type.
+        ValueError: If the shapes do not match, ``eps`` is not positive, or ``reduction`` is not one of
+            these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.gaussian_nll_loss(Tensor([1.0, 2.0]), Tensor([2.0, 4.0]), Tensor([1.0, 1.0])))

@@ -76,19 +76,19 @@ def solution(y: Tensor, vectors: bool) -> Tensor:
 
 
 def solve(a: Any, b: Any) -> Tensor:
-    """The solution X of A X = B.
+    """Solve the linear system A X = B.
 
     Args:
-        a: square matrices, a tensor of shape (…, n, n).
-        b: right-hand sides: (…, n, k), or vectors: (n,) or the shape of ``a`` without its last axis.
-            Batch axes broadcast.
+        a (Tensor): square matrices A of shape (…, n, n).
+        b (Tensor): right-hand sides B of shape (…, n, k); or vectors of shape (n,), or of the
+            shape of ``a`` without its last axis. Batch axes broadcast.
 
     Returns:
-        Tensor of the shape of ``b``; not finite where a matrix is singular.
+        Tensor of the shape of ``b``; not finite if a matrix is singular.
 
     Raises:
-        TypeError: an operand is no tensor, or has half precision.
-        ValueError: the shapes do not fit.
+        TypeError: If an operand is not a tensor, or is float16 or bfloat16.
+        ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.solve(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([2.0, 8.0])))
@@ -100,19 +100,19 @@ def solve(a: Any, b: Any) -> Tensor:
 
 @public("MatrixSolve(adjoint=False)(a, b)")
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
-    """The solution X of A X = B, or of Aᴴ X = B.
+    """Solve the linear system A X = B, or Aᴴ X = B.
 
     Args:
-        matrix: square matrices A, a tensor of shape (…, n, n).
-        rhs: right-hand sides B, a tensor of shape (…, n, k).
-        adjoint: whether Aᴴ is taken.
+        matrix (Tensor): square matrices A of shape (…, n, n).
+        rhs (Tensor): right-hand sides B of shape (…, n, k).
+        adjoint (bool): whether to use Aᴴ.
 
     Returns:
-        Tensor of the shape of ``rhs``; not finite where a matrix is singular.
+        Tensor of the shape of ``rhs``; not finite if a matrix is singular.
 
     Raises:
-        TypeError: an operand is no tensor or has half precision, or ``adjoint`` is no bool.
-        ValueError: the shapes do not fit.
+        TypeError: If an operand is not a tensor or is float16 or bfloat16, or ``adjoint`` is not a bool.
+        ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_solve(Tensor([[2.0, 0.0], [0.0, 4.0]]), Tensor([[2.0], [8.0]])))
@@ -133,21 +133,24 @@ def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False) -> Tensor:
 def solve_triangular(
     a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
 ) -> Tensor:
-    """The solution X of T X = B, where T is a triangle of A; the other triangle is not read.
+    """Solve the triangular linear system T X = B.
+
+    T is a triangle of A; the other triangle is not read.
 
     Args:
-        a: square matrices A, a tensor of shape (…, n, n).
-        b: right-hand sides: (…, n, k), or vectors: (n,) or the shape of ``a`` without its last axis.
-        trans: 0 or ``"N"``: T X = B; 1 or ``"T"``: Tᵀ X = B; 2 or ``"C"``: Tᴴ X = B.
-        lower: whether T is the lower triangle.
-        unit_diagonal: whether the diagonal of T is taken as ones.
+        a (Tensor): square matrices A of shape (…, n, n).
+        b (Tensor): right-hand sides B of shape (…, n, k); or vectors of shape (n,), or of the
+            shape of ``a`` without its last axis.
+        trans (int or str): 0 or ``"N"``: T X = B; 1 or ``"T"``: Tᵀ X = B; 2 or ``"C"``: Tᴴ X = B.
+        lower (bool): whether T is the lower triangle.
+        unit_diagonal (bool): whether to take the diagonal of T as ones.
 
     Returns:
-        Tensor of the shape of ``b``; not finite where a triangle is singular.
+        Tensor of the shape of ``b``; not finite if a triangle is singular.
 
     Raises:
-        TypeError: an operand is no tensor or has half precision, or a flag is no bool.
-        ValueError: the shapes do not fit, or ``trans`` is another.
+        TypeError: If an operand is not a tensor or is float16 or bfloat16, or a flag is not a bool.
+        ValueError: If the shapes do not match, or ``trans`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.solve_triangular(Tensor([[2.0, 1.0], [0.0, 4.0]]), Tensor([4.0, 8.0])))
@@ -185,20 +188,20 @@ def triangle_solved(
 
 @public("MatrixInverse(adjoint=False)(x)")
 def matrix_inverse(x: Any, adjoint: bool = False) -> Tensor:
-    """The inverse of square matrices; its derivative is −A⁻¹ Ȧ A⁻¹.
+    """Invert square matrices; the derivative is −A⁻¹ Ȧ A⁻¹.
 
-    (``ops.inv`` is the reciprocal of each element, as in MindSpore.)
+    As in MindSpore, ``ops.inv`` is the reciprocal of each element.
 
     Args:
-        x: a tensor of shape (…, n, n).
-        adjoint: whether the inverse of Aᴴ is taken.
+        x (Tensor): matrices of shape (…, n, n).
+        adjoint (bool): whether to invert Aᴴ.
 
     Returns:
-        Tensor of the shape of ``x``; not finite where a matrix is singular.
+        Tensor of the shape of ``x``; not finite if a matrix is singular.
 
     Raises:
-        TypeError: ``x`` is no tensor or has half precision, or ``adjoint`` is no bool.
-        ValueError: the matrices are not square.
+        TypeError: If ``x`` is not a tensor or is float16 or bfloat16, or ``adjoint`` is not a bool.
+        ValueError: If the matrices are not square.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_inverse(Tensor([[2.0, 0.0], [0.0, 4.0]])))
@@ -212,13 +215,13 @@ def matrix_inverse(x: Any, adjoint: bool = False) -> Tensor:
 
 @public("Tensor mint", "mint.linalg.inv(input)")
 def inverse(input: Any) -> Tensor:
-    """The inverse of square matrices; the same as :func:`matrix_inverse`.
+    """Invert square matrices; another name of :func:`matrix_inverse`.
 
     Args:
-        input: a tensor of shape (…, n, n).
+        input (Tensor): matrices of shape (…, n, n).
 
     Returns:
-        Tensor of the shape of ``input``; not finite where a matrix is singular.
+        Tensor of the shape of ``input``; not finite if a matrix is singular.
 
     {errors of square matrices input}
 
@@ -235,10 +238,12 @@ def inverse(input: Any) -> Tensor:
 
 @public("MatrixDeterminant Tensor Tensor.matrix_determinant")
 def det(input: Any) -> Tensor:
-    """The determinant; its derivative is the matrix of cofactors, at singular matrices too.
+    """Compute the determinant; it is differentiable at singular matrices too.
+
+    The derivative is the matrix of cofactors.
 
     Args:
-        input: a tensor of shape (…, n, n).
+        input (Tensor): matrices of shape (…, n, n).
 
     Returns:
         Tensor of shape (…).
@@ -254,14 +259,14 @@ def det(input: Any) -> Tensor:
 
 @public("Tensor.log_matrix_determinant Tensor", "LogMatrixDeterminant()(x)")
 def slogdet(input: Any) -> tuple[Tensor, Tensor]:
-    """The sign of the determinant and the logarithm of its absolute value.
+    """Compute the sign and the logarithm of the absolute determinant.
 
     Args:
-        input: a tensor of shape (…, n, n).
+        input (Tensor): matrices of shape (…, n, n).
 
     Returns:
-        Two tensors of shape (…): the sign (0 for a singular matrix; of a complex one a number of size
-        1), and the logarithm (−inf for a singular matrix), which is real.
+        Two tensors of shape (…): the sign (0 for a singular matrix; a number of absolute value 1 for a
+        complex one), and the real logarithm (−inf for a singular matrix).
 
     {errors of square matrices input}
 
@@ -275,17 +280,17 @@ def slogdet(input: Any) -> tuple[Tensor, Tensor]:
 
 @public("Tensor")
 def logdet(input: Any) -> Tensor:
-    """The logarithm of the determinant: NaN where that is negative, −inf where it is 0.
+    """Compute the logarithm of the determinant.
 
     Args:
-        input: a real tensor of shape (…, n, n).
+        input (Tensor): real matrices of shape (…, n, n).
 
     Returns:
-        Tensor of shape (…).
+        Tensor of shape (…); NaN if the determinant is negative, −inf if it is 0.
 
     Raises:
-        TypeError: ``input`` is complex or no tensor, or has half precision.
-        ValueError: the matrices are not square.
+        TypeError: If ``input`` is complex or not a tensor, or is float16 or bfloat16.
+        ValueError: If the matrices are not square.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.logdet(Tensor([[2.0, 0.0], [0.0, 4.0]])):.4f}")
@@ -303,18 +308,20 @@ def logdet(input: Any) -> Tensor:
 
 @public("Tensor", "MatrixPower(n: integer)(x)", "numpy.matrix_power(a, n)")
 def matrix_power(input: Any, n: int) -> Tensor:
-    """The product of ``n`` equal matrices; of their inverses for negative ``n``.
+    """Raise square matrices to an integer power.
+
+    Negative powers are powers of the inverse.
 
     Args:
-        input: a tensor of shape (…, m, m).
-        n: the power.
+        input (Tensor): matrices of shape (…, m, m).
+        n (int): the power.
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``input`` is no tensor, or ``n`` no int.
-        ValueError: the matrices are not square.
+        TypeError: If ``input`` is not a tensor, or ``n`` is not an int.
+        ValueError: If the matrices are not square.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_power(Tensor([[1.0, 1.0], [0.0, 1.0]]), 5))
@@ -337,16 +344,16 @@ def matrix_power(input: Any, n: int) -> Tensor:
 
 @also_named(input="x", other="y")
 def kron(x: Any, y: Any) -> Tensor:
-    """The Kronecker product: each element of ``x`` times all of ``y``, as blocks.
+    """Compute the Kronecker product: each element of ``x`` times all of ``y``.
 
     Args:
-        x, y: tensors of numbers with any number of axes; the shorter shape is filled with ones in front.
+        x, y (Tensor): tensors of numbers; the shorter shape is extended by leading ones.
 
     Returns:
-        Tensor whose sizes are the products of theirs, axis by axis.
+        Tensor whose sizes are the products of their sizes.
 
     Raises:
-        TypeError: an operand is no tensor.
+        TypeError: If an operand is not a tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.kron(Tensor([[1.0, 2.0]]), Tensor([[1.0], [10.0]])))

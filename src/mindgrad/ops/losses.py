@@ -101,27 +101,27 @@ def _difference(operator: str, input: Any, target: Any) -> Tensor:
     if all(difference.size > x.size for x in tensors):
         warn_user(
             f"For '{operator}', the shapes {tensors[0].shape} and {tensors[1].shape} are broadcast to "
-            f"{difference.shape}: every element of one is compared with every element of the other. Reshape "
-            f"one to the shape of the other if pairs are meant."
+            f"{difference.shape}: every element of one is compared with every element of the other. To "
+            "compare them element by element, give both the same shape."
         )
     return difference
 
 
 @public("mint.nn.functional")
 def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """|input − target|; its derivative where both are equal is 0.
+    """Compute the absolute error |input − target|; its derivative at 0 is 0.
 
     Args:
-        input: a real tensor.
-        target: a real tensor whose shape broadcasts with it.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        input (Tensor): real tensor.
+        target (Tensor): real tensor; the shapes broadcast.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of no axes, or of the broadcast shape with ``"none"``.
+        0-D tensor, or a tensor of the broadcast shape with ``"none"``.
 
     Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: the shapes do not broadcast, or ``reduction`` is another word.
+        TypeError: If an operand is complex, or neither a tensor nor a number.
+        ValueError: If the shapes do not broadcast, or ``reduction`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
@@ -132,7 +132,7 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
 
 @public("mint.nn.functional")
 def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """(input − target)².
+    """Compute the squared error (input − target)².
 
     {as l1_loss}
 
@@ -149,20 +149,22 @@ def mse_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
     " >>> mint.nn.functional.smooth_l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])) => 1.0",
 )
 def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = "none") -> Tensor:
-    """d² / (2β) where |d| < β, and |d| − β/2 elsewhere, of d = input − target (Girshick, 2015).
+    """Compute the smooth L1 loss of d = input − target (Girshick, 2015).
+
+    It is d² / (2β) where |d| < β, and |d| − β/2 elsewhere.
 
     Args:
-        input: a real tensor.
-        target: a real tensor of the same shape.
-        beta: the bound β, greater than 0.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        input (Tensor): real tensor.
+        target (Tensor): real tensor of the same shape.
+        beta (float): the positive bound β.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of the shape of ``input``, or of no axes.
+        Tensor of the shape of ``input`` with ``"none"``, or a 0-D tensor.
 
     Raises:
-        TypeError: an operand is complex or no tensor, or ``beta`` no number.
-        ValueError: the shapes differ, ``beta`` is not greater than 0, or ``reduction`` is another word.
+        TypeError: If an operand is complex or not a tensor, or ``beta`` is not a number.
+        ValueError: If the shapes differ, ``beta`` is not positive, or ``reduction`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.smooth_l1_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
@@ -176,21 +178,23 @@ def smooth_l1_loss(input: Any, target: Any, beta: float = 1.0, reduction: str = 
 
 
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Tensor:
-    """d²/2 where |d| < δ, and δ (|d| − δ/2) elsewhere, of d = input − target (Huber, 1964).
+    """Compute the Huber loss of d = input − target (Huber, 1964).
+
+    It is d²/2 where |d| < δ, and δ (|d| − δ/2) elsewhere.
 
     Args:
-        input: a real tensor.
-        target: a real tensor whose shape broadcasts with that of ``input``.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
-        delta: the bound δ, greater than 0.
+        input (Tensor): real tensor.
+        target (Tensor): real tensor; the shapes broadcast.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        delta (float): the positive bound δ.
 
     Returns:
-        Tensor of no axes, or of the broadcast shape with ``"none"``.
+        0-D tensor, or a tensor of the broadcast shape with ``"none"``.
 
     Raises:
-        TypeError: an operand is complex or no tensor, or ``delta`` no number.
-        ValueError: the shapes do not broadcast, ``delta`` is not greater than 0, or ``reduction`` is another
-            word.
+        TypeError: If an operand is complex or not a tensor, or ``delta`` is not a number.
+        ValueError: If the shapes do not broadcast, ``delta`` is not positive, or ``reduction`` is not one
+            of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.huber_loss(Tensor([1.0, 4.0]), Tensor([2.0, 2.0]), delta=0.5))
@@ -219,16 +223,16 @@ def _bent(operands: Sequence[Tensor], bound: float) -> Tensor:
 
 @public("mint.nn.functional", "SoftMarginLoss(reduction='mean')(logits, labels)")
 def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor:
-    """log(1 + exp(−target · input)), for targets 1 and −1.
-
-    {Args as smooth_l1_loss}
+    """Compute log(1 + exp(−target · input)) for targets 1 and −1.
 
     Returns:
-        Tensor of no axes, or of the shape of ``input`` with ``"none"``.
+        0-D tensor, or a tensor of the shape of ``input`` with ``"none"``.
 
     Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: the shapes differ, or ``reduction`` is another word.
+        TypeError: If an operand is complex, or neither a tensor nor a number.
+        ValueError: If the shapes differ, or ``reduction`` is not one of these.
+
+    {Args as smooth_l1_loss}
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.soft_margin_loss(Tensor([0.0, 2.0]), Tensor([1.0, -1.0])):.4f}")
@@ -241,19 +245,21 @@ def soft_margin_loss(input: Any, target: Any, reduction: str = "mean") -> Tensor
 def margin_ranking_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
-    """max(0, −target · (input1 − input2) + margin): target 1 wants the first greater, −1 the second.
+    """Compute max(0, −target · (input1 − input2) + margin).
+
+    Target 1 means that ``input1`` should be larger, −1 that ``input2`` should be larger.
 
     Args:
-        input1, input2, target: real tensors of one shape.
-        margin: by how much the greater one shall be greater.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        input1, input2, target (Tensor): real tensors of the same shape.
+        margin (float): margin by which the larger one should exceed the other.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of no axes, or of the shape of ``input1`` with ``"none"``.
+        0-D tensor, or a tensor of the shape of ``input1`` with ``"none"``.
 
     Raises:
-        TypeError: an operand is complex or no tensor, or ``margin`` no number.
-        ValueError: the shapes differ, or ``reduction`` is another word.
+        TypeError: If an operand is complex or not a tensor, or ``margin`` is not a number.
+        ValueError: If the shapes differ, or ``reduction`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> x, y = Tensor([1.0, 1.0]), Tensor([3.0, 3.0])
@@ -268,20 +274,22 @@ def margin_ranking_loss(
 
 
 def hinge_embedding_loss(inputs: Any, targets: Any, margin: float = 1.0, reduction: str = "mean") -> Tensor:
-    """A distance x where the target is above 0, max(0, margin − x) where it is below (Hadsell et al., 2006).
+    """Compute the hinge embedding loss of distances x (Hadsell et al., 2006).
+
+    It is x where the target is positive, and max(0, margin − x) where it is negative.
 
     Args:
-        inputs: distances, a real tensor.
-        targets: a real tensor of the same shape: 1 for pairs that belong together, −1 for others.
-        margin: from which distance on the others cost nothing.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        inputs (Tensor): distances, real.
+        targets (Tensor): real tensor of the same shape: 1 for similar pairs, −1 for others.
+        margin (float): distance above which dissimilar pairs have no loss.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of no axes, or of the shape of ``inputs`` with ``"none"``.
+        0-D tensor, or a tensor of the shape of ``inputs`` with ``"none"``.
 
     Raises:
-        TypeError: an operand is complex or no tensor, or ``margin`` no number.
-        ValueError: the shapes differ, or ``reduction`` is another word.
+        TypeError: If an operand is complex or not a tensor, or ``margin`` is not a number.
+        ValueError: If the shapes differ, or ``reduction`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.hinge_embedding_loss(Tensor([0.25, 0.25]), Tensor([1.0, -1.0]), reduction="none"))
@@ -305,23 +313,27 @@ def triplet_margin_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """max(0, d(anchor, positive) − d(anchor, negative) + margin), with d(a, b) = ‖a − b + eps‖ₚ of each row.
+    """Compute max(0, d(anchor, positive) − d(anchor, negative) + margin).
+
+    d(a, b) = ‖a − b + eps‖ₚ over the last axis.
 
     Args:
-        anchor, positive, negative: real tensors whose shapes broadcast; the last axis holds the elements
-            of a row.
-        margin: by how much the negative one shall be further away, at least 0.
-        p: the order of the norm.
-        eps: what is added to each difference.
-        swap: whether d(positive, negative) counts in place of d(anchor, negative) where it is smaller.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        anchor, positive, negative (Tensor): real tensors whose shapes broadcast; the last axis
+            holds the features.
+        margin (float): nonnegative margin by which the negative sample should be further away.
+        p (int or float): order of the norm.
+        eps (float): number added to each difference.
+        swap (bool): whether to use d(positive, negative) instead of d(anchor, negative) where it
+            is smaller.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of no axes, or of the shape without the last axis with ``"none"``.
+        0-D tensor, or a tensor of the shape without the last axis with ``"none"``.
 
     Raises:
-        TypeError: an operand is complex or no tensor, or an argument no number.
-        ValueError: the shapes do not broadcast, ``margin`` is below 0, or ``reduction`` is another word.
+        TypeError: If an operand is complex or not a tensor, or an argument is not a number.
+        ValueError: If the shapes do not broadcast, ``margin`` is negative, or ``reduction`` is not one of
+            these.
 
     >>> from mindgrad import Tensor, ops
     >>> a, near, far = Tensor([[0.0, 0.0]]), Tensor([[0.0, 3.0]]), Tensor([[4.0, 0.0]])
@@ -357,19 +369,22 @@ def triplet_margin_loss(
 
 
 def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Tensor:
-    """Σ x1 x2 / max(‖x1‖ ‖x2‖, eps) along ``dim``.
+    """Compute the cosine similarity along an axis.
+
+    It is Σ x1 x2 / max(‖x1‖ ‖x2‖, eps).
 
     Args:
-        x1, x2: real tensors whose shapes broadcast.
-        dim: the axis that holds the elements of a vector.
-        eps: the smallest product of norms to divide by.
+        x1, x2 (Tensor): real tensors whose shapes broadcast.
+        dim (int): axis that holds the components of a vector.
+        eps (float): lower bound of the product of norms in the denominator.
 
     Returns:
         Tensor of the broadcast shape without ``dim``.
 
     Raises:
-        TypeError: an operand is complex or no tensor, ``dim`` no int, or ``eps`` no number.
-        ValueError: the shapes do not broadcast, or ``dim`` is out of range.
+        TypeError: If an operand is complex or not a tensor, ``dim`` is not an int, or ``eps`` is not a
+            number.
+        ValueError: If the shapes do not broadcast, or ``dim`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cosine_similarity(Tensor([[1.0, 0.0]]), Tensor([[2.0, 0.0]])))
@@ -392,22 +407,23 @@ def cosine_similarity(x1: Any, x2: Any, dim: int = 1, eps: float = 1e-08) -> Ten
 def cosine_embedding_loss(
     input1: Any, input2: Any, target: Any, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
-    """1 − cos for target 1, and max(0, cos − margin) for target −1.
+    """Compute 1 − cos for target 1, and max(0, cos − margin) for target −1.
 
-    cos = Σ x y / √((Σ x² + 1e-12) (Σ y² + 1e-12)) over all axes but the first.
+    cos = Σ x y / √((Σ x² + 1e-12) (Σ y² + 1e-12)) over all axes except the first.
 
     Args:
-        input1, input2: real tensors of one shape (n, …).
-        target: a tensor of shape (n,) with the elements 1 and −1.
-        margin: up to which similarity pairs with target −1 cost nothing, from −1 to 1.
-        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+        input1, input2 (Tensor): real tensors of the same shape (n, …).
+        target (Tensor): tensor of shape (n,) with elements 1 and −1.
+        margin (float): similarity, from −1 to 1, below which pairs with target −1 have no loss.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
 
     Returns:
-        Tensor of no axes, or of shape (n,) with ``"none"``.
+        0-D tensor, or a tensor of shape (n,) with ``"none"``.
 
     Raises:
-        TypeError: an operand is complex or no tensor, or ``margin`` no number.
-        ValueError: the shapes do not fit, ``margin`` is not from −1 to 1, or ``reduction`` another word.
+        TypeError: If an operand is complex or not a tensor, or ``margin`` is not a number.
+        ValueError: If the shapes do not match, ``margin`` is not between −1 and 1, or ``reduction`` is not
+            one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> x, y = Tensor([[1.0, 0.0], [1.0, 0.0]]), Tensor([[3.0, 4.0], [3.0, 4.0]])

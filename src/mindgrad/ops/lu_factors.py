@@ -73,19 +73,20 @@ def solved_by_factors(operator: str, factors: Any, pivots: Any, b: Any, trans: A
 
 @public("LuSolve")
 def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
-    """The solution X of A X = B, given the LU factors of A.
+    """Solve A X = B, given the LU factors of A.
 
     Args:
-        b: right-hand sides B, a tensor of shape (…, n, k).
-        LU_data: L below the diagonal and U from it on, a tensor of shape (…, n, n).
-        LU_pivots: with which row each row was exchanged in turn, counted from 1, integers of shape (…, n).
+        b (Tensor): right-hand sides B of shape (…, n, k).
+        LU_data (Tensor): L below the diagonal and U on and above it, of shape (…, n, n).
+        LU_pivots (Tensor): integers of shape (…, n): the row with which each row was exchanged in
+            turn, counted from 1.
 
     Returns:
         Tensor of the shape of ``b``.
 
     Raises:
-        TypeError: an operand is no tensor or has half precision.
-        ValueError: the shapes do not fit.
+        TypeError: If an operand is not a tensor, or is float16 or bfloat16.
+        ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.lu_solve(Tensor([[4.0], [2.0]]), Tensor([[2.0, 2.0], [0.5, 1.0]]), Tensor([2, 2])))
@@ -99,19 +100,20 @@ def lu_solve(b: Any, LU_data: Any, LU_pivots: Any) -> Tensor:
 def lu_unpack(
     LU_data: Any, LU_pivots: Any, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """P, L and U with A = P L U, of LU factors in one matrix.
+    """Unpack LU factors in one matrix into P, L, and U with A = P L U.
 
     Args:
-        LU_data: L below the diagonal and U from it on, a tensor of shape (…, m, n).
-        LU_pivots: with which row each row was exchanged in turn, counted from 1.
-        unpack_data: whether L and U are given; else they are ``None``.
-        unpack_pivots: whether P is given; else it is ``None``.
+        LU_data (Tensor): L below the diagonal and U on and above it, of shape (…, m, n).
+        LU_pivots (Tensor): integers: the row with which each row was exchanged in turn, counted
+            from 1.
+        unpack_data (bool): whether to return L and U; otherwise they are ``None``.
+        unpack_pivots (bool): whether to return P; otherwise it is ``None``.
 
     Returns:
-        P of shape (…, m, m), L of shape (…, m, k) and U of shape (…, k, n), with k = min(m, n).
+        P of shape (…, m, m), L of shape (…, m, k), and U of shape (…, k, n), with k = min(m, n).
 
     Raises:
-        TypeError: an operand is no tensor, or a flag no bool.
+        TypeError: If an operand is not a tensor, or a flag is not a bool.
 
     >>> from mindgrad import Tensor, ops
     >>> p, low, up = ops.lu_unpack(Tensor([[2.0, 2.0], [0.5, 1.0]]), Tensor([2, 2]))

@@ -69,68 +69,75 @@ __all__ = [
 # --- trigonometric and hyperbolic functions and their inverses ---------------------------------------
 
 sin = unary_function(
-    __name__, "sin", elementwise.sin, "The sine of ``x`` in radians; its derivative is cos x.",
+    __name__, "sin", elementwise.sin, "Compute the sine of angles in radians; its derivative is cos x.",
     "1.5", "0.9975", "Sin Tensor mint numpy", float_only=True,
 )  # fmt: skip
 cos = unary_function(
-    __name__, "cos", elementwise.cos, "The cosine of ``x`` in radians; its derivative is −sin x.",
+    __name__, "cos", elementwise.cos, "Compute the cosine of angles in radians; its derivative is −sin x.",
     "1.5", "0.0707", "Cos Tensor mint numpy", float_only=True,
 )  # fmt: skip
 tan = unary_function(
-    __name__, "tan", elementwise.tan, "The tangent of ``x`` in radians; its derivative is 1 + tan² x.",
+    __name__, "tan", elementwise.tan,
+    "Compute the tangent of angles in radians; its derivative is 1 + tan² x.",
     "1.0", "1.5574", "Tan Tensor mint numpy", float_only=True,
 )  # fmt: skip
 asin = unary_function(
     __name__, "asin", elementwise.asin,
-    "The angle in [−π/2, π/2] whose sine is ``x``, NaN outside [−1, 1]; derivative 1 / √(1 − x²).",
+    "Compute the inverse sine in [−π/2, π/2]; its derivative is 1 / √(1 − x²).\n\n"
+    "    It is NaN outside of [−1, 1].",
     "1.0", "1.5708", "Asin Tensor.arcsin Tensor mint.arcsin mint numpy.arcsin", float_only=True,
 )  # fmt: skip
 acos = unary_function(
     __name__, "acos", elementwise.acos,
-    "The angle in [0, π] whose cosine is ``x``, NaN outside [−1, 1]; derivative −1 / √(1 − x²).",
+    "Compute the inverse cosine in [0, π]; its derivative is −1 / √(1 − x²).\n\n"
+    "    It is NaN outside of [−1, 1].",
     "0.0", "1.5708", "ACos Tensor Tensor.arccos mint mint.arccos numpy.arccos", float_only=True,
 )  # fmt: skip
 atan = unary_function(
     __name__, "atan", elementwise.atan,
-    "The angle in [−π/2, π/2] whose tangent is ``x``; derivative 1 / (1 + x²).",
+    "Compute the inverse tangent in [−π/2, π/2]; its derivative is 1 / (1 + x²).",
     "1.0", "0.7854", "Atan Tensor.arctan Tensor mint.arctan mint numpy.arctan", float_only=True,
 )  # fmt: skip
 sinh = unary_function(
-    __name__, "sinh", elementwise.sinh, "The hyperbolic sine of ``x``; its derivative is cosh x.",
+    __name__, "sinh", elementwise.sinh, "Compute the hyperbolic sine; its derivative is cosh x.",
     "1.0", "1.1752", "Sinh Tensor mint numpy", float_only=True,
 )  # fmt: skip
 cosh = unary_function(
-    __name__, "cosh", elementwise.cosh, "The hyperbolic cosine of ``x``; its derivative is sinh x.",
+    __name__, "cosh", elementwise.cosh, "Compute the hyperbolic cosine; its derivative is sinh x.",
     "1.0", "1.5431", "Cosh Tensor mint numpy", float_only=True,
 )  # fmt: skip
 tanh = unary_function(
-    __name__, "tanh", elementwise.tanh, "The hyperbolic tangent of ``x``; derivative 1 − tanh² x.",
+    __name__, "tanh", elementwise.tanh, "Compute the hyperbolic tangent; its derivative is 1 − tanh² x.",
     "1.0", "0.7616", "Tanh Tensor mint mint.nn.functional numpy", float_only=True,
 )  # fmt: skip
 asinh = unary_function(
-    __name__, "asinh", elementwise.asinh, "The inverse of ``sinh``; its derivative is 1 / √(1 + x²).",
+    __name__, "asinh", elementwise.asinh,
+    "Compute the inverse hyperbolic sine; its derivative is 1 / √(1 + x²).",
     "1.0", "0.8814", "Asinh Tensor.arcsinh Tensor mint.arcsinh mint numpy.arcsinh", float_only=True,
 )  # fmt: skip
 acosh = unary_function(
     __name__, "acosh", elementwise.acosh,
-    "The inverse of ``cosh`` that is not negative, NaN below 1; derivative 1 / √(x² − 1).",
+    "Compute the inverse hyperbolic cosine; its derivative is 1 / √(x² − 1).\n\n"
+    "    It is nonnegative, and NaN below 1.",
     "2.0", "1.3170", "Acosh Tensor Tensor.arccosh mint mint.arccosh numpy.arccosh", float_only=True,
 )  # fmt: skip
 atanh = unary_function(
     __name__, "atanh", elementwise.atanh,
-    "The inverse of ``tanh``, ±inf at ±1 and NaN outside; its derivative is 1 / (1 − x²).",
+    "Compute the inverse hyperbolic tangent; its derivative is 1 / (1 − x²).\n\n"
+    "    It is ±inf at ±1, and NaN outside of [−1, 1].",
     "0.5", "0.5493", "Atanh Tensor.arctanh Tensor mint.arctanh mint numpy.arctanh", float_only=True,
 )  # fmt: skip
 atan2 = binary_function(
     __name__, "atan2", elementwise.atan2,
-    "The angle of the point (``y``, ``x``) in (−π, π]: atan(x / y) in the right quadrant.\n\n"
-    "    As in MindSpore the ordinate comes first. Derivatives y / r² and −x / r² with r² = x² + y²,\n"
-    "    both 0 at the origin.",
+    "Compute the angle atan(x / y) of the point (``y``, ``x``) in (−π, π].\n\n"
+    "    As in MindSpore the ordinate comes first. With r² = x² + y² the derivatives are\n"
+    "    y / r² and −x / r², both 0 at the origin.",
     "1.0, -1.0", "2.3562", "Atan2 Tensor.arctan2 Tensor mint.arctan2 mint numpy.arctan2", float_only=True,
 )  # fmt: skip
 hypot = binary_function(
     __name__, "hypot", elementwise.hypot,
-    "√(x² + y²) without overflow; derivatives x / r and y / r, both 0 at the origin.",
+    "Compute r = √(x² + y²) without overflow.\n\n"
+    "    The derivatives are x / r and y / r, both 0 at the origin.",
     "3.0, 4.0", "5.0000", "Hypot Tensor numpy", float_only=True,
 )  # fmt: skip
 
@@ -138,62 +145,70 @@ hypot = binary_function(
 # --- exponentials, logarithms, roots -----------------------------------------------------------------
 
 exp = unary_function(
-    __name__, "exp", elementwise.exp, "e to the power of ``x``; it is its own derivative.",
+    __name__, "exp", elementwise.exp, "Compute the exponential eˣ; it is its own derivative.",
     "1.0", "2.7183", "Exp Tensor mint numpy", float_only=True,
 )  # fmt: skip
 exp2 = unary_function(
-    __name__, "exp2", elementwise.exp2, "2 to the power of ``x``; its derivative is 2ˣ log 2.",
+    __name__, "exp2", elementwise.exp2, "Compute 2ˣ; its derivative is 2ˣ log 2.",
     "3.0", "8.0000", "mint numpy", float_only=True,
 )  # fmt: skip
 expm1 = unary_function(
-    __name__, "expm1", elementwise.expm1, "eˣ − 1, exact for small ``x``; its derivative is eˣ.",
+    __name__, "expm1", elementwise.expm1, "Compute eˣ − 1, accurate for small x; its derivative is eˣ.",
     "1.0", "1.7183", "Expm1 Tensor mint numpy", float_only=True,
 )  # fmt: skip
 log = unary_function(
     __name__, "log", elementwise.log,
-    "The natural logarithm of ``x``, −inf at 0 and NaN below; its derivative is 1 / x.",
+    "Compute the natural logarithm; its derivative is 1 / x.\n\n    It is −inf at 0 and NaN below.",
     "2.0", "0.6931", "Log Tensor mint numpy", float_only=True,
 )  # fmt: skip
 log2 = unary_function(
-    __name__, "log2", elementwise.log2, "The logarithm to base 2; its derivative is 1 / (x log 2).",
+    __name__, "log2", elementwise.log2, "Compute the logarithm to base 2; its derivative is 1 / (x log 2).",
     "8.0", "3.0000", "Tensor mint numpy", float_only=True,
 )  # fmt: skip
 log10 = unary_function(
-    __name__, "log10", elementwise.log10, "The logarithm to base 10; its derivative is 1 / (x log 10).",
+    __name__, "log10", elementwise.log10,
+    "Compute the logarithm to base 10; its derivative is 1 / (x log 10).",
     "100.0", "2.0000", "Tensor mint numpy", float_only=True,
 )  # fmt: skip
 log1p = unary_function(
-    __name__, "log1p", elementwise.log1p, "log(1 + x), exact for small ``x``; derivative 1 / (1 + x).",
+    __name__, "log1p", elementwise.log1p,
+    "Compute log(1 + x), accurate for small x; its derivative is 1 / (1 + x).",
     "1.0", "0.6931", "Log1p Tensor mint numpy", float_only=True,
 )  # fmt: skip
 sqrt = unary_function(
     __name__, "sqrt", elementwise.sqrt,
-    "The square root of ``x``, NaN below 0; its derivative is 1 / (2 √x), infinite at 0.",
+    "Compute the square root; its derivative is 1 / (2 √x), infinite at 0.\n\n    It is NaN below 0.",
     "2.0", "1.4142", "Sqrt Tensor mint numpy", float_only=True,
 )  # fmt: skip
 rsqrt = unary_function(
-    __name__, "rsqrt", elementwise.rsqrt, "1 / √x; its derivative is −1 / (2 x √x).",
+    __name__, "rsqrt", elementwise.rsqrt, "Compute 1 / √x; its derivative is −1 / (2 x √x).",
     "4.0", "0.5000", "Rsqrt Tensor mint", float_only=True,
 )  # fmt: skip
 cbrt = unary_function(
-    __name__, "cbrt", elementwise.cbrt, "The real cube root of ``x``; its derivative is 1 / (3 ∛x²).",
+    __name__, "cbrt", elementwise.cbrt, "Compute the real cube root; its derivative is 1 / (3 ∛x²).",
     "-27.0", "-3.0000", "numpy", float_only=True,
 )  # fmt: skip
 reciprocal = unary_function(
-    __name__, "reciprocal", elementwise.reciprocal, "1 / x; its derivative is −1 / x².",
+    __name__, "reciprocal", elementwise.reciprocal,
+    "Compute the reciprocal 1 / x; its derivative is −1 / x².",
     "Tensor([2.0, 4.0])", "[0.5  0.25]", "Reciprocal Tensor mint numpy", float_only=True,
 )  # fmt: skip
 
 
 @public("Inv Tensor")
 def inv(x: Any) -> Tensor:
-    """1 / x; of integers the part in front of the point: ±1 of ±1, 0 of others, the least number of 0.
+    """Compute the reciprocal 1 / x of each element.
+
+    For integers the result is truncated: ±1 for ±1, the smallest integer for 0, and 0 otherwise.
 
     Args:
-        x: a tensor of numbers, or a number.
+        x (Tensor or number): the values.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``x`` is no tensor of numbers.
+        TypeError: If ``x`` is not a tensor of numbers.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.inv(Tensor([2.0, 4.0])), ops.inv(Tensor([1, -1, 5])))
@@ -212,12 +227,12 @@ def inv(x: Any) -> Tensor:
 
 logaddexp = binary_function(
     __name__, "logaddexp", special.logaddexp,
-    "log(eˣ + eʸ) without overflow; derivatives eˣ / (eˣ + eʸ) and eʸ / (eˣ + eʸ).",
+    "Compute log(eˣ + eʸ) without overflow.\n\n    The derivatives are eˣ / (eˣ + eʸ) and eʸ / (eˣ + eʸ).",
     "1000.0, 1000.0", "1000.6932", "Tensor mint numpy", float_only=True,
 )  # fmt: skip
 xlogy = binary_function(
     __name__, "xlogy", elementwise.xlogy,
-    "x · log y, and 0 where ``x`` is 0; its derivatives are log y and x / y.",
+    "Compute x · log y, and 0 where x is 0; the derivatives are log y and x / y.",
     "2.0, 3.0", "2.1972", "Xlogy Tensor mint", float_only=True,
 )  # fmt: skip
 
@@ -225,10 +240,14 @@ xlogy = binary_function(
 @public("Tensor numpy", "mint.logaddexp2(input, other)")
 @also_named(input="x", other="y")
 def logaddexp2(x: Any, y: Any) -> Tensor:
-    """log₂(2ˣ + 2ʸ) without overflow.
+    """Compute log₂(2ˣ + 2ʸ) without overflow.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast; integers are taken as Float32.
+        x, y (Tensor or number): operands whose shapes broadcast; integers are converted to
+            float32.
+
+    Returns:
+        Tensor of the broadcast shape.
 
     {errors of two}
 
@@ -243,10 +262,13 @@ def logaddexp2(x: Any, y: Any) -> Tensor:
 
 @public("Xdivy Tensor")
 def xdivy(x: Any, y: Any) -> Tensor:
-    """x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN; the derivatives are 0 there too.
+    """Compute x / y, and 0 where ``x`` is 0 and ``y`` is 0 or NaN.
+
+    The derivatives are 0 there too.
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast; integers are taken as Float32.
+        x, y (Tensor or number): operands whose shapes broadcast; integers are converted to
+            float32.
 
     {real two}
 
@@ -262,17 +284,17 @@ def xdivy(x: Any, y: Any) -> Tensor:
 
 @public("SquaredDifference")
 def squared_difference(x: Any, y: Any) -> Tensor:
-    """(x − y)².
+    """Compute the squared difference (x − y)².
 
     Args:
-        x, y: tensors or numbers whose shapes broadcast.
+        x, y (Tensor or number): operands whose shapes broadcast.
 
     Returns:
-        Tensor of the broadcast shape and of the promoted element type.
+        Tensor of the broadcast shape and of the promoted dtype.
 
     Raises:
-        TypeError: an operand is neither a tensor nor a number, or holds truth values.
-        ValueError: the shapes do not broadcast.
+        TypeError: If an operand is neither a tensor nor a number, or is Boolean.
+        ValueError: If the shapes do not broadcast.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.squared_difference(Tensor([1.0, 5.0]), 2.0))
@@ -283,16 +305,16 @@ def squared_difference(x: Any, y: Any) -> Tensor:
 
 @public("Square Tensor numpy", "mint.square(input)")
 def square(input: Any = NOT_GIVEN, *, x: Any = NOT_GIVEN) -> Tensor:
-    """x · x; its derivative is 2 x.
+    """Compute the square x · x; its derivative is 2 x.
 
     Args:
-        input: a tensor of any shape or a number, of any element type, ``x`` above and as a keyword too.
+        input, x (Tensor or number): values of any shape and dtype, under one of the two names.
 
     Returns:
-        Tensor of the shape and element type of ``input``.
+        Tensor of the shape and dtype of ``input``.
 
     Raises:
-        TypeError: ``input`` is neither a tensor nor a number.
+        TypeError: If ``input`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.square(Tensor([1.0, -3.0])))
@@ -308,18 +330,18 @@ _SINC_SERIES = [(-1) ** k / _math.factorial(2 * k + 1) for k in range(8)]  # sin
 @public("Sinc Tensor", "mint.sinc(input)")
 @also_named(input="x")
 def sinc(x: Any) -> Tensor:
-    """sin(π x) / (π x), and 1 at 0.
+    """Compute sin(π x) / (π x), and 1 at 0.
 
-    Next to 0 the power series is taken, so that value and derivatives are exact there too.
+    Near 0 the power series is used, so that the value and the derivatives are accurate there too.
 
     Args:
-        x: a tensor of any shape or a number; integers are taken as Float32.
+        x (Tensor or number): values of any shape; integers are converted to float32.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``x`` is neither a tensor nor a number, or complex.
+        TypeError: If ``x`` is neither a tensor nor a number, or is complex.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.sinc(Tensor(0.5)):.4f}")
@@ -338,10 +360,10 @@ def sinc(x: Any) -> Tensor:
 
 @public("Tensor numpy numpy.radians", "mint.deg2rad(input)")
 def deg2rad(x: Any) -> Tensor:
-    """Degrees as radians: x π / 180.
+    """Convert degrees to radians: x π / 180.
 
     Args:
-        x: a tensor of any shape or a number; integers are taken as Float32.
+        x (Tensor or number): values of any shape; integers are converted to float32.
 
     {one x}
 
@@ -354,10 +376,10 @@ def deg2rad(x: Any) -> Tensor:
 
 @public("Tensor numpy", "mint.rad2deg(input)")
 def rad2deg(x: Any) -> Tensor:
-    """Radians as degrees: x · 180 / π.
+    """Convert radians to degrees: x · 180 / π.
 
     Args:
-        x: a tensor of any shape or a number; integers are taken as Float32.
+        x (Tensor or number): values of any shape; integers are converted to float32.
 
     {one x}
 

@@ -32,17 +32,20 @@ def _grid(count: int, shift_rows: int, shift_columns: int) -> Tensor:
     "numpy.diagonal(a, offset=0, axis1=0, axis2=1)(dim1=axis1, dim2=axis2)",
 )
 def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """The elements of ``input`` at equal places along two axes, which become the last axis.
+    """Return a diagonal of two axes; it becomes the last axis.
 
     Args:
-        input: a tensor with at least two axes.
-        offset: how far the diagonal lies above the main one (negative: below).
-        dim1: the axis of the rows.
-        dim2: the axis of the columns.
+        input (Tensor): tensor with at least two axes.
+        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        dim1 (int): axis of the rows.
+        dim2 (int): axis of the columns.
+
+    Returns:
+        Tensor without the two axes and with the diagonal as the last axis.
 
     Raises:
-        TypeError: an argument is no int.
-        ValueError: an axis is out of range, or both are the same.
+        TypeError: If an argument is not an int.
+        ValueError: If an axis is out of range, or both are equal.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.diagonal(Tensor([[1.0, 2.0], [3.0, 4.0]])))
@@ -64,12 +67,15 @@ def diagonal(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tenso
 
 @public("Tensor")
 def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
-    """Zeros with the last axis of ``input`` on the diagonal of two axes.
+    """Create matrices with the last axis of a tensor as their diagonal.
 
     Args:
-        input: a tensor with at least one axis.
-        offset: how far the diagonal lies above the main one (negative: below).
-        dim1, dim2: the axes of rows and columns of the result.
+        input (Tensor): tensor with at least one axis.
+        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        dim1, dim2 (int): axes of rows and columns in the result.
+
+    Returns:
+        Tensor with one more axis; zero outside of the diagonal.
 
     {Raises as diagonal}
 
@@ -106,12 +112,18 @@ def diag_embed(input: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> T
 
 @public("Diag")
 def diag(input: Any) -> Tensor:
-    """Zeros of twice the axes of ``input`` with its elements at [i, j, …, i, j, …].
+    """Create a tensor with given elements at [i, j, …, i, j, …] and zeros elsewhere.
 
-    Of a vector this is the diagonal matrix. (The diagonal of a matrix is :func:`diagonal`.)
+    For a vector this is the diagonal matrix. Use :func:`diagonal` for the diagonal of a matrix.
+
+    Args:
+        input (Tensor): tensor with at least one axis.
+
+    Returns:
+        Tensor with twice the number of axes.
 
     Raises:
-        ValueError: ``input`` has no axes.
+        ValueError: If ``input`` is 0-D.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.diag(Tensor([1.0, 2.0])))
@@ -126,10 +138,17 @@ def diag(input: Any) -> Tensor:
 
 @public("Tensor", "numpy.diagflat(v, k=0)(offset=k)")
 def diagflat(input: Any, offset: int = 0) -> Tensor:
-    """A matrix with all elements of ``input`` on its diagonal.
+    """Create a matrix with all elements of a tensor on its diagonal.
+
+    Args:
+        input (Tensor): tensor of any shape.
+        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+
+    Returns:
+        2-D tensor.
 
     Raises:
-        TypeError: ``offset`` is no int.
+        TypeError: If ``offset`` is not an int.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.diagflat(Tensor([[1.0], [2.0]])))
@@ -141,7 +160,12 @@ def diagflat(input: Any, offset: int = 0) -> Tensor:
 
 @public("Trace", "mint.trace(input)")
 def trace(input: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """The sum of a diagonal; arguments and errors as for :func:`diagonal`.
+    """Sum the elements of a diagonal.
+
+    Returns:
+        Tensor without the two axes.
+
+    {as diagonal}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.trace(Tensor([[1.0, 2.0], [3.0, 4.0]])))
@@ -165,15 +189,18 @@ def _triangle(operator: str, input: Any, diagonal: int, keep: Any) -> Tensor:
 
 @public("Tensor mint", "Tril(diagonal=0)(x)", "numpy.tril(m, k=0)(diagonal=k)")
 def tril(input: Any, diagonal: int = 0) -> Tensor:
-    """The matrices in the last two axes of ``input`` with zeros above a diagonal.
+    """Return the lower triangles of matrices, with zeros above a diagonal.
 
     Args:
-        input: a tensor with at least two axes.
-        diagonal: how far that diagonal lies above the main one (negative: below).
+        input (Tensor): tensor with at least two axes.
+        diagonal (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
 
     Raises:
-        TypeError: ``diagonal`` is no int.
-        ValueError: ``input`` has fewer than two axes.
+        TypeError: If ``diagonal`` is not an int.
+        ValueError: If ``input`` has fewer than two axes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.tril(Tensor([[1.0, 2.0], [3.0, 4.0]])))
@@ -185,7 +212,9 @@ def tril(input: Any, diagonal: int = 0) -> Tensor:
 
 @public("Tensor mint", "Triu(diagonal=0)(x)", "numpy.triu(m, k=0)(diagonal=k)")
 def triu(input: Any, diagonal: int = 0) -> Tensor:
-    """The matrices in the last two axes of ``input`` with zeros below a diagonal; as :func:`tril`.
+    """Return the upper triangles of matrices, with zeros below a diagonal.
+
+    {as tril}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.triu(Tensor([[1.0, 2.0], [3.0, 4.0]])))
@@ -197,18 +226,22 @@ def triu(input: Any, diagonal: int = 0) -> Tensor:
 
 @public("OneHot(axis=-1)(indices, depth, on_value, off_value)")
 def one_hot(indices: Any, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1) -> Tensor:
-    """``on_value`` at the places ``indices`` along a new axis, ``off_value`` elsewhere.
+    """Encode indices as one-hot vectors along a new axis.
 
     Args:
-        indices: integers of any shape; one that is not in [0, depth) has no place.
-        depth: the size of the new axis.
-        on_value, off_value: numbers or tensors without axes; their promoted element type is that of
-            the result (Int64 for ints, Float32 for floats).
-        axis: where the new axis stands, by default last.
+        indices (Tensor): integers of any shape; the vector of an index outside of [0, depth) has
+            ``off_value`` everywhere.
+        depth (int): size of the new axis.
+        on_value, off_value (Tensor or number): values at and outside of the index: numbers or 0-D
+            tensors. Their promoted dtype is the dtype of the result (int64 for ints, float32 for floats).
+        axis (int): index of the new axis; −1 is the last one.
+
+    Returns:
+        Tensor with one more axis.
 
     Raises:
-        TypeError: the indices are not integers, or ``depth`` or ``axis`` is no int.
-        ValueError: ``depth`` is negative, ``axis`` is out of range, or a value has axes.
+        TypeError: If the indices are not integers, or ``depth`` or ``axis`` is not an int.
+        ValueError: If ``depth`` is negative, ``axis`` is out of range, or a value is not 0-D.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.one_hot(Tensor([0, 2]), 3, 1.0, 0.0))

@@ -37,16 +37,19 @@ __all__ = [
 
 @public("Tensor")
 def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """``input`` with ``src`` on a diagonal of two of its axes.
+    """Replace a diagonal of two axes.
 
     Args:
-        input: a tensor of at least two axes.
-        src: a tensor of the shape of ``diagonal(input, offset, dim1, dim2)``.
-        offset: the diagonal, counted from the main one upwards.
-        dim1, dim2: the axes.
+        input (Tensor): tensor of at least two axes.
+        src (Tensor): tensor of the shape of ``diagonal(input, offset, dim1, dim2)``.
+        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        dim1, dim2 (int): the axes.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     Raises:
-        ValueError: the shapes do not fit.
+        ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.diagonal_scatter(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([8.0]), 1))
@@ -68,15 +71,18 @@ def diagonal_scatter(input: Any, src: Any, offset: int = 0, dim1: int = 0, dim2:
 
 @public("Tensor", "FillDiagonal(fill_value: number, wrap=False)(x)")
 def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
-    """A matrix with a number on its main diagonal.
+    """Fill the main diagonal of a matrix with a number.
 
     Args:
-        input: a tensor of two axes, or of several of one size.
-        fill_value: the number.
-        wrap: whether in a tall matrix the diagonal begins anew, one row below its end.
+        input (Tensor): 2-D tensor, or a tensor of several axes of equal size.
+        fill_value (int or float): the number.
+        wrap (bool): whether in a tall matrix the diagonal starts again, one row below its end.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     Raises:
-        ValueError: there are fewer than two axes, or several of different sizes.
+        ValueError: If there are fewer than two axes, or several of different sizes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.fill_diagonal(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0.0))
@@ -93,11 +99,15 @@ def fill_diagonal(input: Any, fill_value: float, wrap: bool = False) -> Tensor:
 
 @public("MatrixBandPart")
 def matrix_band_part(x: Any, lower: int, upper: int) -> Tensor:
-    """Matrices with zeros more than ``lower`` places below and ``upper`` places above the diagonal.
+    """Set the elements of matrices outside of a band to zero.
 
     Args:
-        x: a tensor of shape (…, n, m).
-        lower, upper: how many diagonals are kept; negative: all.
+        x (Tensor): tensor of shape (…, n, m).
+        lower, upper (Tensor or int): numbers of diagonals below and above the main one to keep; a
+            negative number keeps all.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_band_part(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0, 1))
@@ -112,13 +122,16 @@ def matrix_band_part(x: Any, lower: int, upper: int) -> Tensor:
 
 
 def block_diag(*inputs: Any) -> Tensor:
-    """A matrix with the inputs as blocks along its diagonal.
+    """Create a block-diagonal matrix.
 
     Args:
-        inputs: tensors of at most two axes.
+        *inputs (Tensor): the blocks, with at most two axes.
+
+    Returns:
+        2-D tensor.
 
     Raises:
-        ValueError: there is none, or one has more than two axes.
+        ValueError: If there are no blocks, or one has more than two axes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.block_diag(Tensor([[1.0]]), Tensor([[2.0, 3.0]])))
@@ -143,7 +156,13 @@ def block_diag(*inputs: Any) -> Tensor:
 
 @public("mint")
 def t(input: Any) -> Tensor:
-    """The transpose of a tensor of at most two axes.
+    """Transpose a matrix; a vector is returned unchanged.
+
+    Args:
+        input (Tensor): tensor of at most two axes.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.t(Tensor([[1.0, 2.0]])).shape)
@@ -154,7 +173,13 @@ def t(input: Any) -> Tensor:
 
 @public("Tensor.adjoint")
 def adjoint(x: Any) -> Tensor:
-    """The conjugate of matrices with their last two axes exchanged.
+    """Return the conjugate transpose of matrices.
+
+    Args:
+        x (Tensor): tensor of shape (…, n, m).
+
+    Returns:
+        Tensor of shape (…, m, n).
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.adjoint(Tensor([[1j, 2 + 3j]])))
@@ -166,13 +191,17 @@ def adjoint(x: Any) -> Tensor:
 
 @public("numpy.multi_dot(arrays: tensors)")
 def multi_dot(inputs: Any) -> Tensor:
-    """The product of several matrices, in the order in which the fewest multiplications are needed.
+    """Multiply several matrices in the order with the fewest multiplications.
 
     Args:
-        inputs: at least two tensors of two axes; the first and the last may be vectors.
+        inputs (tuple or list of Tensor): at least two matrices; the first and the last may be
+            vectors.
+
+    Returns:
+        Tensor.
 
     Raises:
-        ValueError: there are fewer than two, or their shapes do not fit.
+        ValueError: If there are fewer than two, or their shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.multi_dot([Tensor([[1.0, 2.0]]), Tensor([[3.0], [4.0]]), Tensor([[5.0]])]))
@@ -189,9 +218,7 @@ def multi_dot(inputs: Any) -> Tensor:
     if any(x.ndim != 2 for x in tensors) or any(
         a.shape[1] != b.shape[0] for a, b in itertools.pairwise(tensors)
     ):
-        raise ValueError(
-            f"For 'MultiDot', the shapes {shapes} are not those of matrices that can be multiplied."
-        )
+        raise ValueError(f"For 'MultiDot', matrices of shapes {shapes} cannot be multiplied.")
     found = _product(tensors, *_plan([tensors[0].shape[0], *(x.shape[1] for x in tensors)]))
     ends = [found.shape[0]] * (len(shapes[0]) == 2) + [found.shape[1]] * (len(shapes[-1]) == 2)
     return layout.reshape(found, tuple(ends))
@@ -220,11 +247,15 @@ def _product(tensors: list[Tensor], cut: dict[tuple[int, int], int], i: int, j: 
 
 @public("Tensor")
 def cond(A: Any, p: Any = None) -> Tensor:
-    """The condition number of matrices: ‖A‖ ‖A⁻¹‖, by default that of the 2-norm, σ_max / σ_min.
+    """Compute the condition number ‖A‖ ‖A⁻¹‖ of matrices.
 
     Args:
-        A: a tensor of shape (…, n, m); square unless ``p`` is None, 2 or −2.
-        p: the order of the norm: see ``ops.norm``.
+        A (Tensor): tensor of shape (…, n, m); square unless ``p`` is ``None``, 2, or −2.
+        p (int, float, str, or None): order of the norm, as for ``ops.norm``. ``None`` means the
+            2-norm, with the condition number σ_max / σ_min.
+
+    Returns:
+        Tensor of shape (…).
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cond(Tensor([[2.0, 0.0], [0.0, 4.0]])))
@@ -241,7 +272,13 @@ def cond(A: Any, p: Any = None) -> Tensor:
 
 @public("Tensor")
 def view_as_real(input: Any) -> Tensor:
-    """Complex numbers as pairs of real ones, along a new last axis.
+    """Convert complex numbers to pairs of real numbers along a new last axis.
+
+    Args:
+        input (Tensor): complex tensor.
+
+    Returns:
+        Real tensor of shape (…, 2).
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.view_as_real(Tensor([1 + 2j])))

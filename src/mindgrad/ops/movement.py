@@ -25,15 +25,19 @@ __all__ = ["broadcast_to", "expand", "expand_as", "flip", "fliplr", "flipud", "n
     "numpy.broadcast_to(array, shape)",
 )
 def broadcast_to(input: Any, shape: Any) -> Tensor:
-    """``input`` repeated to ``shape`` by NumPy's rules.
+    """Broadcast a tensor to a shape by NumPy's rules.
 
     Args:
-        input: a tensor whose sizes, from the right, are 1 or those of ``shape``.
-        shape: the sizes, a tuple or list of ints; −1 keeps the size of that axis of ``input``.
+        input (Tensor): tensor whose sizes, from the right, are 1 or equal to the sizes of
+            ``shape``.
+        shape (tuple or list of int): the shape; −1 keeps the size of an axis of ``input``.
+
+    Returns:
+        Tensor of shape ``shape``.
 
     Raises:
-        TypeError: ``shape`` holds something that is no int.
-        ValueError: ``input`` does not broadcast to ``shape``.
+        TypeError: If an entry of ``shape`` is not an int.
+        ValueError: If ``input`` does not broadcast to ``shape``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.broadcast_to(Tensor([1.0, 2.0]), (2, -1)))
@@ -48,14 +52,16 @@ def broadcast_to(input: Any, shape: Any) -> Tensor:
     if not fits or -1 in filled:
         raise ValueError(
             f"For 'BroadcastTo', an input of shape {x.shape} cannot be broadcast to the shape "
-            f"{target}: from the right, each of its sizes must be 1 or the size asked for."
+            f"{target}: from the right, each of its sizes must be 1 or the size in the new shape."
         )
     return broadcast(x, filled)
 
 
 @also_named(input_x="input")
 def expand(input: Any, size: Any) -> Tensor:
-    """``input`` repeated to a shape: :func:`broadcast_to` under another name.
+    """Broadcast a tensor to a shape; another name of :func:`broadcast_to`.
+
+    {as broadcast_to}
 
     >>> from mindgrad import Tensor, ops
     >>> ops.expand(Tensor([1.0, 2.0]), (3, -1)).shape
@@ -65,7 +71,14 @@ def expand(input: Any, size: Any) -> Tensor:
 
 
 def expand_as(input: Any, other: Any) -> Tensor:
-    """``input`` repeated to the shape of ``other``.
+    """Broadcast a tensor to the shape of another tensor.
+
+    Args:
+        input (Tensor): the tensor.
+        other (Tensor): tensor whose shape is used.
+
+    Returns:
+        Tensor of the shape of ``other``.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.expand_as(Tensor([1.0, 2.0]), ops.ones((3, 2))).shape
@@ -76,11 +89,18 @@ def expand_as(input: Any, other: Any) -> Tensor:
 
 @public("mint", "ReverseV2(axis: integers)(x)(dims=self.axis)")
 def flip(input: Any, dims: Any) -> Tensor:
-    """The elements of ``input`` in opposite order along the axes ``dims``.
+    """Reverse the order of elements along axes.
+
+    Args:
+        input (Tensor): the tensor.
+        dims (int or tuple of int): the axes.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: an axis is no int.
-        ValueError: an axis is out of range or named twice.
+        TypeError: If an axis is not an int.
+        ValueError: If an axis is out of range or repeated.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.flip(Tensor([[1.0, 2.0], [3.0, 4.0]]), (0,)))
@@ -94,7 +114,13 @@ def flip(input: Any, dims: Any) -> Tensor:
 
 @public("Tensor", "numpy.fliplr(m)")
 def fliplr(input: Any) -> Tensor:
-    """:func:`flip` along the second axis.
+    """Reverse the order of elements along the second axis.
+
+    Args:
+        input (Tensor): tensor with at least two axes.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.fliplr(Tensor([[1.0, 2.0]])))
@@ -105,7 +131,13 @@ def fliplr(input: Any) -> Tensor:
 
 @public("Tensor", "numpy.flipud(m)")
 def flipud(input: Any) -> Tensor:
-    """:func:`flip` along the first axis.
+    """Reverse the order of elements along the first axis.
+
+    Args:
+        input (Tensor): tensor with at least one axis.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.flipud(Tensor([1.0, 2.0])))
@@ -134,16 +166,19 @@ def slice_axis(x: Tensor, axis: int, start: int, limit: int) -> Tensor:
     "numpy.roll(a, shift, axis=None)(dims=axis)",
 )
 def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
-    """``input`` with its elements moved on by ``shifts`` places, those at the end to the front.
+    """Shift elements cyclically along axes.
 
     Args:
-        input: a tensor of any shape.
-        shifts: an int, or one per axis of ``dims``.
-        dims: the axes; by default the elements are moved in row-major order.
+        input (Tensor): tensor of any shape.
+        shifts (int or tuple of int): numbers of positions, one for each axis of ``dims``.
+        dims (int, tuple of int, or None): the axes. ``None`` means the flattened tensor.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: a shift or an axis is no int.
-        ValueError: an axis is out of range, or there are not as many shifts as axes.
+        TypeError: If a shift or an axis is not an int.
+        ValueError: If an axis is out of range, or the numbers of shifts and axes differ.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.roll(Tensor([1.0, 2.0, 3.0]), 1))
@@ -173,11 +208,21 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Tensor:
 
 @public("Tensor", "numpy.rot90(a, k=1, axes=(0, 1))(dims=axes)")
 def rot90(input: Any, k: int, dims: Any) -> Tensor:
-    """``input`` turned ``k`` times by 90 degrees, from the first axis of ``dims`` towards the second.
+    """Rotate a tensor by 90 degrees ``k`` times in the plane of two axes.
+
+    The direction is from the first axis of ``dims`` to the second one.
+
+    Args:
+        input (Tensor): the tensor.
+        k (int): number of rotations.
+        dims (tuple or list of int): the two axes.
+
+    Returns:
+        Tensor.
 
     Raises:
-        TypeError: ``k`` or an axis is no int.
-        ValueError: ``dims`` does not name two different axes.
+        TypeError: If ``k`` or an axis is not an int.
+        ValueError: If ``dims`` does not contain two different axes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.rot90(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, (0, 1)))
@@ -200,11 +245,20 @@ def rot90(input: Any, k: int, dims: Any) -> Tensor:
 
 @public("Tensor", "mint.narrow(input, dim, start, length)")
 def narrow(input: Any, axis: int, start: int, length: int) -> Tensor:
-    """``length`` elements of ``input`` from ``start`` on, along ``axis``.
+    """Return ``length`` elements along an axis, beginning at ``start``.
+
+    Args:
+        input (Tensor): the tensor.
+        axis (int): the axis.
+        start (int): index of the first element.
+        length (int): number of elements.
+
+    Returns:
+        Tensor with the size ``length`` along ``axis``.
 
     Raises:
-        TypeError: an argument is no int.
-        ValueError: ``axis`` is out of range, or the elements do not lie inside.
+        TypeError: If an argument is not an int.
+        ValueError: If ``axis`` is out of range, or the elements are not inside the tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.narrow(Tensor([1.0, 2.0, 3.0]), 0, 1, 2))

@@ -9,6 +9,6 @@ __all__ = ["nextafter"]
 
 nextafter = binary_function(
     __name__, "nextafter", neighbours.nextafter,
-    "The next floating-point number after ``x`` in the direction of ``y``; it has no derivative.",
+    "Return the next floating-point number after x in the direction of y.\n\n    It has no derivative.",
     "Tensor([1.0]), Tensor([2.0])", "[1.0000001]", "NextAfter",
 )  # fmt: skip

@@ -135,24 +135,26 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """(x − mean) / √(variance + eps) · weight + bias for each channel (Ioffe and Szegedy, 2015).
+    """Normalize each channel over the batch (Ioffe and Szegedy, 2015).
+
+    The result is (x − mean) / √(variance + eps) · weight + bias.
 
     Args:
-        input_x: a real tensor of shape (n, c, …).
-        running_mean, running_var: tensors of shape (c,). With ``training`` the batch's own mean and
-            variance (divided by n) are used in their place; those that are Parameters are moved towards its
-            mean and its estimate of the variance (divided by n − 1).
-        weight, bias: tensors of shape (c,), or ``None``.
-        training: whether the statistics of the batch are used.
-        momentum: the share by which statistics are moved.
-        eps: what is added to the variance.
+        input_x (Tensor): real tensor of shape (n, c, …).
+        running_mean, running_var (Parameter or Tensor): statistics of shape (c,). With ``training`` the
+            mean and variance of the batch (divided by n) are used instead, and Parameters among them are
+            updated with the mean and the variance of the batch (divided by n − 1).
+        weight, bias (Tensor or None): tensors of shape (c,).
+        training (bool): whether to use the statistics of the batch.
+        momentum (float): weight of the new statistics in the update.
+        eps (float): number added to the variance.
 
     Returns:
         Tensor of the shape of ``input_x``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not fit.
+        TypeError: If an argument does not have its type.
+        ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> mean, variance = Tensor([1.0]), Tensor([4.0])
@@ -172,13 +174,16 @@ def batch_norm(
 def layer_norm(
     input: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Tensor:
-    """(x − mean) / √(variance + eps) · weight + bias over the last axes (Ba, Kiros and Hinton, 2016).
+    """Normalize over the last axes (Ba, Kiros, and Hinton, 2016).
+
+    The result is (x − mean) / √(variance + eps) · weight + bias.
 
     Args:
-        input: a real tensor.
-        normalized_shape: the sizes of its last axes, which are normalised together.
-        weight, bias: tensors of that shape, or ``None``.
-        eps: what is added to the variance.
+        input (Tensor): real tensor.
+        normalized_shape (tuple or list of int): sizes of the last axes, which are normalized
+            together.
+        weight, bias (Tensor or None): tensors of that shape.
+        eps (float): number added to the variance.
 
     Returns:
         Tensor of the shape of ``input``.
@@ -211,15 +216,18 @@ def layer_norm(
 
 @public("RmsNorm(epsilon=1e-06)(x, gamma)")
 def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]:
-    """x / √(mean of x² + epsilon) · gamma over the last axes (Zhang and Sennrich, 2019).
+    """Normalize by the root mean square over the last axes.
+
+    The result is x / √(mean of x² + epsilon) · gamma (Zhang and Sennrich, 2019).
 
     Args:
-        x: a real tensor.
-        gamma: a tensor whose shape is that of the last axes of ``x``, which are normalised together.
-        epsilon: what is added to the mean of squares.
+        x (Tensor): real tensor.
+        gamma (Tensor): scale; its shape gives the last axes of ``x``, which are normalized
+            together.
+        epsilon (float): number added to the mean of squares.
 
     Returns:
-        The result, and 1 / √(mean of x² + epsilon), these axes with size 1.
+        The result, and 1 / √(mean of x² + epsilon), in which these axes have size 1.
 
     {errors of arguments}
 
@@ -245,16 +253,19 @@ def rms_norm(x: Any, gamma: Any, epsilon: float = 1e-6) -> tuple[Tensor, Tensor]
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Tensor:
-    """(x − mean) / √(variance + eps) · weight + bias over groups of channels (Wu and He, 2018).
+    """Normalize over groups of channels (Wu and He, 2018).
+
+    The result is (x − mean) / √(variance + eps) · weight + bias.
 
     Args:
-        num_groups: into how many groups the channels are split.
-
-    {as batch_norm}
+        num_groups (int): number of groups into which the channels are split.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: the shapes do not fit, or ``num_groups`` does not divide the number of channels.
+        TypeError: If an argument does not have its type.
+        ValueError: If the shapes do not match, or the number of channels is not divisible by
+            ``num_groups``.
+
+    {as batch_norm}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.group_norm(Tensor([[1.0, 3.0, 0.0, 8.0]]), 2, eps=0.0))
@@ -286,20 +297,22 @@ def lrn(
     beta: float = 0.5,
     norm_region: str = "ACROSS_CHANNELS",
 ) -> Tensor:
-    """x / (bias + alpha · Σ x²)^beta, with the sum over neighbouring channels (Krizhevsky et al., 2012).
+    """Normalize over neighboring channels (Krizhevsky et al., 2012).
+
+    The result is x / (bias + alpha · Σ x²)^beta.
 
     Args:
-        x: a real tensor of shape (n, c, h, w).
-        depth_radius: how many channels on each side are neighbours.
-        bias, alpha, beta: the numbers of the formula.
-        norm_region: must be ``"ACROSS_CHANNELS"``.
+        x (Tensor): real tensor of shape (n, c, h, w).
+        depth_radius (int): number of neighboring channels on each side.
+        bias, alpha, beta (float): the numbers of the formula.
+        norm_region (str): must be ``"ACROSS_CHANNELS"``.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: ``x`` has another number of axes, or an argument is out of range.
+        TypeError: If an argument does not have its type.
+        ValueError: If ``x`` has another number of axes, or an argument is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.reshape(Tensor([0.0, 4.0]), (1, 2, 1, 1))

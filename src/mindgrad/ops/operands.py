@@ -14,7 +14,7 @@ import numpy as np
 from mindgrad.ir.array_conversion import is_other_array
 from mindgrad.ir.dtype import DType, bool_, complex128, float64, int64, promote, promote_scalar
 from mindgrad.ir.primitive import Primitive
-from mindgrad.ir.scope import apply, as_it_is
+from mindgrad.ir.scope import apply, as_it_is, outermost_program
 from mindgrad.ir.tensor import Number, Tensor, make_number, make_tensor, scalar_tensor
 from mindgrad.ir.types import TensorType, tensor_type
 from mindgrad.rows.arithmetic import select
@@ -104,7 +104,12 @@ def _read(parameter: Tensor) -> Tensor:
 def _as_tensor(number: Number, like: Tensor | None) -> Tensor:
     """A number of the running program as a tensor of the type that a Python number would get."""
     sample = number.sample()
-    dtype = Tensor(sample).dtype if like is None else promote_scalar(like.type.dtype, sample)
+    if like is not None:
+        dtype = promote_scalar(like.type.dtype, sample)
+    elif type(sample) is float and (program := outermost_program()) is not None and program.has_scalars:
+        dtype = float64
+    else:
+        dtype = Tensor(sample).dtype
     return cast(as_it_is(number), dtype)
 
 

@@ -42,11 +42,19 @@ def _ranked(x: Tensor, axis: Any, descending: bool, operator: str) -> tuple[Tens
     "ops.auto_generate.SortExt()(x, dim=-1, descending=False, stable: unused=False) -> pair(_)",
 )
 def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
-    """The elements of ``input_x`` in order along ``axis``, and where they stood (Int32).
+    """Sort a tensor along an axis, and return the original indices too.
+
+    Args:
+        input_x (Tensor): real tensor.
+        axis (int): axis along which to sort.
+        descending (bool): whether to sort in descending order.
+
+    Returns:
+        The sorted elements, and their indices in ``input_x`` as int32.
 
     Raises:
-        TypeError: ``axis`` is no int, or the input is complex.
-        ValueError: ``axis`` is out of range.
+        TypeError: If ``axis`` is not an int, or the input is complex.
+        ValueError: If ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.sort(Tensor([3.0, 1.0, 2.0]))
@@ -63,7 +71,17 @@ def sort(input_x: Any, axis: int = -1, descending: bool = False) -> tuple[Tensor
     "mint.argsort(input, dim=-1, descending=False, stable: unused=False) -> indices(_)",
 )
 def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
-    """The indices that sort ``input`` along ``axis``, as Int32; as :func:`sort`.
+    """Return the indices that sort a tensor along an axis.
+
+    Args:
+        input (Tensor): real tensor.
+        axis (int): axis along which to sort.
+        descending (bool): whether to sort in descending order.
+
+    Returns:
+        int32 tensor of the shape of ``input``.
+
+    {Raises as sort}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.argsort(Tensor([3.0, 1.0, 2.0]), descending=True))
@@ -74,7 +92,13 @@ def argsort(input: Any, axis: int = -1, descending: bool = False) -> Tensor:
 
 @public("Tensor")
 def msort(input: Any) -> Tensor:
-    """The elements of ``input`` in order along its first axis.
+    """Sort a tensor along its first axis.
+
+    Args:
+        input (Tensor): real tensor.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.msort(Tensor([3.0, 1.0, 2.0])))
@@ -91,18 +115,22 @@ def msort(input: Any) -> Tensor:
 def topk(
     input: Any, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
-    """The ``k`` largest elements of ``input`` along an axis, in order, and where they stood (Int32).
+    """Return the ``k`` largest elements along an axis, and their indices.
 
     Args:
-        input: a tensor of real numbers.
-        k: how many.
-        dim: the axis, by default the last.
-        largest: whether the largest or the smallest.
-        sorted: whether the elements are in order; if not and all are taken, they stay where they stood.
+        input (Tensor): real tensor.
+        k (int): number of elements.
+        dim (int or None): axis along which to search. ``None`` means the last axis.
+        largest (bool): whether to return the largest elements instead of the smallest.
+        sorted (bool): whether the elements are sorted; if not and all are requested, they keep
+            their order.
+
+    Returns:
+        The elements, and their indices as int32.
 
     Raises:
-        TypeError: ``k`` or ``dim`` is no int, or the input is complex.
-        ValueError: ``dim`` is out of range, or ``k`` is not between 0 and the size of that axis.
+        TypeError: If ``k`` or ``dim`` is not an int, or the input is complex.
+        ValueError: If ``dim`` is out of range, or ``k`` is not between 0 and the size of that axis.
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.topk(Tensor([3.0, 1.0, 2.0]), 2)
@@ -132,7 +160,7 @@ def _values(x: Tensor, operator: str) -> np.ndarray:
     if values is None:
         raise RuntimeError(
             f"For '{operator}', the shape of the result depends on the values of the input, which are "
-            f"unknown while the program is being compiled. Use ops.where, which keeps the shape, or run "
+            f"not known at compile time. Use ops.where, which keeps the shape, or run "
             f"in PYNATIVE_MODE: set_context(mode=PYNATIVE_MODE)."
         )
     return values
@@ -140,18 +168,18 @@ def _values(x: Tensor, operator: str) -> np.ndarray:
 
 @public("NonZero Tensor mint")
 def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """The places of the elements that are not zero, as Int64.
+    """Return the indices of nonzero elements.
 
     Args:
-        input: a tensor with at least one axis.
-        as_tuple: whether the places along each axis are a tensor of their own.
+        input (Tensor): tensor with at least one axis.
+        as_tuple (bool): whether to return one tensor of indices for each axis.
 
     Returns:
-        Tensor of shape (count, rank), or a tuple of tensors of shape (count,).
+        int64 tensor of shape (count, rank), or a tuple of tensors of shape (count,).
 
     Raises:
-        ValueError: the input has no axes.
-        RuntimeError: the values are unknown while compiling.
+        ValueError: If the input is 0-D.
+        RuntimeError: If the values are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.nonzero(Tensor([[1.0, 0.0], [0.0, 2.0]])))
@@ -169,7 +197,15 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
 
 @public("Tensor")
 def argwhere(input: Any) -> Tensor:
-    """:func:`nonzero` under NumPy's name.
+    """Return the indices of nonzero elements; NumPy's name of :func:`nonzero`.
+
+    Args:
+        input (Tensor): tensor with at least one axis.
+
+    Returns:
+        int64 tensor of shape (count, rank).
+
+    {Raises as nonzero}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.argwhere(Tensor([0.0, 3.0])))
@@ -180,14 +216,17 @@ def argwhere(input: Any) -> Tensor:
 
 @public("Unique")
 def unique(input: Any) -> tuple[Tensor, Tensor]:
-    """The different elements of ``input`` in the order in which they first occur, and which each is.
+    """Return the distinct elements in order of appearance, and the inverse indices.
+
+    Args:
+        input (Tensor): tensor of any shape.
 
     Returns:
-        The elements as one axis, and for every element of ``input`` the place of its equal in it, in
-        the shape of ``input``, as Int32 (Int64 for Int64 inputs).
+        The elements as a 1-D tensor; and for every element of ``input`` its index among them, in the shape
+        of ``input``, as int32 (int64 for int64 inputs).
 
     Raises:
-        RuntimeError: the values are unknown while compiling.
+        RuntimeError: If the values are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> elements, which = ops.unique(Tensor([3, 1, 3, 2]))
@@ -218,19 +257,24 @@ def searchsorted(
     side: str | None = None,
     sorter: Any = None,
 ) -> Tensor:
-    """The indices at which ``values`` belong into a sequence in ascending order.
+    """Return the indices at which values keep a sequence sorted.
 
     Args:
-        sorted_sequence: a vector, or a tensor whose last axis is the sequence and whose others are
-            those of ``values``.
-        values: a tensor or number.
-        out_int32: whether the places are Int32 instead of Int64.
-        right: whether a value that equals elements belongs behind them.
-        side: the same in words, ``"left"`` or ``"right"``.
-        sorter: the indices that sort ``sorted_sequence``, of its shape, if it is not in order.
+        sorted_sequence (Tensor): vector in ascending order, or a tensor whose last axis is sorted
+            and whose other axes are the other axes of ``values``.
+        values (Tensor or number): values to look up.
+        out_int32 (bool): whether the result has dtype int32 instead of int64.
+        right (bool): whether to return the index after equal elements instead of the index before
+            them.
+        side (str or None): ``"left"`` or ``"right"``, as an alternative to ``right``.
+        sorter (Tensor or None): integer tensor of the same shape as ``sorted_sequence`` whose
+            entries sort it in ascending order. Required if ``sorted_sequence`` is not sorted.
+
+    Returns:
+        Integer tensor of the shape of ``values``.
 
     Raises:
-        ValueError: the axes of the two do not fit, or ``side`` is unknown or contradicts ``right``.
+        ValueError: If the axes of the two do not match, or ``side`` is unknown or contradicts ``right``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.searchsorted(Tensor([1.0, 2.0, 3.0]), Tensor([0.5, 2.0, 9.0])))
@@ -263,17 +307,20 @@ def searchsorted(
 
 @public("Tensor mint")
 def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
-    """The number of occurrences of 0, 1, … in ``input`` (Float32), or the sums of their ``weights``.
+    """Count the occurrences of 0, 1, …, or sum their weights.
 
     Args:
-        input: a vector of integers that are not negative.
-        weights: a tensor of the shape of ``input``.
-        minlength: the least size of the result.
+        input (Tensor): nonnegative integers, 1-D.
+        weights (Tensor or None): tensor of the shape of ``input``.
+        minlength (int): smallest size of the result.
+
+    Returns:
+        float32 tensor, or a tensor of the dtype of ``weights``.
 
     Raises:
-        TypeError: ``input`` is not made of integers.
-        ValueError: ``input`` has not one axis or a negative element, or ``weights`` has another shape.
-        RuntimeError: the values are unknown while compiling.
+        TypeError: If ``input`` is not an integer tensor.
+        ValueError: If ``input`` is not 1-D or has a negative element, or ``weights`` has another shape.
+        RuntimeError: If the values are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bincount(Tensor([1, 1, 3])))
@@ -285,8 +332,7 @@ def bincount(input: Any, weights: Any = None, minlength: int = 0) -> Tensor:
     values = _values(x, "Bincount")
     if x.ndim != 1 or (values.size and values.min() < 0):
         raise ValueError(
-            f"For 'Bincount', the input must be a vector of integers that are not negative, but its shape "
-            f"is {x.shape}."
+            f"For 'Bincount', the input must be a vector of nonnegative integers, but its shape is {x.shape}."
         )
     size = max(whole_number(minlength, "Bincount", "minlength", least=0), int(values.max(initial=-1)) + 1)
     weight = make_tensor(np.ones(x.shape, np.float32)) if weights is None else operand(weights, "Bincount")

@@ -7,6 +7,7 @@ the names; a method of two signatures is a function here.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -94,6 +95,7 @@ def _taking_tuple(method: Callable[..., Any], names: tuple[str, ...]) -> Callabl
         return method(self, *numbers)
 
     taking.__name__, taking.__doc__ = method.__name__, method.__doc__
+    vars(taking)["__signature__"] = inspect.signature(method)
     return taking
 
 
@@ -102,12 +104,20 @@ def _taking_tuple(method: Callable[..., Any], names: tuple[str, ...]) -> Callabl
 
 @public("Tensor")
 def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -> Tensor:
-    """The whole tensor repeated, with a number for each axis; with an ``axis`` each element.
+    """Repeat the whole tensor along each axis, or each element along one axis.
 
     ``x.repeat(2, 1)`` is ``x.tile((2, 1))``, as in MindSpore 2.6 and later. Up to 2.5 it was
-    :func:`mindgrad.ops.repeat_interleave`, with an axis as the second argument, and it is that where it can
-    mean nothing else: by keyword, with fewer numbers than axes, with an axis that is 0 or negative. Where
-    both are possible and differ, a warning says so.
+    :func:`mindgrad.ops.repeat_interleave`, with an axis as the second argument. mindgrad uses this meaning
+    if the other one is impossible: with ``axis`` as a keyword, with fewer numbers than axes, or with an
+    axis that is 0 or negative. If both are possible and differ, it prints a warning.
+
+    Args:
+        *repeats (int or tuple of int): numbers of repetitions.
+        axis (int or None): axis along which each element is repeated.
+        **named (object): ``repeats`` as a keyword.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0]])
@@ -135,14 +145,21 @@ def repeat(self: Tensor, *repeats: Any, axis: int | None = None, **named: Any) -
         warn_user(
             f"x.repeat({shown}) of a tensor of shape {self.shape} is x.tile({tuple(numbers)}), as since "
             f"MindSpore 2.6; up to 2.5 it repeated elements: x.repeat_interleave({shown}). "
-            "Write the one that is meant."
+            "Write the one that you need."
         )
     return repeating.tile(self, tuple(numbers))
 
 
 @public("Tensor")
 def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
-    """``self + alpha · other``; see :func:`mindgrad.ops.add`.
+    """Add ``alpha · other`` to the tensor; see :func:`mindgrad.ops.add`.
+
+    Args:
+        other (Tensor or number): operand; the shapes broadcast.
+        alpha (int or float): factor of ``other``.
+
+    Returns:
+        Tensor of the broadcast shape and of the promoted dtype.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).add(Tensor([10.0, 20.0]), alpha=2))
@@ -155,19 +172,34 @@ def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
 def sort(
     self: Tensor, axis: int = -1, descending: bool = False, *, stable: bool = True
 ) -> tuple[Tensor, Tensor]:
-    """The elements in order, and where they stood; see :func:`mindgrad.ops.sort`.
+    """Sort along an axis, and return the original indices too.
+
+    See :func:`mindgrad.ops.sort`.
 
     Args:
-        axis: the axis, ``dim`` as a keyword too.
-        descending: whether the largest comes first.
-        stable: accepted for compatibility: equal elements always stay in their order.
+        axis (int): axis along which to sort; ``dim`` as a keyword too.
+        descending (bool): whether to sort in descending order.
+        stable (bool): accepted for compatibility; equal elements always keep their order.
+
+    Returns:
+        The sorted elements, and their indices as int32.
+
+    >>> from mindgrad import Tensor
+    >>> print(*Tensor([3.0, 1.0, 2.0]).sort())
+    [1. 2. 3.] [1 2 0]
     """
     return ordering.sort(self, axis, descending)
 
 
 @public("Tensor")
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
-    """A matrix with the vector on a diagonal, or that diagonal of a matrix.
+    """Return a diagonal of a matrix, or a matrix with a given diagonal.
+
+    Args:
+        diagonal (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1, 2]).diag(diagonal=1))
@@ -184,13 +216,16 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
 
 @public("Tensor")
 def flatten(self: Tensor, *args: Any, order: str = "C", start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """The axes from ``start_dim`` to ``end_dim`` made one; see :func:`mindgrad.ops.flatten`.
+    """Merge axes of the tensor into one; see :func:`mindgrad.ops.flatten`.
 
     Args:
-        args: ``start_dim`` and ``end_dim``, or ``order``.
-        order: ``"C"``, row-major; ``"F"``: the axes are reversed before.
-        start_dim: the first axis that is merged.
-        end_dim: the last axis that is merged.
+        *args (int or str): ``start_dim`` and ``end_dim``, or ``order``.
+        order (str): ``"C"`` for row-major order; ``"F"`` reverses the axes first.
+        start_dim (int): first axis to merge.
+        end_dim (int): last axis to merge.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import ops
     >>> ops.ones((2, 3, 4)).flatten(1, 2).shape, ops.ones((2, 3, 4)).flatten("F").shape
@@ -206,9 +241,17 @@ def flatten(self: Tensor, *args: Any, order: str = "C", start_dim: int = 0, end_
 
 @public("Tensor")
 def gather(self: Tensor, *args: Any, **named: Any) -> Tensor:
-    """``x.gather(dim, index)`` or ``x.gather(input_indices, axis, batch_dims)``.
+    """Gather elements: ``x.gather(dim, index)`` or ``x.gather(indices, axis)``.
 
     See :func:`mindgrad.ops.gather_elements` and :func:`mindgrad.ops.gather`.
+
+    Args:
+        *args (int or Tensor): ``dim`` and ``index``, or ``input_indices``, ``axis``, and
+            ``batch_dims``.
+        **named (int or Tensor): the same by keyword.
+
+    Returns:
+        Tensor of the elements.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -224,12 +267,19 @@ def gather(self: Tensor, *args: Any, **named: Any) -> Tensor:
 
 @public("Tensor")
 def scatter(self: Tensor, axis: int, index: Any, src: Any = None, *, value: Any = None) -> Tensor:
-    """The tensor with ``src``, or the number ``value``, at the places ``index`` along ``axis``.
+    """Write values at given indices along an axis; see :func:`mindgrad.ops.scatter`.
 
-    See :func:`mindgrad.ops.scatter`; ``axis`` is ``dim`` as a keyword too.
+    Args:
+        axis (int): axis along which the indices count; ``dim`` as a keyword too.
+        index (Tensor): integer indices.
+        src (Tensor or None): values to write.
+        value (number or None): one number to write instead of ``src``.
+
+    Returns:
+        Tensor of the shape of the tensor.
 
     Raises:
-        TypeError: neither or both of ``src`` and ``value`` are given.
+        TypeError: If neither or both of ``src`` and ``value`` are given.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0, 3.0]).scatter(dim=0, index=Tensor([1]), value=9.0))
@@ -242,9 +292,16 @@ def scatter(self: Tensor, axis: int, index: Any, src: Any = None, *, value: Any 
 
 @public("Tensor")
 def scatter_add(self: Tensor, *args: Any, **named: Any) -> Tensor:
-    """``x.scatter_add(dim, index, src)`` or ``x.scatter_add(indices, updates)``.
+    """Add values: ``x.scatter_add(dim, index, src)`` or ``(indices, updates)``.
 
     See :func:`mindgrad.ops.tensor_scatter_elements` and :func:`mindgrad.ops.tensor_scatter_add`.
+
+    Args:
+        *args (int or Tensor): ``dim``, ``index``, and ``src``, or ``indices`` and ``updates``.
+        **named (int or Tensor): the same by keyword.
+
+    Returns:
+        Tensor of the shape of the tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).scatter_add(dim=0, index=Tensor([1, 1]), src=Tensor([5.0, 6.0])))
@@ -267,17 +324,19 @@ def unique(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The different elements; without arguments as :func:`mindgrad.ops.unique`, in order of appearance.
+    """Return the distinct elements.
+
+    Without arguments they are in order of appearance, as for :func:`mindgrad.ops.unique`. The values are
+    read, so that the result has no derivative and cannot be compiled.
 
     Args:
-        sorted: if given, or any of the others, the elements are in order.
-        return_inverse: whether it is given, too, which of them each element is.
-        return_counts: whether it is given, too, how often each occurs.
-        dim: an axis whose different parts are wanted, instead of the elements.
+        sorted (bool or None): if it or any other argument is given, the elements are sorted.
+        return_inverse (bool): whether to return the index of each element among the distinct ones.
+        return_counts (bool): whether to return the number of occurrences of each.
+        dim (int or None): axis whose distinct slices are returned instead of the elements.
 
     Returns:
-        Without arguments a pair; else a Tensor, or a tuple with what else is asked for. The values are read:
-        they have no derivative, and no place in a compiled program.
+        Without arguments a pair; otherwise a tensor, or a tuple with the requested results.
 
     >>> from mindgrad import Tensor
     >>> print(*Tensor([3, 1, 1]).unique(return_counts=True))
@@ -294,13 +353,16 @@ def unique(
 
 @public("Tensor")
 def view(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
-    """The elements in another shape, or their bytes as those of another element type.
+    """Return the elements in another shape, or their bytes in another dtype.
 
     Args:
-        sizes: the sizes, or one tuple of them; or one element type, of which the last axis holds as many
-            elements as its bytes make. This reads the values: it has no derivative, and no place in a
-            compiled program.
-        shape: the tuple, by keyword.
+        *sizes (int, tuple of int, or mindgrad.dtype): the sizes, or one tuple of them; or a
+            dtype, in which the bytes of the last axis are read. The latter reads the values, so that the
+            result has no derivative and cannot be compiled.
+        shape (tuple of int or None): the shape as a keyword.
+
+    Returns:
+        Tensor.
 
     >>> import mindgrad as ms
     >>> ms.Tensor([1.0]).view(ms.int32), ms.Tensor([1.0, 2.0]).view(2, 1).shape

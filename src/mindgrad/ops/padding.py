@@ -31,21 +31,25 @@ _MODES = {
 
 @public("mint.nn.functional.pad(input, pad, mode='constant', value=None)")
 def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
-    """``input_x`` with elements added before and behind its last axes.
+    """Pad a tensor before and after its last axes.
 
     Args:
-        input_x: a tensor of any shape.
-        padding: pairs (before, behind) for the last axis, then for the one before it, and so on, as
-            one flat tuple, list or tensor. A negative number takes elements away.
-        mode: ``"constant"``: ``value``; ``"reflect"``: the elements mirrored at the edge, which is
-            not repeated; ``"symmetric"``: the edge is; ``"replicate"`` (``"edge"``): the edge itself;
-            ``"circular"`` (``"wrap"``): those of the other end, of what is left.
-        value: the number for ``"constant"``, by default 0.
+        input_x (Tensor): tensor of any shape.
+        padding (tuple of int, list of int, or Tensor): pairs (before, after) for the last axis,
+            then for the one before it, and so on, as one flat sequence. A negative number removes elements.
+        mode (str): ``"constant"``: fill with ``value``; ``"reflect"``: mirror at the edge
+            element, which is not repeated; ``"symmetric"``: mirror with the edge element repeated;
+            ``"replicate"`` (``"edge"``): repeat the edge element; ``"circular"`` (``"wrap"``): continue
+            with the other end.
+        value (int, float, or None): number for ``"constant"``. ``None`` means 0.
+
+    Returns:
+        Tensor of the padded shape.
 
     Raises:
-        TypeError: ``padding`` holds something that is no int.
-        ValueError: an odd number of paddings, more pairs than axes, an unknown ``mode``, more taken
-            away than there is, or more to mirror than there is.
+        TypeError: If an entry of ``padding`` is not an int.
+        ValueError: If the number of paddings is odd, there are more pairs than axes, ``mode`` is unknown,
+            or more elements are removed or mirrored than there are.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.pad(Tensor([1.0, 2.0, 3.0]), (2, 1)))
@@ -68,15 +72,18 @@ def pad(input_x: Any, padding: Any, mode: str = "constant", value: Any = None) -
 
 @public("Padding(pad_dim_size=8)(x)")
 def widened_to(x: Any, pad_dim_size: int = 8) -> Tensor:
-    """``x``, whose last axis has one element, with zeros behind it: MindSpore's function ``padding``.
+    """Extend the last axis, of size 1, with zeros: MindSpore's ``padding``.
 
     Args:
-        x: a tensor of shape (…, 1), of two axes at least.
-        pad_dim_size: the size of the last axis of the result.
+        x (Tensor): tensor of shape (…, 1) with at least two axes.
+        pad_dim_size (int): size of the last axis of the result.
+
+    Returns:
+        Tensor of shape (…, pad_dim_size).
 
     Raises:
-        ValueError: the last axis has more than one element, ``x`` has one axis only, or ``pad_dim_size`` is
-            below 1.
+        ValueError: If the last axis has more than one element, ``x`` has only one axis, or ``pad_dim_size``
+            is below 1.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops import functional as F

@@ -18,46 +18,53 @@ __all__ = [
 _WORDS = ("", "one axis", "two axes", "three axes")
 _LETTERS = ("", "w", "h, w", "d, h, w")
 
-_MAX = """The greatest element of each window over {words}; of equal ones the first has the derivative.
+_MAX = """Return the largest element of each window over {words}.
+
+    The derivative flows to the first of equal elements.
 
     Args:
-        x: a real tensor of shape (n, c, {letters}), or (c, {letters}).
-        kernel_size: the size of a window: an int, or one for each axis.
-        stride: the distance between neighbouring windows, likewise; ``None``: the size of a window.
-        padding: how many elements that never win stand around the input, at most half a window.
-        dilation: the distance between neighbouring elements of a window.
-        return_indices: whether the places of the elements are given too, counted over the pooled axes.
-        ceil_mode: whether the last window may reach over the edge.
+        x (Tensor): real tensor of shape (n, c, {letters}), or (c, {letters}).
+        kernel_size (int or tuple of int): size of a window, one for all axes or one for each.
+        stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
+            ``kernel_size``.
+        padding (int or tuple of int): number of −∞ elements to add around the input, at most half
+            a window.
+        dilation (int or tuple of int): spacing between the elements of a window.
+        return_indices (bool): whether to return the indices of the elements in the pooled axes
+            too.
+        ceil_mode (bool): whether the last window may reach over the edge.
 
     Returns:
-        Tensor of the maxima; with ``return_indices`` a tuple of it and an Int64 tensor.
+        Tensor of the maxima; with ``return_indices`` a tuple of it and an int64 tensor.
 
     Raises:
-        TypeError: ``x`` is complex or no tensor, or an argument of another type.
-        ValueError: ``x`` has another number of axes, an argument is out of range, or no window fits.
+        TypeError: If ``x`` is complex or not a tensor, or an argument does not have its type.
+        ValueError: If ``x`` has another number of axes, an argument is out of range, or no window fits.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.max_pool{axes}d(ops.arange(8).astype("float32").reshape({shape}), 2).flatten())
     {prints}
     """
 
-_AVG = """The average of each window over {words}.
+_AVG = """Average the elements of each window over {words}.
 
     Args:
-        input_x: a real tensor of shape (n, c, {letters}), or (c, {letters}).
-        kernel_size: the size of a window: an int, or one for each axis.
-        stride: the distance between neighbouring windows, likewise.
-        padding: how many zeros stand around the input, at most half a window.
-        ceil_mode: whether the last window may reach over the edge.
-        count_include_pad: whether zeros of the padding are averaged too.
-        divisor_override: what to divide each sum by in place of the number of elements; 0: nothing.
+        input_x (Tensor): real tensor of shape (n, c, {letters}), or (c, {letters}).
+        kernel_size (int or tuple of int): size of a window, one for all axes or one for each.
+        stride (int or tuple of int): step between neighboring windows.
+        padding (int or tuple of int): number of zeros to add around the input, at most half a
+            window.
+        ceil_mode (bool): whether the last window may reach over the edge.
+        count_include_pad (bool): whether to include zeros of the padding in the average.
+        divisor_override (int): divisor to use instead of the number of elements; 0 does not
+            override it.
 
     Returns:
         Tensor of the averages.
 
     Raises:
-        TypeError: ``input_x`` is complex or no tensor, or an argument of another type.
-        ValueError: it has another number of axes, an argument is out of range, or no window fits.
+        TypeError: If ``input_x`` is complex or not a tensor, or an argument does not have its type.
+        ValueError: If ``input_x`` has another number of axes, an argument is out of range, or no window fits.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.arange(8).astype("float32").reshape({shape})
@@ -65,20 +72,21 @@ _AVG = """The average of each window over {words}.
     {prints}
     """
 
-_ADAPTIVE = """The {what} of each of as many windows over {words} as are asked for.
+_ADAPTIVE = """Return the {what} of each of ``output_size`` windows over {words}.
 
     The i-th of m windows over n elements begins at ⌊i n / m⌋ and ends before ⌈(i + 1) n / m⌉.
 
     Args:
-        input: a real tensor of shape (n, c, {letters}), or (c, {letters}).
-        output_size: the number of windows: an int, or one for each axis; ``None``: as many as elements.{more}
+        input (Tensor): real tensor of shape (n, c, {letters}), or (c, {letters}).
+        output_size (int, tuple of int, or None): number of windows, one for all axes or one for
+            each. ``None`` means the number of elements.{more}
 
     Returns:
         Tensor of the {whats}{also}.
 
     Raises:
-        TypeError: ``input`` is complex or no tensor, or a size no int.
-        ValueError: ``input`` has another number of axes, or a size is not positive.
+        TypeError: If ``input`` is complex or not a tensor, or a size is not an int.
+        ValueError: If ``input`` has another number of axes, or a size is not positive.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.arange({count}).astype("float32").reshape({shape})
@@ -87,7 +95,7 @@ _ADAPTIVE = """The {what} of each of as many windows over {words} as are asked f
     """
 
 _INDICES = """
-        return_indices: whether the places of the elements are given too, counted over the pooled axes."""
+        return_indices (bool): whether to return the indices of the elements in the pooled axes too."""
 
 
 def _named(function: Callable[..., Any], name: str, doc: str, **words: Any) -> Callable[..., Any]:
@@ -155,8 +163,8 @@ def _adaptive_max(axes: int, count: int, shape: Any, prints: str) -> Callable[..
         return adaptive_max(f"AdaptiveMaxPool{axes}D", axes, input, output_size, return_indices)
 
     return _named(
-        function, f"adaptive_max_pool{axes}d", _ADAPTIVE, what="greatest element", whats="maxima",
-        more=_INDICES, also="; with ``return_indices`` a tuple of it and an Int64 tensor",
+        function, f"adaptive_max_pool{axes}d", _ADAPTIVE, what="largest element", whats="maxima",
+        more=_INDICES, also="; with ``return_indices`` a tuple of it and an int64 tensor",
         kind="max", count=count, shape=shape, prints=prints,
     )  # fmt: skip
 

@@ -33,12 +33,15 @@ __all__ = [
 
 @public("Tensor")
 def aminmax(input: Any, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """The smallest and the largest element over ``axis``.
+    """Return the smallest and the largest element along axes.
 
     Args:
-        input: a tensor.
-        axis: an axis (by default the first), several, or all with ``None``.
-        keepdims: whether these axes stay with size 1.
+        input (Tensor): real tensor.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+
+    Returns:
+        Two tensors: the minimum and the maximum.
 
     >>> from mindgrad import Tensor, ops
     >>> low, high = ops.aminmax(Tensor([[3.0, 1.0], [2.0, 4.0]]))
@@ -59,13 +62,16 @@ def aminmax(input: Any, *, axis: Any = 0, keepdims: bool = False) -> tuple[Tenso
     "numpy.nansum(a, axis=None, dtype: unused=None, keepdims=False) -> converted(_, dtype)",
 )
 def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
-    """The sum of the elements that are numbers; those that are NaN count as 0.
+    """Sum the elements along axes, with NaN counted as 0.
 
     Args:
-        input: a tensor.
-        axis: an axis, several, or all with ``None``.
-        keepdims: whether these axes stay with size 1.
-        dtype: the element type of the result.
+        input (Tensor): the tensor.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the sum.
+
+    Returns:
+        Tensor without the reduced axes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.nansum(Tensor([1.0, float("nan"), 2.0])))
@@ -79,7 +85,12 @@ def nansum(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any =
 
 @public("Tensor", "numpy.nanmean(a, axis=None, dtype: unused=None, keepdims=False) -> converted(_, dtype)")
 def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
-    """The mean of the elements that are numbers; NaN where there is none. Arguments as for :func:`nansum`.
+    """Average the elements along axes, ignoring NaN.
+
+    Returns:
+        Tensor without the reduced axes; NaN if all elements are NaN.
+
+    {as nansum}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.nanmean(Tensor([1.0, float("nan"), 2.0])))
@@ -96,21 +107,21 @@ def nanmean(input: Any, axis: Any = None, keepdims: bool = False, *, dtype: Any 
 
 @public("Tensor")
 def quantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """The values below which a part ``q`` of the elements lies, interpolated linearly between neighbours.
+    """Compute quantiles, interpolated linearly between neighboring elements.
 
     With n elements x₀ ≤ … ≤ x₍ₙ₋₁₎ and p = q (n − 1) it is (1 − r) x_k + r x_{k+1} with k = ⌊p⌋, r = p − k.
 
     Args:
-        input: a tensor of floating-point numbers; NaN among them makes the result NaN.
-        q: a number from 0 to 1, or a tensor of one axis of them.
-        axis: the axis; ``None``: all elements.
-        keepdims: whether the axis stays with size 1.
+        input (Tensor): floating-point tensor; if it contains NaN, the result is NaN.
+        q (float or Tensor): number from 0 to 1, or a 1-D tensor of such numbers.
+        axis (int or None): axis to reduce. ``None`` means all elements.
+        keepdims (bool): whether to keep the reduced axis with size 1.
 
     Returns:
-        Tensor without the axis; if ``q`` has an axis it stands in front.
+        Tensor without the axis; a 1-D ``q`` adds a leading axis.
 
     Raises:
-        ValueError: ``q`` is not from 0 to 1 or has several axes, or ``axis`` is out of range.
+        ValueError: If ``q`` is not between 0 and 1 or has several axes, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.quantile(Tensor([3.0, 1.0, 2.0, 4.0]), 0.5))
@@ -121,7 +132,12 @@ def quantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = False
 
 @public("Tensor")
 def nanquantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """:func:`quantile` of the elements that are numbers; NaN where there is none.
+    """Compute quantiles, ignoring NaN.
+
+    Returns:
+        Tensor without the axis; a 1-D ``q`` adds a leading axis. NaN if all elements are NaN.
+
+    {as quantile}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.nanquantile(Tensor([3.0, 1.0, float("nan"), 2.0]), 0.5))
@@ -132,15 +148,17 @@ def nanquantile(input: Any, q: Any, axis: int | None = None, keepdims: bool = Fa
 
 @public("Tensor")
 def nanmedian(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """The middle one of the elements that are numbers, of two the smaller, and where it stands.
+    """Return the median along an axis, ignoring NaN, and its index.
+
+    For an even number of elements it is the smaller of the two middle ones.
 
     Args:
-        input: a tensor of at least one axis.
-        axis: the axis.
-        keepdims: whether the axis stays with size 1.
+        input (Tensor): tensor of at least one axis.
+        axis (int): axis to reduce.
+        keepdims (bool): whether to keep the reduced axis with size 1.
 
     Returns:
-        ``(values, places)``; where all are NaN the value is NaN.
+        ``(values, indices)``; the value is NaN if all elements are NaN.
 
     >>> from mindgrad import Tensor, ops
     >>> value, place = ops.nanmedian(Tensor([3.0, float("nan"), 1.0, 2.0, 4.0]))
@@ -201,11 +219,14 @@ def _quantile(operator: str, input: Any, q: Any, axis: Any, keepdims: bool, leav
 
 @public("Tensor")
 def logcumsumexp(input: Any, axis: int) -> Tensor:
-    """The logarithm of the running sum of exponentials along ``axis``: log Σ_{j ≤ i} exp x_j.
+    """Compute the cumulative logsumexp log Σ_{j ≤ i} exp x_j along an axis.
 
     Args:
-        input: a tensor of floating-point numbers.
-        axis: the axis.
+        input (Tensor): floating-point tensor.
+        axis (int): axis along which to sum.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.logcumsumexp(Tensor([0.0, 0.0, 0.0]), 0))

@@ -48,15 +48,18 @@ __all__ = [
     "((2, 3)).shape => (2, 3)",
 )
 def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
-    """Normal numbers of mean 0 and variance 1, as Float32.
+    """Draw normal random numbers with mean 0 and variance 1.
 
     Args:
-        shape: the shape, an int or a tuple or list of ints.
-        seed: a seed of this call's own; without it all calls share the one of ``set_seed``.
+        shape (int or tuple of int): the shape.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+
+    Returns:
+        float32 tensor.
 
     Raises:
-        TypeError: ``shape`` holds something that is no int, or ``seed`` is no int.
-        ValueError: a size or the seed is negative.
+        TypeError: If an entry of ``shape`` or ``seed`` is not an int.
+        ValueError: If a size or the seed is negative.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(1)
@@ -69,20 +72,23 @@ def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
 
 
 def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tensor:
-    """Normal numbers ``mean + stddev · noise``, differentiable with respect to both.
+    """Draw normal random numbers, differentiable in mean and deviation.
+
+    The result is ``mean + stddev · noise``.
 
     Args:
-        shape: the shape; it broadcasts with those of ``mean`` and ``stddev``.
-        mean: the mean, a number or tensor.
-        stddev: the standard deviation, a number or tensor, not negative.
-        seed: a seed of this call's own.
+        shape (int or tuple of int): the shape; it broadcasts with the shapes of ``mean`` and
+            ``stddev``.
+        mean (Tensor or number): the mean.
+        stddev (Tensor or number): the nonnegative standard deviation.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
 
     Returns:
-        Tensor of the common shape, Float32, or Float64 if a parameter is.
+        Tensor of the broadcast shape; float32, or float64 if a parameter is.
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: the shapes do not broadcast, or ``stddev`` is negative.
+        TypeError: If an argument does not have its type.
+        ValueError: If the shapes do not broadcast, or ``stddev`` is negative.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(1)
@@ -98,16 +104,20 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
 
 
 def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
-    """Normal numbers of mean 0 and variance 1: ``randn(2, 3)`` or ``randn((2, 3))``.
+    """Draw normal random numbers with mean 0 and variance 1.
 
     Args:
-        size: the shape, without any the result has no axes.
-        dtype: a floating-point type, by default Float32.
-        seed: a seed of this call's own.
+        *size (int or tuple of int): the shape, as ``randn(2, 3)`` or ``randn((2, 3))``. Without
+            it the result is 0-D.
+        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+
+    Returns:
+        Tensor of random numbers.
 
     Raises:
-        TypeError: ``size`` holds something that is no int, or ``dtype`` is no floating-point type.
-        ValueError: a size is negative.
+        TypeError: If an entry of ``size`` is not an int, or ``dtype`` is not a floating-point dtype.
+        ValueError: If a size is negative.
 
     >>> from mindgrad import ops
     >>> ops.randn(2, 3).shape
@@ -119,7 +129,15 @@ def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
 
 
 def randn_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
-    """Normal numbers in the shape of ``input``, of the type ``dtype`` or, as in MindSpore, Float32.
+    """Draw normal random numbers in the shape of a tensor.
+
+    Args:
+        input (Tensor): tensor whose shape is used.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32, as in MindSpore.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.randn_like(Tensor([[1.0, 2.0]])).shape
@@ -133,22 +151,26 @@ def randn_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Ten
 
 
 def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype: Any = float32) -> Tensor:
-    """Uniform numbers from ``minval`` to ``maxval``; of an integer type, from ``minval`` to below ``maxval``.
+    """Draw uniform random numbers from ``minval`` to ``maxval``.
 
-        minval + (maxval − minval) · noise        noise from 0 to below 1
+        minval + (maxval − minval) · noise        noise in [0, 1)
+
+    For an integer dtype, ``maxval`` is excluded.
 
     Args:
-        shape: the shape; it broadcasts with those of ``minval`` and ``maxval``.
-        minval, maxval: numbers or tensors; for integers, ints or integer tensors.
-        seed: a seed of this call's own.
-        dtype: a floating-point type (Float64 is used if a bound has it), or Int32 or Int64.
+        shape (int or tuple of int): the shape; it broadcasts with the shapes of ``minval`` and
+            ``maxval``.
+        minval, maxval (Tensor or number): the bounds; for integers, ints or integer tensors.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        dtype (mindgrad.dtype): a floating-point dtype (float64 is used if a bound has it), int32,
+            or int64.
 
     Returns:
-        Tensor of the common shape, differentiable with respect to the bounds unless they are integers.
+        Tensor of the broadcast shape, differentiable with respect to the bounds unless they are integers.
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: the shapes do not broadcast, or ``minval`` is not below ``maxval``.
+        TypeError: If an argument does not have its type.
+        ValueError: If the shapes do not broadcast, or ``minval`` is not below ``maxval``.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(1)
@@ -170,7 +192,18 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
 
 
 def rand(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
-    """Uniform numbers from 0 to below 1: ``rand(2, 3)`` or ``rand((2, 3))``; arguments as for :func:`randn`.
+    """Draw uniform random numbers from the interval [0, 1).
+
+    Args:
+        *size (int or tuple of int): the shape, as ``rand(2, 3)`` or ``rand((2, 3))``. Without it
+            the result is 0-D.
+        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means float32.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+
+    Returns:
+        Tensor of random numbers.
+
+    {Raises as randn}
 
     >>> from mindgrad import ops
     >>> found = ops.rand(2, 3)
@@ -181,7 +214,15 @@ def rand(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
 
 
 def rand_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
-    """Uniform numbers in the shape of ``input`` and, unless ``dtype`` is given, of its element type.
+    """Draw uniform random numbers in the shape of a tensor.
+
+    Args:
+        input (Tensor): tensor whose shape is used.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        dtype (mindgrad.dtype): a floating-point dtype. ``None`` means the dtype of ``input``.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.rand_like(Tensor([[1.0, 2.0]])).shape
@@ -200,17 +241,20 @@ def rand_like(input: Any, seed: int | None = None, *, dtype: Any = None) -> Tens
     "6) => [[5 5 5]\n [5 5 5]]",
 )
 def randint(low: Any, high: Any, size: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
-    """Integers from ``low`` to below ``high``, all with the same probability.
+    """Draw random integers from [``low``, ``high``) with equal probabilities.
 
     Args:
-        low, high: ints, or integer tensors that broadcast with ``size``.
-        size: the shape.
-        seed: a seed of this call's own.
-        dtype: an integer type, by default Int64.
+        low, high (Tensor or int): the bounds; tensors broadcast with ``size``.
+        size (int or tuple of int): the shape.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        dtype (mindgrad.dtype): an integer dtype. ``None`` means int64.
+
+    Returns:
+        Tensor of random integers.
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: ``low`` is not below ``high``, or a bound does not fit the type.
+        TypeError: If an argument does not have its type.
+        ValueError: If ``low`` is not below ``high``, or a bound does not fit into the dtype.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(1)
@@ -223,7 +267,16 @@ def randint(low: Any, high: Any, size: Any, seed: int | None = None, *, dtype: A
 
 
 def randint_like(input: Any, low: Any, high: Any, seed: int | None = None, *, dtype: Any = None) -> Tensor:
-    """Integers from ``low`` to below ``high`` in the shape of ``input``, by default of its element type.
+    """Draw random integers from [``low``, ``high``) in the shape of a tensor.
+
+    Args:
+        input (Tensor): tensor whose shape is used.
+        low, high (Tensor or int): the bounds.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        dtype (mindgrad.dtype): an integer dtype. ``None`` means the dtype of ``input``.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.randint_like(Tensor([1, 2]), 0, 5).dtype
@@ -281,7 +334,16 @@ def _integers(operator: str, shape: Any, low: Any, high: Any, dtype: DType, seed
     "((2, 3)).shape => (2, 3)",
 )
 def standard_laplace(shape: Any, seed: int | None = None) -> Tensor:
-    """Laplace distributed numbers of mean 0 and scale 1, of density exp(−|x|) / 2, as Float32.
+    """Draw Laplace random numbers of mean 0 and scale 1.
+
+    The density is exp(−|x|) / 2.
+
+    Args:
+        shape (int or tuple of int): the shape.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+
+    Returns:
+        float32 tensor.
 
     >>> from mindgrad import ops
     >>> ops.standard_laplace((2, 3)).shape
@@ -298,19 +360,24 @@ def _laplace_noise(operator: str, shape: tuple[int, ...], dtype: DType, seeds: t
 
 
 def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -> Tensor:
-    """Laplace distributed numbers ``mean + lambda_param · noise``, differentiable with respect to both.
+    """Draw Laplace random numbers, differentiable in mean and scale.
 
         density(x) = exp(−|x − mean| / λ) / (2 λ)
 
+    The result is ``mean + lambda_param · noise``.
+
     Args:
-        shape: the shape; it broadcasts with those of the parameters.
-        mean: the mean, a number or tensor.
-        lambda_param: the scale λ, a positive number or tensor.
-        seed: a seed of this call's own.
+        shape (int or tuple of int): the shape; it broadcasts with the shapes of the parameters.
+        mean (Tensor or number): the mean.
+        lambda_param (Tensor or number): the positive scale λ.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+
+    Returns:
+        Tensor of the broadcast shape.
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: the shapes do not broadcast, or ``lambda_param`` is not positive.
+        TypeError: If an argument does not have its type.
+        ValueError: If the shapes do not broadcast, or ``lambda_param`` is not positive.
 
     >>> import mindgrad as ms
     >>> ms.ops.laplace((2, 3), 0.0, ms.Tensor(1.0)).shape
@@ -328,16 +395,19 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
     "(Tensor([3.0, 4.0]), Tensor(1.0)) => [1. 1.]",
 )
 def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
-    """Ones with probability ``p`` and zeros, in the shape and of the element type of ``input``.
+    """Draw ones with probability ``p`` and zeros otherwise.
 
     Args:
-        input: a tensor; its values do not matter.
-        p: the probability, a number or a tensor that broadcasts to ``input``, from 0 to 1.
-        seed: a seed of this call's own.
+        input (Tensor): tensor whose shape and dtype are used; its values are not.
+        p (float or Tensor): probability from 0 to 1; a tensor broadcasts to ``input``.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: ``p`` is outside of 0 to 1, or its shape does not fit.
+        TypeError: If an argument does not have its type.
+        ValueError: If ``p`` is not between 0 and 1, or its shape does not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bernoulli(Tensor([5.0, 5.0]), 1.0))
@@ -351,7 +421,8 @@ def bernoulli(input: Any, p: Any = 0.5, seed: int | None = None) -> Tensor:
         return cast(with_probability("Bernoulli", float(p), like.shape, seeds), like.dtype)
     if broadcast_shapes("Bernoulli", like.shape, share.shape) != like.shape:
         raise ValueError(
-            f"For 'Bernoulli', the shape of 'p' must broadcast to that of 'input', {like.shape}, but got "
+            f"For 'Bernoulli', the shape of 'p' must broadcast to the shape of 'input', {like.shape}, but "
+            "got "
             f"{share.shape}."
         )
     dtype = promote(float32, share.dtype)

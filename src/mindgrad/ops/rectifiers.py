@@ -28,12 +28,12 @@ __all__ = [
 ]  # fmt: skip
 
 relu = unary_function(
-    __name__, "relu", piecewise.relu, "max(x, 0); its derivative at 0 is 0.",
+    __name__, "relu", piecewise.relu, "Compute max(x, 0); its derivative at 0 is 0.",
     "Tensor([-1.0, 0.0, 2.0])", "[0. 0. 2.]",
     "ReLU Tensor", "mint.nn.functional.relu(input, inplace: placing=False)",
 )  # fmt: skip
 relu6 = unary_function(
-    __name__, "relu6", piecewise.relu6, "min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6.",
+    __name__, "relu6", piecewise.relu6, "Compute min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6.",
     "Tensor([-1.0, 2.0, 8.0])", "[0. 2. 6.]",
     "ReLU6", "mint.nn.functional.relu6(input, inplace: placing=False)",
 )  # fmt: skip
@@ -46,17 +46,19 @@ def _below(x: Tensor, above: Tensor) -> Tensor:
 
 @public("Elu(alpha=1.0)(x)", "mint.nn.functional.elu(input, alpha=1.0, inplace: placing=False)")
 def elu(input_x: Any, alpha: float = 1.0) -> Tensor:
-    """x above 0, and α (exp(x) − 1) elsewhere; the derivative at 0 is α.
+    """Compute x for positive x, and α (exp(x) − 1) otherwise.
+
+    The derivative at 0 is α.
 
     Args:
-        input_x: a real tensor of any shape, or a number. Integers are taken as Float32.
-        alpha: the factor α.
+        input_x (Tensor or number): real values of any shape; integers are converted to float32.
+        alpha (int or float): the factor α.
 
     Returns:
         Tensor of the shape of ``input_x``.
 
     Raises:
-        TypeError: ``alpha`` is no number, or ``input_x`` complex or no tensor.
+        TypeError: If ``alpha`` is not a number, or ``input_x`` is complex or not a tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.elu(Tensor(-1.0)):.4f}", f"{ops.elu(Tensor(2.0)):.4f}")
@@ -73,10 +75,12 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 @public("SeLU mint.nn.functional")
 @also_named(input="input_x")
 def selu(input_x: Any) -> Tensor:
-    """1.0507 times :func:`elu` with α = 1.6733: keeps mean and variance (Klambauer et al., 2017).
+    """Compute the self-normalizing ELU (Klambauer et al., 2017).
+
+    It is 1.0507 times :func:`elu` with α = 1.6733, which keeps mean and variance.
 
     Args:
-        input_x: a real tensor of any shape, or a number. Integers are taken as Float32.
+        input_x (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one input_x}
 
@@ -89,18 +93,20 @@ def selu(input_x: Any) -> Tensor:
 
 @public("mint.nn.functional", "CeLU(alpha=1.0)(x)")
 def celu(x: Any, alpha: float = 1.0) -> Tensor:
-    """x above 0, and α (exp(x/α) − 1) elsewhere, which has no corner.
+    """Compute x for positive x, and α (exp(x/α) − 1) otherwise.
+
+    It is continuously differentiable.
 
     Args:
-        x: a real tensor of any shape, or a number. Integers are taken as Float32.
-        alpha: the factor α, not 0.
+        x (Tensor or number): real values of any shape; integers are converted to float32.
+        alpha (int or float): the nonzero factor α.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``alpha`` is no number, or ``x`` complex or no tensor.
-        ValueError: ``alpha`` is 0.
+        TypeError: If ``alpha`` is not a number, or ``x`` is complex or not a tensor.
+        ValueError: If ``alpha`` is 0.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.celu(Tensor(-1.0), 2.0):.4f}", f"{ops.celu(Tensor(2.0)):.4f}")
@@ -116,10 +122,10 @@ def celu(x: Any, alpha: float = 1.0) -> Tensor:
 
 @public("mint.nn.functional.leaky_relu(input, negative_slope=0.01)(alpha=negative_slope)")
 def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
-    """x above 0, and α x elsewhere; the derivative at 0 is α.
+    """Compute x for positive x, and α x otherwise; the derivative at 0 is α.
 
     Args:
-        alpha: the slope α below 0.
+        alpha (int or float): the slope α for negative values.
 
     {as elu}
 
@@ -134,18 +140,18 @@ def leaky_relu(input: Any, alpha: float = 0.2) -> Tensor:
 @public("PReLU mint.nn.functional")
 @also_named(input="x")
 def prelu(x: Any, weight: Any) -> Tensor:
-    """x above 0, and w x elsewhere, with a slope w for each channel.
+    """Compute x for positive x, and w x otherwise, with one slope per channel.
 
     Args:
-        x: a real tensor; its second axis holds the channels.
-        weight: the slopes: a tensor of one axis, with one element for each channel or one for all.
+        x (Tensor): real tensor whose second axis holds the channels.
+        weight (Tensor): the slopes w: 1-D, with one element for each channel or one for all.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: an operand is complex, or neither a tensor nor a number.
-        ValueError: ``weight`` does not have one element, or one for each channel.
+        TypeError: If an operand is complex, or neither a tensor nor a number.
+        ValueError: If ``weight`` does not have one element, or one for each channel.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.prelu(Tensor([[-1.0, -2.0], [3.0, -4.0]]), Tensor([0.5, 0.25])))
@@ -166,10 +172,10 @@ def prelu(x: Any, weight: Any) -> Tensor:
 
 @public("HSigmoid mint.nn.functional")
 def hardsigmoid(input: Any) -> Tensor:
-    """min(max(x + 3, 0), 6) / 6; its derivative is 0 at −3 and 3.
+    """Compute min(max(x + 3, 0), 6) / 6; the derivative is 0 at −3 and 3.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+        input (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one input}
 
@@ -184,10 +190,12 @@ def hardsigmoid(input: Any) -> Tensor:
 
 @public("HSwish mint.nn.functional")
 def hardswish(input: Any) -> Tensor:
-    """x · min(max(x + 3, 0), 6) / 6; its derivative is −1/2 at −3 and 3/2 at 3.
+    """Compute x · min(max(x + 3, 0), 6) / 6.
+
+    The derivative is −1/2 at −3 and 3/2 at 3.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
+        input (Tensor or number): real values of any shape; integers are converted to float32.
 
     {a real one input}
 
@@ -205,18 +213,19 @@ def hardswish(input: Any) -> Tensor:
 
 @public("mint.nn.functional.hardtanh(input, min_val=-1.0, max_val=1.0, inplace: placing=False)")
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """``input`` kept between two bounds, at which the derivative is 1.
+    """Clip values to two bounds, at which the derivative is 1.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers stay integers between whole bounds.
-        min_val: the lower bound.
-        max_val: the upper bound.
+        input (Tensor or number): real values of any shape; integers stay integers if the bounds
+            are ints.
+        min_val (int or float): lower bound.
+        max_val (int or float): upper bound.
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: a bound is no number, or ``input`` complex or no tensor.
+        TypeError: If a bound is not a number, or ``input`` is complex or not a tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.hardtanh(Tensor([-4.0, 0.5, 4.0])))
@@ -233,10 +242,10 @@ def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
 @public("Tensor mint.nn.functional", "HShrink(lambd=0.5)(x)")
 @also_named(input="x")
 def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
-    """x, but 0 where |x| ≤ λ.
+    """Compute x, and 0 where |x| ≤ λ.
 
     Args:
-        lambd: the bound λ, not negative.
+        lambd (int or float): the nonnegative bound λ.
 
     {as elu}
 
@@ -252,7 +261,7 @@ def hardshrink(x: Any, lambd: float = 0.5) -> Tensor:
 @public("Tensor.soft_shrink mint.nn.functional", "SoftShrink(lambd=0.5)(x)")
 @also_named(input="x")
 def softshrink(x: Any, lambd: float = 0.5) -> Tensor:
-    """x − λ above λ, x + λ below −λ, and 0 between them.
+    """Compute x − λ above λ, x + λ below −λ, and 0 between them.
 
     {as hardshrink}
 
@@ -267,11 +276,18 @@ def softshrink(x: Any, lambd: float = 0.5) -> Tensor:
 
 
 def swiglu(input: Any, dim: int = -1) -> Tensor:
-    """a · sigmoid(a) · b, for the halves a and b of ``input`` along ``dim`` (Shazeer, 2020).
+    """Compute a · sigmoid(a) · b for the halves of a tensor (Shazeer, 2020).
+
+    Args:
+        input (Tensor): real tensor.
+        dim (int): axis to halve into a and b.
+
+    Returns:
+        Tensor with half as many elements along ``dim``.
 
     Raises:
-        TypeError: ``input`` is complex, or no tensor.
-        ValueError: there is no such axis, or its size is odd.
+        TypeError: If ``input`` is complex, or not a tensor.
+        ValueError: If ``dim`` is out of range, or its size is odd.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.swiglu(Tensor([100.0, 2.0])))
@@ -289,18 +305,19 @@ def swiglu(input: Any, dim: int = -1) -> Tensor:
 @public("mint.nn.functional.threshold(input, threshold, value, inplace: placing=False)")
 @also_named(threshold="thr")
 def threshold(input: Any, thr: float, value: float) -> Tensor:
-    """x above ``thr``, and ``value`` elsewhere.
+    """Compute x above a threshold, and another value elsewhere.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers stay integers if ``value`` is one.
-        thr: the bound.
-        value: what stands in the place of elements that are not above it.
+        input (Tensor or number): real values of any shape; integers stay integers if ``value`` is
+            an int.
+        thr (int or float): the threshold.
+        value (int or float): the value for elements that are not above it.
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``thr`` or ``value`` is no number, or ``input`` complex or no tensor.
+        TypeError: If ``thr`` or ``value`` is not a number, or ``input`` is complex or not a tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.threshold(Tensor([-1.0, 2.0]), 0.5, 9.0))

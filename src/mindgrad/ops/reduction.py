@@ -125,21 +125,23 @@ def whole_as_int64(x: Any, operator: str, dtype: Any = None) -> Tensor:
 
 @public("mint", "ops.auto_generate.SumExt()(x, dim=None, keepdim=False, dtype=None)")
 def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The sum of the elements over ``dim``; its derivative is 1.
+    """Sum the elements along axes.
 
     Args:
-        input: a tensor of any shape, or a number.
-        dim: the axis or axes to sum over; ``None``: all.
-        keepdim: whether summed axes stay with size 1.
-        dtype: the element type in which to sum; by default that of ``input``, and Int64 for integers and
-            truth values, as a small type would wrap around (UInt64 stays).
+        input (Tensor or number): values of any shape.
+        dim (int, tuple of int, or None): axis or axes to sum over. ``None`` means all axes.
+        keepdim (bool): whether to keep the reduced axes with size 1.
+        dtype (mindgrad.dtype): dtype in which to sum. ``None`` means int64 for Booleans and
+            integers except uint64, because a small type would overflow, and the dtype of ``input``
+            otherwise.
 
     Returns:
-        Tensor without the summed axes; 0 where there is nothing to sum.
+        Tensor without the reduced axes; 0 for no elements.
 
     Raises:
-        TypeError: ``keepdim`` is no bool, ``dim`` no int, or ``input`` no tensor or number.
-        ValueError: ``dim`` is out of range or names an axis twice.
+        TypeError: If ``keepdim`` is not a bool, ``dim`` is not an int, or ``input`` is neither a tensor nor
+            a number.
+        ValueError: If ``dim`` is out of range or repeats an axis.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.sum(Tensor([[1.0, 2.0], [3.0, 4.0]]), 0))
@@ -150,12 +152,13 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 
 @public()
 def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
-    """The sum of the elements over ``axis``; its derivative is 1.
+    """Sum the elements along axes, integers in their own dtype.
 
     Args:
-        x: a tensor of any shape, or a number. Integers are summed in their own type, which may wrap
-            around (:func:`sum` takes Int64); truth values are counted as Int64.
-        axis: the axis or axes to sum over; ``()`` or ``None``: all.
+        x (Tensor or number): values of any shape. The sum of integers may overflow (:func:`sum`
+            uses int64); Booleans are counted as int64.
+        axis (int, tuple of int, or None): axis or axes to sum over. ``()`` and ``None`` mean all
+            axes.
 
     {as sum}
 
@@ -174,15 +177,16 @@ def reduce_sum(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
     "numpy.mean(a: floating(dtype), axis=None, keepdims=False, dtype: unused=None)",
 )
 def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
-    """The mean of the elements over ``axis``; its derivative is 1 / n.
+    """Average the elements along axes.
 
     Args:
-        x: a tensor of any shape, or a number. Integers and truth values are averaged as Float32.
-        axis: the axis or axes to average over; ``None`` or ``()``: all.
-        keep_dims: whether averaged axes stay with size 1.
+        x (Tensor or number): values of any shape; integers and Booleans are converted to float32.
+        axis (int, tuple of int, or None): axis or axes to average over. ``None`` and ``()`` mean
+            all axes.
+        keep_dims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
-        Tensor without the averaged axes; NaN where there is nothing to average.
+        Tensor without the reduced axes; NaN for no elements.
 
     {errors of a reduction of x}
 
@@ -205,19 +209,21 @@ def mean(x: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     "mint.prod(input, dim=None, keepdim=False, *, dtype=None)",
 )
 def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
-    """The product of the elements over ``axis``; the derivative is the product of the others.
+    """Multiply the elements along axes.
 
-    It is made by multiplication alone, so that factors that are 0 are like any other number.
+    The derivative uses multiplication only, so that zeros need no special treatment.
 
     Args:
-        input: a tensor of any shape, or a number.
-        axis: the axis or axes to multiply over; ``None`` or ``()``: all.
-        keep_dims: whether these axes stay with size 1.
-        dtype: the element type in which to multiply; by default that of ``input``, and Int64 for integers
-            and truth values, as a small type would wrap around (UInt64 stays).
+        input (Tensor or number): values of any shape.
+        axis (int, tuple of int, or None): axis or axes to multiply over. ``None`` and ``()`` mean
+            all axes.
+        keep_dims (bool): whether to keep the reduced axes with size 1.
+        dtype (mindgrad.dtype): dtype in which to multiply. ``None`` means int64 for Booleans and
+            integers except uint64, because a small type would overflow, and the dtype of ``input``
+            otherwise.
 
     Returns:
-        Tensor without the reduced axes; 1 where there is nothing to multiply.
+        Tensor without the reduced axes; 1 for no elements.
 
     {errors of a reduction of input}
 
@@ -232,7 +238,18 @@ def prod(input: Any, axis: Any = None, keep_dims: bool = False, dtype: Any = Non
 
 @public("ReduceProd(keep_dims=False)(x, axis=())")
 def reduce_prod(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
-    """The product of the elements over ``axis``; arguments as for :func:`reduce_sum`.
+    """Multiply the elements along axes, integers in their own dtype.
+
+    Args:
+        x (Tensor or number): values of any shape. The product of integers may overflow
+            (:func:`prod` uses int64).
+        axis (int, tuple of int, or None): axis or axes to multiply over. ``()`` and ``None`` mean
+            all axes.
+
+    Returns:
+        Tensor without the reduced axes; 1 for no elements.
+
+    {as reduce_sum}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.reduce_prod(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
@@ -244,19 +261,21 @@ def reduce_prod(x: Any, axis: Any = (), keep_dims: bool = False) -> Tensor:
 @public("Tensor", "mint.logsumexp(input, dim, keepdim=False)")
 @also_named(dim="axis", keepdim="keep_dims")
 def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
-    """log Σ exp x over ``axis`` without overflow; its derivative is softmax.
+    """Compute log Σ exp x along axes without overflow; its derivative is softmax.
 
     Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
-        axis: the axis or axes to sum over; ``None`` or ``()``: all.
-        keep_dims: whether these axes stay with size 1.
+        input (Tensor or number): real values of any shape; integers are converted to float32.
+        axis (int, tuple of int, or None): axis or axes to sum over. ``None`` and ``()`` mean all
+            axes.
+        keep_dims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
-        Tensor without the reduced axes; −inf, with derivative 0, where all elements are −inf.
+        Tensor without the reduced axes; −inf, with derivative 0, if all elements are −inf.
 
     Raises:
-        TypeError: ``keep_dims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range or names an axis twice.
+        TypeError: If ``keep_dims`` is not a bool, ``axis`` is not an int, or ``input`` is complex or not a
+            tensor.
+        ValueError: If ``axis`` is out of range or repeats an axis.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.logsumexp(Tensor([1000.0, 1000.0]), 0):.4f}")
@@ -273,13 +292,14 @@ def logsumexp(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     "numpy.count_nonzero(x, axis=None, keepdims=False)(axis=() if axis is None else axis)",
 )
 def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = int32) -> Tensor:
-    """The number of elements over ``axis`` that are not 0.
+    """Count the nonzero elements along axes.
 
     Args:
-        x: a tensor of any shape, or a number.
-        axis: the axis or axes to count over; ``()`` or ``None``: all.
-        keep_dims: whether these axes stay with size 1.
-        dtype: the element type of the result.
+        x (Tensor or number): values of any shape.
+        axis (int, tuple of int, or None): axis or axes to count over. ``()`` and ``None`` mean
+            all axes.
+        keep_dims (bool): whether to keep the reduced axes with size 1.
+        dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
         Tensor of ``dtype`` without the reduced axes.
@@ -304,15 +324,16 @@ def count_nonzero(x: Any, axis: Any = (), keep_dims: bool = False, dtype: Any = 
     "mint.all(input, dim=None, keepdim=False)",
 )
 def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
-    """Whether every element over ``axis`` is true, that is not 0; true for no elements.
+    """Check whether all elements along axes are true (nonzero).
 
     Args:
-        input: a tensor of any shape and element type, or a number.
-        axis: the axis or axes to look at; ``None`` or ``()``: all.
-        keep_dims: whether these axes stay with size 1.
+        input (Tensor or number): values of any shape and dtype.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` and ``()`` mean all
+            axes.
+        keep_dims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
-        Tensor of Bool without the reduced axes.
+        Boolean tensor without the reduced axes; true for no elements.
 
     {errors of a reduction of input}
 
@@ -329,12 +350,12 @@ def all(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
     "mint.any(input, dim=None, keepdim=False)",
 )
 def any(input: Any, axis: Any = None, keep_dims: bool = False) -> Tensor:
-    """Whether an element over ``axis`` is true, that is not 0; false for no elements.
-
-    {Args as all}
+    """Check whether any element along axes is true (nonzero).
 
     Returns:
-        Tensor of Bool without the reduced axes.
+        Boolean tensor without the reduced axes; false for no elements.
+
+    {Args as all}
 
     {errors of a reduction of input}
 

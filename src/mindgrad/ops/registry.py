@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
+from mindgrad._base.related_names import related
 from mindgrad._base.shared_docs import document
 
 __all__ = ["CLASSES", "Form", "names_of", "public", "surface", "surface_forms"]
@@ -74,7 +75,10 @@ def public(*forms: str) -> Callable[[_F], _F]:
         if forms:
             _LINES[function] = _LINES.get(function, ()) + forms
         if function.__doc__:
-            document(function, names_of(function))
+            names = names_of(function)
+            if len(names) == 1 and names[0].startswith("mindgrad.Tensor."):  # perhaps a method alone
+                names = related(names[0]) or names
+            document(function, names)
         if forms:
             _DECLARED.append((function, forms))
             for path in _SURFACES:
@@ -118,15 +122,13 @@ def names_of(function: Callable[..., Any]) -> list[str]:
     >>> names_of(ops.mean)[:2]
     ['mindgrad.ops.ReduceMean', 'mindgrad.Tensor.mean']
     """
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for line in _LINES.get(function, ()):
-        end = line.find("(")
-        head = line.partition(" >>> ")[0] if end < 0 else line[:end]
-        for words in head.split():
+        for words in line.partition("(")[0].partition(" >>> ")[0].split():
             owner, _, name = (words, "", function.__name__) if words in _ALONE else words.rpartition(".")
-            if owner in _OWNERS and not name.startswith("_"):
-                found.setdefault(owner, f"{_OWNERS[owner]}.{name}")
-    return list(found.values())
+            if owner in _OWNERS and owner not in paths and name[0] != "_":
+                paths[owner] = f"{_OWNERS[owner]}.{name}"
+    return list(paths.values())
 
 
 def _forms(line: str, function: Callable[..., Any], path: str) -> Iterator[Form]:

@@ -36,8 +36,8 @@ def _constant(operator: str, alpha: Tensor) -> Tensor:
     scopes = open_scopes()
     if alpha.is_traced and (alpha._array is not None or alpha._scope is not scopes[0]):
         warn_user(
-            f"For '{operator}', the numbers have no derivative with respect to 'alpha': it is taken as a "
-            f"constant. Write stop_gradient(alpha) if that is meant."
+            f"For '{operator}', the numbers have no derivative with respect to 'alpha': it is treated as a "
+            "constant. If this is intended, pass stop_gradient(alpha)."
         )
     return stop_gradient(alpha)
 
@@ -47,20 +47,23 @@ def _constant(operator: str, alpha: Tensor) -> Tensor:
     "Tensor(1.0), Tensor(2.0)).shape => (2, 3)",
 )
 def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
-    """Gamma distributed numbers, of density βᵅ xᵅ⁻¹ exp(−β x) / Γ(α).
+    """Draw gamma random numbers of density βᵅ xᵅ⁻¹ exp(−β x) / Γ(α).
 
-    The derivative with respect to ``beta`` is that of x = y / β. With respect to ``alpha`` it is zero, with
-    a warning: numbers that are drawn by rejection are no smooth function of it.
+    The derivative with respect to ``beta`` is exact. The derivative with respect to ``alpha`` is 0, with a
+    warning, because rejection sampling is not smooth in it.
 
     Args:
-        shape: the shape; it broadcasts with those of the parameters.
-        alpha: the shape parameter α, a positive number or tensor.
-        beta: the rate β, a positive number or tensor.
-        seed: a seed of this call's own.
+        shape (int or tuple of int): the shape; it broadcasts with the shapes of the parameters.
+        alpha (Tensor or number): the positive shape parameter α.
+        beta (Tensor or number): the positive rate β.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+
+    Returns:
+        Tensor of the broadcast shape.
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: the shapes do not broadcast, or a parameter is not positive.
+        TypeError: If an argument does not have its type.
+        ValueError: If the shapes do not broadcast, or a parameter is not positive.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(1)
@@ -76,10 +79,15 @@ def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
 
 
 def random_gamma(shape: Any, alpha: Any, seed: int | None = None) -> Tensor:
-    """Gamma distributed numbers of rate 1, ``shape`` of them for each element of ``alpha``.
+    """Draw gamma random numbers of rate 1, ``shape`` of them for each ``alpha``.
+
+    Args:
+        shape (int or tuple of int): shape of the samples for each element of ``alpha``.
+        alpha (Tensor or number): the positive shape parameter.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
 
     Returns:
-        Tensor of the shape ``shape`` followed by that of ``alpha``, and of its element type.
+        Tensor of the shape ``shape`` followed by the shape of ``alpha``, and of its dtype.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.random_gamma((7, 5), Tensor([0.5, 1.5])).shape
@@ -138,19 +146,21 @@ def _standard_gamma(operator: str, alpha: Tensor, seeds: tuple[int, int]) -> Ten
     "int32) >>> ops.Poisson(seed=2)((2, 3), Tensor(0.0)) => [[0 0 0]\n [0 0 0]]",
 )
 def poisson(shape: Any, mean: Any, seed: int | None = None) -> Tensor:
-    """Poisson distributed numbers, of probability λᵏ exp(−λ) / k!; they have no derivative.
+    """Draw Poisson random numbers of probability λᵏ exp(−λ) / k!.
+
+    They have no derivative.
 
     Args:
-        shape: the shape; it broadcasts with that of ``mean``.
-        mean: λ, a number or tensor, not negative.
-        seed: a seed of this call's own.
+        shape (int or tuple of int): the shape; it broadcasts with the shape of ``mean``.
+        mean (Tensor or number): the nonnegative mean λ.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
 
     Returns:
-        Tensor of the common shape, Float32.
+        float32 tensor of the broadcast shape.
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: the shapes do not broadcast, or ``mean`` is negative or not finite.
+        TypeError: If an argument does not have its type.
+        ValueError: If the shapes do not broadcast, or ``mean`` is negative or not finite.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(1)
@@ -168,12 +178,18 @@ def poisson(shape: Any, mean: Any, seed: int | None = None) -> Tensor:
     "self.seed2)) >>> ops.RandomPoisson(seed=2)((2,), Tensor([0.0])) => [[0]\n [0]]",
 )
 def random_poisson(shape: Any, rate: Any, seed: int | None = None, dtype: Any = float32) -> Tensor:
-    """Draw Poisson distributed numbers, ``shape`` of them for each element of ``rate``.
+    """Draw Poisson random numbers, ``shape`` of them for each ``rate``.
 
-    The errors are listed at :func:`poisson`.
+    Args:
+        shape (int or tuple of int): shape of the samples for each element of ``rate``.
+        rate (Tensor or number): the nonnegative mean.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+        dtype (mindgrad.dtype): dtype of the result.
 
     Returns:
-        Tensor of the shape ``shape`` followed by that of ``rate``, of the element type ``dtype``.
+        Tensor of the shape ``shape`` followed by the shape of ``rate``.
+
+    {Raises as poisson}
 
     >>> from mindgrad import Tensor, int32, ops
     >>> print(ops.random_poisson((2, 3), Tensor([0.0]), dtype=int32).shape)

@@ -21,15 +21,19 @@ __all__ = ["cartesian_prod", "meshgrid", "repeat_elements", "repeat_interleave",
 
 @public("Tile mint")
 def tile(input: Any, dims: Any) -> Tensor:
-    """``input`` as one tile, laid ``dims[i]`` times along axis i.
+    """Repeat a tensor ``dims[i]`` times along axis i.
 
     Args:
-        input: a tensor of any shape.
-        dims: how often, for the last axes; where it is longer than the rank, axes are put in front.
+        input (Tensor): tensor of any shape.
+        dims (tuple or list of int): numbers of repetitions for the last axes. If it is longer
+            than the number of axes, leading axes are added.
+
+    Returns:
+        Tensor.
 
     Raises:
-        TypeError: ``dims`` holds something that is no int.
-        ValueError: a number is negative.
+        TypeError: If an entry of ``dims`` is not an int.
+        ValueError: If a number is negative.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.tile(Tensor([1.0, 2.0]), (2, 2)))
@@ -50,11 +54,19 @@ def tile(input: Any, dims: Any) -> Tensor:
 
 
 def repeat_elements(x: Any, rep: int, axis: int = 0) -> Tensor:
-    """Each element of ``x`` along ``axis`` ``rep`` times in a row.
+    """Repeat each element ``rep`` times along an axis.
+
+    Args:
+        x (Tensor): the tensor.
+        rep (int): number of repetitions.
+        axis (int): the axis.
+
+    Returns:
+        Tensor.
 
     Raises:
-        TypeError: ``rep`` or ``axis`` is no int.
-        ValueError: ``rep`` is not positive, or ``axis`` is out of range.
+        TypeError: If ``rep`` or ``axis`` is not an int.
+        ValueError: If ``rep`` is not positive, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.repeat_elements(Tensor([1.0, 2.0]), 2))
@@ -78,19 +90,23 @@ def _repeated(x: Tensor, times: int, axis: int) -> Tensor:
     "numpy.repeat(a, repeats, axis=None)",
 )
 def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Each element of ``input`` along ``axis`` repeated.
+    """Repeat each element along an axis.
 
     Args:
-        input: a tensor of any shape.
-        repeats: how often: an int, or one number per element along ``axis``, in a tuple, list or
-            tensor whose values are known (the size of the result depends on them).
-        axis: by default the tensor is flattened first.
+        input (Tensor): tensor of any shape.
+        repeats (int, tuple of int, list of int, or Tensor): number of repetitions, or one number
+            per element along ``axis``. The values of a tensor must be known, because they determine the
+            size of the result.
+        axis (int or None): the axis. ``None`` flattens the tensor first.
+
+    Returns:
+        Tensor.
 
     Raises:
-        TypeError: ``repeats`` or ``axis`` holds something that is no int.
-        ValueError: a number is negative, there are not as many as elements, or ``axis`` is out of
-            range.
-        RuntimeError: ``repeats`` is a tensor whose values are unknown while compiling.
+        TypeError: If ``repeats`` or ``axis`` contains anything but ints.
+        ValueError: If a number is negative, the number of repeats is not the number of elements, or
+            ``axis`` is out of range.
+        RuntimeError: If ``repeats`` is a tensor whose values are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.repeat_interleave(Tensor([1.0, 2.0, 3.0]), (1, 0, 2)))
@@ -113,15 +129,19 @@ def repeat_interleave(input: Any, repeats: Any, axis: int | None = None) -> Tens
 
 
 def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
-    """The coordinates of the points of a grid: each input repeated along the axes of the others.
+    """Return the coordinates of the grid that vectors span.
 
     Args:
-        inputs: vectors (or numbers) x₀, x₁, …, each the coordinates along one axis.
-        indexing: ``"ij"``: axis k of the results belongs to xₖ; ``"xy"``: axes 0 and 1 exchanged.
+        *inputs (Tensor or number): vectors x₀, x₁, …, each with the coordinates along one axis.
+        indexing (str): ``"ij"``: axis k of the results belongs to xₖ; ``"xy"``: axes 0 and 1 are
+            swapped.
+
+    Returns:
+        Tuple of tensors of the shape of the grid.
 
     Raises:
-        TypeError: an input is no tensor.
-        ValueError: an input has more than one axis, or ``indexing`` is neither of the two.
+        TypeError: If an input is not a tensor.
+        ValueError: If an input has more than one axis, or ``indexing`` is neither of these.
 
     >>> from mindgrad import Tensor, ops
     >>> x, y = ops.meshgrid(Tensor([1.0, 2.0]), Tensor([3.0, 4.0, 5.0]))
@@ -153,17 +173,19 @@ def meshgrid(*inputs: Any, indexing: str = "xy") -> tuple[Tensor, ...]:
 
 
 def cartesian_prod(*inputs: Any) -> Tensor:
-    """All combinations of one element of each vector, one in each row, the last vector's changing fastest.
+    """Return all combinations of one element of each vector as rows.
+
+    The last vector varies fastest.
 
     Args:
-        inputs: vectors of one element type.
+        *inputs (Tensor): 1-D tensors of the same dtype.
 
     Returns:
-        Tensor of shape (n₀ · n₁ · …, number of vectors); of one vector, itself.
+        Tensor of shape (n₀ · n₁ · …, number of vectors); for one vector, the vector itself.
 
     Raises:
-        TypeError: no vector is given, or an input is no tensor.
-        ValueError: an input does not have one axis.
+        TypeError: If no vector is given, or an input is not a tensor.
+        ValueError: If an input is not 1-D.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cartesian_prod(Tensor([1, 2]), Tensor([5, 6])))

@@ -21,11 +21,18 @@ __all__: list[str] = []
 
 @public("Tensor")
 def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
-    """The elements in another shape: ``x.reshape(2, -1)`` or ``x.reshape((2, -1))``.
+    """Change the shape: ``x.reshape(2, -1)`` or ``x.reshape((2, -1))``.
+
+    Args:
+        *sizes (int or tuple of int): the new shape. One size may be −1.
+        shape (tuple of int or None): the new shape as a keyword.
+
+    Returns:
+        Tensor with the elements in row-major order.
 
     Raises:
-        TypeError: no shape is given, or it holds something that is no int.
-        ValueError: it does not hold as many elements as the tensor has.
+        TypeError: If no shape is given, or an entry is not an int.
+        ValueError: If the shape has another number of elements than the tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).reshape(2, -1))
@@ -41,7 +48,13 @@ def reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
 
 @public("Tensor Tensor.view_as")
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """The elements in the shape of ``other``.
+    """Change the shape to the shape of another tensor.
+
+    Args:
+        other (Tensor): tensor whose shape is used.
+
+    Returns:
+        Tensor of the shape of ``other``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0, 2.0]).reshape_as(Tensor([[1.0], [1.0]])).shape
@@ -52,7 +65,13 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
 @public("Tensor")
 def resize(self: Tensor, *new_shape: Any) -> Tensor:
-    """The elements in another shape, cut off or continued with zeros.
+    """Change the shape; elements are cut off or zeros appended.
+
+    Args:
+        *new_shape (int or tuple of int): the new shape.
+
+    Returns:
+        Tensor of the new shape.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0, 3.0]).resize(2, 2))
@@ -71,14 +90,21 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
 
 @public("Tensor")
 def transpose(self: Tensor, *axes: Any, **dims: Any) -> Tensor:
-    """The tensor with two axes exchanged, or with all in another order, by default the opposite one.
+    """Swap two axes, or permute all axes; without arguments reverse them.
 
-    Two ints, also as ``dim0`` and ``dim1``, are the axes to exchange; a tuple or list, or any other number
-    of ints, is the order of all axes.
+    Two ints, also as ``dim0`` and ``dim1``, are the axes to swap. A tuple or list, or another number of
+    ints, is the order of all axes.
+
+    Args:
+        *axes (int or tuple of int): two axes, or the order of all axes.
+        **dims (int): ``dim0`` and ``dim1``.
+
+    Returns:
+        Tensor.
 
     Raises:
-        TypeError: an axis is no int.
-        ValueError: an axis is out of range, or an order does not name each axis once.
+        TypeError: If an axis is not an int.
+        ValueError: If an axis is out of range, or the order does not contain each axis once.
 
     >>> from mindgrad import ops
     >>> x = ops.ones((2, 3, 4))
@@ -97,7 +123,14 @@ def _exchanged(self: Tensor, dim0: Any, dim1: Any) -> Tensor:
 
 @public("Tensor")
 def permute(self: Tensor, *axes: Any, dims: Any = None) -> Tensor:
-    """The tensor with its axes in another order: ``x.permute(1, 0)`` or ``x.permute((1, 0))``.
+    """Permute the axes: ``x.permute(1, 0)`` or ``x.permute((1, 0))``.
+
+    Args:
+        *axes (int or tuple of int): the order of the axes.
+        dims (tuple of int or None): the order as a keyword.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import ops
     >>> ops.ones((2, 3)).permute(1, 0).shape
@@ -130,10 +163,13 @@ def matrix_transposed(self: Tensor) -> Tensor:
 
 @public("Tensor")
 def t(self: Tensor) -> Tensor:
-    """The transpose of a matrix; a vector is its own.
+    """Transpose a matrix; a vector is returned unchanged.
+
+    Returns:
+        Tensor.
 
     Raises:
-        ValueError: the tensor has more than two axes.
+        ValueError: If the tensor has more than two axes.
 
     >>> from mindgrad import ops
     >>> ops.ones((2, 3)).t().shape
@@ -146,7 +182,13 @@ def t(self: Tensor) -> Tensor:
 
 @public("Tensor")
 def expand(self: Tensor, *size: Any) -> Tensor:
-    """The tensor repeated to a shape; see :func:`mindgrad.ops.broadcast_to`.
+    """Broadcast the tensor to a shape; see :func:`mindgrad.ops.broadcast_to`.
+
+    Args:
+        *size (int or tuple of int): the shape; −1 keeps the size of an axis.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0, 2.0]).expand(3, -1).shape
@@ -157,7 +199,13 @@ def expand(self: Tensor, *size: Any) -> Tensor:
 
 @public("Tensor Tensor.reverse")
 def flip(self: Tensor, *dims: Any) -> Tensor:
-    """The elements in opposite order along axes: ``x.flip(0, 1)`` or ``x.flip((0, 1))``.
+    """Reverse the elements along axes: ``x.flip(0, 1)`` or ``x.flip((0, 1))``.
+
+    Args:
+        *dims (int or tuple of int): the axes.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).flip(0))
@@ -168,7 +216,13 @@ def flip(self: Tensor, *dims: Any) -> Tensor:
 
 @public("Tensor")
 def tile(self: Tensor, *dims: Any) -> Tensor:
-    """The tensor repeated along axes: ``x.tile(2, 1)`` or ``x.tile((2, 1))``.
+    """Repeat the tensor along axes: ``x.tile(2, 1)`` or ``x.tile((2, 1))``.
+
+    Args:
+        *dims (int or tuple of int): numbers of repetitions for the last axes.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).tile(2))
@@ -179,7 +233,16 @@ def tile(self: Tensor, *dims: Any) -> Tensor:
 
 @public("Tensor")
 def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
-    """The sum of a diagonal, of integers as Int64; see :func:`mindgrad.ops.trace`.
+    """Sum a diagonal, of integers as int64; see :func:`mindgrad.ops.trace`.
+
+    Args:
+        offset (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
+        axis1, axis2 (int): axes of rows and columns.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means int64 for integers and the
+            dtype of the tensor otherwise.
+
+    Returns:
+        Tensor without the two axes.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).trace())

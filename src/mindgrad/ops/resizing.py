@@ -123,27 +123,27 @@ def interpolate(
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
 ) -> Tensor:
-    """An image, sequence or volume with other sizes.
+    """Resize sequences, images, or volumes by interpolation.
 
     Args:
-        input: a real tensor of shape (n, c, l), (n, c, h, w) or (n, c, d, h, w).
-        size: the new sizes behind the channels, an int or one for each axis.
-        scale_factor: in its place the factors by which the axes grow; sizes are rounded down, and where
-            elements lie follows from the sizes.
-        mode: ``"nearest"`` (the element at ⌊i n / m⌋), ``"nearest-exact"``, ``"linear"`` (three axes),
-            ``"bilinear"``, ``"bicubic"`` (four), ``"trilinear"`` (five), or ``"area"`` (averages, as
-            :func:`adaptive_avg_pool2d`).
-        align_corners: whether the ends of the axes meet, for modes that are linear or cubic. The kernel of
-            ``"bicubic"`` is then that of slope −3/4, with the edge repeated; else Keys' own, of slope −1/2,
-            over the elements that there are.
-        recompute_scale_factor: accepted for compatibility, see ``scale_factor``.
+        input (Tensor): real tensor of shape (n, c, l), (n, c, h, w), or (n, c, d, h, w).
+        size (int, tuple of int, or None): new sizes of the axes after the channels.
+        scale_factor (float, tuple of float, or None): factors of the sizes, as an alternative to
+            ``size``. Sizes are rounded down, and positions follow from the sizes.
+        mode (str): ``"nearest"`` (the element at ⌊i n / m⌋), ``"nearest-exact"``, ``"linear"``
+            (three axes), ``"bilinear"`` or ``"bicubic"`` (four axes), ``"trilinear"`` (five axes), or
+            ``"area"`` (averages, as :func:`adaptive_avg_pool2d`).
+        align_corners (bool or None): whether the centers of the corner elements coincide, for
+            linear and cubic modes. The kernel of ``"bicubic"`` then has the slope −3/4, with the edge
+            repeated; otherwise it is Keys' kernel of slope −1/2 over the existing elements.
+        recompute_scale_factor (bool or None): accepted for compatibility, see ``scale_factor``.
 
     Returns:
         Tensor of the new shape.
 
     Raises:
-        TypeError: ``input`` is complex or no tensor, or an argument of another type.
-        ValueError: the mode does not fit the shape, or an argument is out of range.
+        TypeError: If ``input`` is complex or not a tensor, or an argument does not have its type.
+        ValueError: If the mode does not match the shape, or an argument is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[[0.0, 1.0, 2.0]]])

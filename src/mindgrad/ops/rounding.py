@@ -24,28 +24,28 @@ __all__ = [
 
 abs = unary_function(
     __name__, "abs", piecewise.abs,
-    "|x|, real also for complex ``x``; its derivative is sign x, which is 0 at 0.",
+    "Compute the absolute value |x|; its derivative is sign x, which is 0 at 0.",
     "Tensor([-2, 0, 3])", "[2 0 3]", "Abs ComplexAbs Tensor Tensor.absolute mint mint.absolute numpy.fabs",
 )  # fmt: skip
 sign = unary_function(
-    __name__, "sign", piecewise.sign, "−1, 0 or 1 as ``x`` is below, at or above 0; derivative 0.",
+    __name__, "sign", piecewise.sign, "Compute the sign: −1, 0, or 1; its derivative is 0.",
     "Tensor([-2.0, 0.0, 3.0])", "[-1.  0.  1.]", "Sign Tensor mint numpy",
 )  # fmt: skip
 floor = unary_function(
-    __name__, "floor", piecewise.floor, "The largest integer not above ``x``; its derivative is 0.",
+    __name__, "floor", piecewise.floor, "Round down to an integer; the derivative is 0.",
     "Tensor([-1.5, 1.5])", "[-2.  1.]", "Floor Tensor mint numpy", integers_stay=True,
 )  # fmt: skip
 ceil = unary_function(
-    __name__, "ceil", piecewise.ceil, "The smallest integer not below ``x``; its derivative is 0.",
+    __name__, "ceil", piecewise.ceil, "Round up to an integer; the derivative is 0.",
     "Tensor([-1.5, 1.5])", "[-1.  2.]", "Ceil Tensor mint numpy", integers_stay=True,
 )  # fmt: skip
 trunc = unary_function(
-    __name__, "trunc", piecewise.trunc, "``x`` without its fraction; its derivative is 0.",
+    __name__, "trunc", piecewise.trunc, "Round towards 0 to an integer; the derivative is 0.",
     "Tensor([-1.5, 1.5])", "[-1.  1.]", "Trunc Tensor mint.fix mint numpy.fix numpy", integers_stay=True,
 )  # fmt: skip
 rint = unary_function(
     __name__, "rint", piecewise.round,
-    "The nearest integer, of two the even one; its derivative is 0.",
+    "Round to the nearest integer, ties to even; the derivative is 0.",
     "Tensor([0.5, 1.5, 2.4])", "[0. 2. 2.]", "Rint Round numpy", integers_stay=True,
 )  # fmt: skip
 
@@ -54,19 +54,17 @@ rint = unary_function(
     "Tensor", "mint.round(input, *, decimals=0)", "numpy.around(a, decimals=0)", "numpy.round(a, decimals=0)"
 )
 def round(input: Any, decimals: int = 0) -> Tensor:
-    """``input`` rounded to ``decimals`` places, of two equally near numbers to the even one.
-
-    Its derivative is 0.
+    """Round to ``decimals`` decimals, ties to even; the derivative is 0.
 
     Args:
-        input: a tensor of any shape or a number; integers are returned as they are.
-        decimals: places behind the decimal point; negative ones count in front of it.
+        input (Tensor or number): values of any shape; integers are returned unchanged.
+        decimals (int): number of decimals; negative ones count before the decimal point.
 
     Returns:
-        Tensor of the shape and element type of ``input``.
+        Tensor of the shape and dtype of ``input``.
 
     Raises:
-        TypeError: ``decimals`` is no int, or ``input`` is complex or no tensor or number.
+        TypeError: If ``decimals`` is not an int, or ``input`` is complex, or neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.round(Tensor([0.5, 1.5, 2.4])), ops.round(Tensor([1.26]), decimals=1))
@@ -84,16 +82,16 @@ def round(input: Any, decimals: int = 0) -> Tensor:
 
 @public("Tensor", "mint.frac(input)")
 def frac(x: Any) -> Tensor:
-    """x − trunc x, the fraction with the sign of ``x``; its derivative is 1.
+    """Compute the fraction x − trunc x, with the sign of x; its derivative is 1.
 
     Args:
-        x: a tensor of any shape or a number.
+        x (Tensor or number): values of any shape.
 
     Returns:
-        Tensor of the shape and element type of ``x``.
+        Tensor of the shape and dtype of ``x``.
 
     Raises:
-        TypeError: ``x`` is complex, or neither a tensor nor a number.
+        TypeError: If ``x`` is complex, or neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.frac(Tensor([-1.5, 2.25])))
@@ -106,12 +104,12 @@ def frac(x: Any) -> Tensor:
 @public("Heaviside Tensor numpy")
 @also_named(input="x")
 def heaviside(x: Any, values: Any) -> Tensor:
-    """0 below 0, 1 above, and ``values`` at 0.
+    """Compute the Heaviside step function: 0 below 0, 1 above, ``values`` at 0.
 
-    The derivative with respect to ``x`` is 0; that with respect to ``values`` is 1 where ``x`` is 0.
+    The derivative with respect to ``x`` is 0, and with respect to ``values`` it is 1 where ``x`` is 0.
 
     Args:
-        x, values: tensors or numbers whose shapes broadcast.
+        x, values (Tensor or number): operands whose shapes broadcast.
 
     {real two}
 
@@ -128,15 +126,15 @@ def heaviside(x: Any, values: Any) -> Tensor:
 # --- questions ---------------------------------------------------------------------------------------
 
 isnan = unary_function(
-    __name__, "isnan", logic.isnan, "Whether each element is NaN, as Bool.",
+    __name__, "isnan", logic.isnan, "Check elementwise for NaN.",
     'Tensor([1.0, float("nan")])', "[False  True]", "IsNan Tensor mint numpy",
 )  # fmt: skip
 isinf = unary_function(
-    __name__, "isinf", logic.isinf, "Whether each element is inf or −inf, as Bool.",
+    __name__, "isinf", logic.isinf, "Check elementwise for inf and −inf.",
     'Tensor([1.0, float("inf")])', "[False  True]", "IsInf Tensor mint numpy",
 )  # fmt: skip
 isfinite = unary_function(
-    __name__, "isfinite", logic.isfinite, "Whether each element is neither infinite nor NaN, as Bool.",
+    __name__, "isfinite", logic.isfinite, "Check elementwise for finite numbers, neither infinite nor NaN.",
     'Tensor([1.0, float("nan")])', "[ True False]", "IsFinite Tensor mint numpy",
 )  # fmt: skip
 
@@ -149,13 +147,15 @@ isfinite = unary_function(
 def nan_to_num(
     input: Any, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """``input`` with numbers in the place of NaN and infinities; the derivative is 0 there.
+    """Replace NaN and infinities by numbers; the derivative is 0 there.
 
     Args:
-        input: a floating-point tensor of any shape, or a number.
-        nan: what NaN becomes; by default 0.
-        posinf: what inf becomes; by default the largest number of the element type.
-        neginf: what −inf becomes; by default the smallest.
+        input (Tensor or number): floating-point values of any shape.
+        nan (int, float, or None): value for NaN. ``None`` means 0.
+        posinf (int, float, or None): value for inf. ``None`` means the largest number of the
+            dtype.
+        neginf (int, float, or None): value for −inf. ``None`` means the smallest number of the
+            dtype.
 
     {as frac}
 

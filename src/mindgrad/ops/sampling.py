@@ -38,17 +38,20 @@ def _order(operator: str, size: int, seeds: tuple[int, int]) -> Tensor:
 
 
 def randperm(n: int, seed: int | None = 0, offset: int = 0, dtype: Any = int64) -> Tensor:
-    """The integers from 0 to n − 1 in random order, all orders with the same probability.
+    """Return a random permutation of the integers from 0 to ``n`` − 1.
 
     Args:
-        n: how many.
-        seed: a seed of this call's own; 0 or ``None`` for none.
-        offset: a second one.
-        dtype: the element type, by default Int64.
+        n (int): number of integers.
+        seed (int or None): seed of this call. 0 and ``None`` use the global seed.
+        offset (int): a second seed.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (n,).
 
     Raises:
-        TypeError: an argument is no int.
-        ValueError: one is negative, or n − 1 does not fit ``dtype``.
+        TypeError: If an argument is not an int.
+        ValueError: If an argument is negative, or n − 1 does not fit into ``dtype``.
 
     >>> from mindgrad import ops
     >>> print(ops.sort(ops.randperm(4))[0])
@@ -58,8 +61,8 @@ def randperm(n: int, seed: int | None = 0, offset: int = 0, dtype: Any = int64) 
         n = known(operand(n, "Randperm"))  # type: ignore[assignment]
         if n is None:
             raise ValueError(
-                "For 'Randperm', the 'n' must be known while the program is compiled, for the shape of the "
-                "result depends on it. Give an int."
+                "For 'Randperm', the 'n' must be known at compile time, because the shape of the result "
+                "depends on it. Pass an int."
             )
     count = whole_number(n, "Randperm", "n", least=0)
     element_type = as_dtype(dtype)
@@ -76,14 +79,17 @@ def randperm(n: int, seed: int | None = 0, offset: int = 0, dtype: Any = int64) 
     "(Tensor([3.0, 3.0])) => [3. 3.]",
 )
 def shuffle(x: Any, seed: int | None = None) -> Tensor:
-    """The slices of ``x`` along its first axis in random order; the derivative moves with them.
+    """Shuffle the slices along the first axis; derivatives move with them.
 
     Args:
-        x: a tensor; one without axes stays as it is.
-        seed: a seed of this call's own.
+        x (Tensor): the tensor; a 0-D tensor is returned unchanged.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``x`` is no tensor, or ``seed`` no int.
+        TypeError: If ``x`` is not a tensor, or ``seed`` is not an int.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.shuffle(Tensor([3.0, 3.0])))
@@ -104,26 +110,26 @@ def shuffle(x: Any, seed: int | None = None) -> Tensor:
     "self.seed2)) -> cast(_, self.dtype) >>> ops.Multinomial(seed=2)(Tensor([0.0, 5.0]), 3) => [1 1 1]",
 )
 def multinomial(input: Any, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
-    """Numbers of categories, drawn with the probabilities ``input``.
+    """Draw category indices with given probabilities.
 
-    With replacement each draw is one of its own, by the inverse of the distribution function; without, no
-    category is drawn twice: those that come first when each waits for an exponentially distributed time
-    (the exponential form of P. S. Efraimidis, P. G. Spirakis, *Weighted random sampling*, 2006).
+    With replacement, each draw inverts the distribution function. Without replacement, the categories with
+    the smallest exponential waiting times are drawn (Efraimidis and Spirakis, *Weighted random sampling*,
+    2006).
 
     Args:
-        input: the probabilities, a vector or the rows of a matrix, not negative; each row is divided by
-            its sum.
-        num_samples: how many to draw of each row.
-        replacement: whether a category can be drawn more than once.
-        seed: a seed of this call's own.
+        input (Tensor): nonnegative probabilities, a vector or the rows of a matrix; each row is
+            divided by its sum.
+        num_samples (int): number of draws from each row.
+        replacement (bool): whether a category can be drawn more than once.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
 
     Returns:
-        Tensor of Int32, of the shape ``(num_samples,)`` or ``(rows, num_samples)``.
+        int32 tensor of shape ``(num_samples,)`` or ``(rows, num_samples)``.
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: ``input`` has no axis or more than two, a probability is negative or not finite, a sum is
-            0; without replacement, there are fewer categories with a probability above 0 than draws.
+        TypeError: If an argument does not have its type.
+        ValueError: If ``input`` is 0-D or has more than two axes, a probability is negative or not finite,
+            a sum is 0, or there are fewer positive probabilities than draws without replacement.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.multinomial(Tensor([0.0, 5.0, 0.0]), 4))
@@ -173,7 +179,18 @@ def _multinomial(
 def multinomial_with_replacement(
     x: Any, seed: int | None, offset: int, numsamples: int, replacement: bool = False
 ) -> Tensor:
-    """:func:`multinomial` with its arguments in another order, two seeds, and Int64 results.
+    """Draw category indices, with two seeds and int64 results.
+
+    See :func:`multinomial`.
+
+    Args:
+        x (Tensor): nonnegative probabilities, a vector or the rows of a matrix.
+        seed, offset (int or None): two seeds of this call; 0 uses the global seed.
+        numsamples (int): number of draws from each row.
+        replacement (bool): whether a category can be drawn more than once.
+
+    Returns:
+        int64 tensor of shape ``(numsamples,)`` or ``(rows, numsamples)``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.multinomial_with_replacement(Tensor([0.0, 5.0]), 2, 5, 3, True))
@@ -185,17 +202,21 @@ def multinomial_with_replacement(
 
 @public("Tensor", "RandomCategorical(dtype=int64)(logits, num_sample, seed=0)")
 def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype: Any = int64) -> Tensor:
-    """Numbers of categories, drawn with probabilities softmax(``logits``), row by row.
+    """Draw category indices with probabilities softmax(``logits``).
 
     Args:
-        logits: a matrix; −∞ for what is never drawn.
-        num_sample: how many to draw of each row, with replacement.
-        seed: a seed of this call's own; 0 or ``None`` for none.
-        dtype: the type of the result, an integer type.
+        logits (Tensor): matrix with one distribution per row; −∞ for a category that is never
+            drawn.
+        num_sample (int): number of draws from each row, with replacement.
+        seed (int or None): seed of this call; 0 and ``None`` use the global seed.
+        dtype (mindgrad.dtype): an integer dtype for the result.
+
+    Returns:
+        Integer tensor of shape (rows, num_sample).
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: ``logits`` is no matrix.
+        TypeError: If an argument does not have its type.
+        ValueError: If ``logits`` is not a matrix.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.random_categorical(Tensor([[0.0, 200.0]]), 3))
@@ -214,22 +235,26 @@ def random_categorical(logits: Any, num_sample: int, seed: int | None = 0, dtype
 
 
 def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int = -1) -> Tensor:
-    """A random category with probabilities softmax(``logits``), as shares that a derivative passes through.
+    """Draw a random category as differentiable probabilities.
 
         y = softmax((logits + noise) / tau)        noise = −log E, E exponentially distributed
 
-    E. Jang, S. Gu, B. Poole, *Categorical reparameterization with Gumbel-softmax* (2017). The smaller
-    ``tau``, the nearer is y to the one-hot vector of its largest share.
+    See E. Jang, S. Gu, B. Poole, *Categorical reparameterization with Gumbel-softmax* (2017). For small
+    ``tau``, y is close to the one-hot vector of its largest probability.
 
     Args:
-        logits: a tensor of a floating-point type.
-        tau: the temperature, above 0.
-        hard: whether the result is that one-hot vector, with the derivative of the shares.
-        dim: the axis of the categories.
+        logits (Tensor): floating-point tensor.
+        tau (float): the positive temperature.
+        hard (bool): whether the result is the one-hot vector, with the derivative of the
+            probabilities.
+        dim (int): axis of the categories.
+
+    Returns:
+        Tensor of the shape of ``logits``.
 
     Raises:
-        TypeError: an argument has another type.
-        ValueError: ``tau`` is not above 0, or ``dim`` is out of range.
+        TypeError: If an argument does not have its type.
+        ValueError: If ``tau`` is not positive, or ``dim`` is out of range.
 
     >>> import mindgrad as ms
     >>> ms.set_seed(1)
@@ -262,20 +287,20 @@ def gumbel_softmax(logits: Any, tau: float = 1.0, hard: bool = False, dim: int =
     "self.seed2)) >>> ops.RandomChoiceWithMask(2)(Tensor([False, True]))[1] => [ True False]",
 )
 def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) -> tuple[Tensor, Tensor]:
-    """Places where ``input_x`` is true, ``count`` of them, chosen at random and in random order.
+    """Choose ``count`` random indices of true elements, in random order.
 
     Args:
-        input_x: a tensor of truth values, of one to five axes.
-        count: how many places.
-        seed: a seed of this call's own.
+        input_x (Tensor): Boolean tensor of one to five axes.
+        count (int): number of indices.
+        seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
 
     Returns:
-        The places, Int32 of shape ``(count, axes)``, and which of them were chosen, Bool of shape
-        ``(count,)``: where fewer elements are true, the places of the rest are 0.
+        The indices, int32 of shape ``(count, axes)``, and which of them were chosen, Boolean of shape
+        ``(count,)``. If fewer elements are true, the remaining indices are 0.
 
     Raises:
-        TypeError: ``input_x`` holds no truth values, or an argument is no int.
-        ValueError: ``input_x`` has no axis or more than five, or ``count`` is not positive.
+        TypeError: If ``input_x`` is not Boolean, or an argument is not an int.
+        ValueError: If ``input_x`` is 0-D or has more than five axes, or ``count`` is not positive.
 
     >>> from mindgrad import Tensor, ops
     >>> places, chosen = ops.choice_with_mask(Tensor([False, True, False]), 2)
@@ -286,7 +311,7 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
     mask = operand(input_x, name)
     number = whole_number(count, name, "count", least=1)
     if mask.dtype is not bool_:
-        raise TypeError(f"For '{name}', the input must hold truth values, but its type is {mask.dtype}.")
+        raise TypeError(f"For '{name}', the input must hold Booleans, but its type is {mask.dtype}.")
     if not 1 <= mask.ndim <= 5:
         raise ValueError(
             f"For '{name}', the input must have one to five axes, but its shape is {mask.shape}."

@@ -43,8 +43,8 @@ def _updates(x: Tensor, updates: Any, shape: tuple[int, ...], operator: str) -> 
         )
     if new.shape != shape:
         raise ValueError(
-            f"For '{operator}', the updates must have the shape {shape} (that of the indices without "
-            f"their last axis, then the other axes of the input), but got {new.shape}."
+            f"For '{operator}', the updates must have the shape {shape} (the shape of the indices without "
+            f"their last axis, followed by the other axes of the input), but got {new.shape}."
         )
     return new
 
@@ -70,17 +70,21 @@ def _written(row: Any, operator: str, x: Tensor, indices: Any, updates: Any, sig
 
 @public("TensorScatterUpdate")
 def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """``input_x`` with ``updates`` written at ``indices``.
+    """Write updates into a tensor at multi-dimensional indices.
 
     Args:
-        input_x: the tensor to start from; it does not change.
-        indices: integers of shape (…, k): a place along each of the first k axes, from 0.
-        updates: a tensor of the element type of ``input_x`` and of shape (…, its other axes).
+        input_x (Tensor): the tensor to start from; it does not change.
+        indices (Tensor): integers of shape (…, k): an index along each of the first k axes,
+            nonnegative.
+        updates (Tensor): values of the dtype of ``input_x`` and of shape (…, its other axes).
+
+    Returns:
+        Tensor of the shape and dtype of ``input_x``.
 
     Raises:
-        TypeError: the indices are not Int32 or Int64, or the element types differ.
-        ValueError: a shape does not fit.
-        IndexError: a known index is out of range.
+        TypeError: If the indices are not int32 or int64, or the dtypes differ.
+        ValueError: If a shape does not match.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[0], [2]])
@@ -93,7 +97,9 @@ def tensor_scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("TensorScatterAdd")
 def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """``input_x`` with ``updates`` added at ``indices``; arguments as for :func:`tensor_scatter_update`.
+    """Add updates to a tensor at multi-dimensional indices.
+
+    {as tensor_scatter_update}
 
     >>> from mindgrad import Tensor, ops
     >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[0], [0]])
@@ -106,7 +112,9 @@ def tensor_scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("TensorScatterSub Tensor.scatter_sub")
 def tensor_scatter_sub(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """``input_x`` with ``updates`` subtracted at ``indices``; as :func:`tensor_scatter_update`.
+    """Subtract updates from a tensor at multi-dimensional indices.
+
+    {as tensor_scatter_update}
 
     >>> from mindgrad import Tensor, ops
     >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[0], [0]])
@@ -127,9 +135,9 @@ def _folded(row: Any, operator: str, input_x: Any, indices: Any, updates: Any) -
 
 @public("TensorScatterMul Tensor.scatter_mul")
 def tensor_scatter_mul(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """``input_x`` multiplied by ``updates`` at ``indices``.
+    """Multiply a tensor by updates at multi-dimensional indices.
 
-    Arguments and errors as for :func:`tensor_scatter_update`.
+    {as tensor_scatter_update}
 
     >>> from mindgrad import Tensor, ops
     >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[2], [2]])
@@ -141,7 +149,9 @@ def tensor_scatter_mul(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("TensorScatterDiv Tensor.scatter_div")
 def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """``input_x`` divided by ``updates`` at ``indices``; as :func:`tensor_scatter_mul`.
+    """Divide a tensor by updates at multi-dimensional indices.
+
+    {as tensor_scatter_update}
 
     >>> from mindgrad import Tensor, ops
     >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[2], [2]])
@@ -153,7 +163,9 @@ def tensor_scatter_div(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("TensorScatterMax Tensor.scatter_max")
 def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """The greater one of ``input_x`` and ``updates`` at ``indices``; as :func:`tensor_scatter_mul`.
+    """Take the maximum of a tensor and updates at multi-dimensional indices.
+
+    {as tensor_scatter_update}
 
     >>> from mindgrad import Tensor, ops
     >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[0], [2]])
@@ -165,7 +177,9 @@ def tensor_scatter_max(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("TensorScatterMin Tensor.scatter_min")
 def tensor_scatter_min(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """The smaller one of ``input_x`` and ``updates`` at ``indices``; as :func:`tensor_scatter_mul`.
+    """Take the minimum of a tensor and updates at multi-dimensional indices.
+
+    {as tensor_scatter_update}
 
     >>> from mindgrad import Tensor, ops
     >>> x, places = Tensor([1.0, 2.0, 3.0]), Tensor([[0], [2]])
@@ -177,17 +191,20 @@ def tensor_scatter_min(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("ScatterNd")
 def scatter_nd(indices: Any, updates: Any, shape: Any) -> Tensor:
-    """Zeros of ``shape`` with ``updates`` added at ``indices``.
+    """Create a tensor of zeros with updates added at multi-dimensional indices.
 
     Args:
-        indices: integers of shape (…, k).
-        updates: a tensor of shape (…, the sizes of ``shape`` behind the first k).
-        shape: the shape of the result, a tuple of ints.
+        indices (Tensor): integers of shape (…, k).
+        updates (Tensor): values of shape (…, the sizes of ``shape`` after the first k).
+        shape (tuple of int): shape of the result.
+
+    Returns:
+        Tensor of shape ``shape``.
 
     Raises:
-        TypeError: the indices are not integers, or ``shape`` holds something that is no int.
-        ValueError: a shape does not fit.
-        IndexError: a known index is out of range.
+        TypeError: If the indices are not integers, or an entry of ``shape`` is not an int.
+        ValueError: If a shape does not match.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.scatter_nd(Tensor([[0], [2], [2]]), Tensor([1.0, 2.0, 3.0]), (4,)))
@@ -210,12 +227,16 @@ def _assigned(row: Any, operator: str, input_x: Any, indices: Any, updates: Any)
 
 @public("ScatterUpdate(use_locking: unused=True)(x, indices, updates)")
 def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """``input_x`` with ``updates`` written at ``indices`` along its first axis; a Parameter is assigned.
+    """Write updates at indices along the first axis; a Parameter is assigned.
 
     Args:
-        input_x: a Parameter, or a tensor, which does not change.
-        indices: integers of any shape, from 0.
-        updates: a tensor of the shape of ``indices`` and then the other axes of ``input_x``.
+        input_x (Parameter or Tensor): the Parameter, or a tensor, which does not change.
+        indices (Tensor): nonnegative integers of any shape.
+        updates (Tensor): values of the shape of ``indices`` followed by the other axes of
+            ``input_x``.
+
+    Returns:
+        Tensor of the shape and dtype of ``input_x``.
 
     {errors of scattering}
 
@@ -229,7 +250,9 @@ def scatter_update(input_x: Any, indices: Any, updates: Any) -> Tensor:
 
 @public("ScatterAdd(use_locking: unused=False)(x, indices, updates)")
 def scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
-    """``input_x`` with ``updates`` added at ``indices`` along its first axis; as :func:`scatter_update`.
+    """Add updates at indices along the first axis; a Parameter is assigned.
+
+    {as scatter_update}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.scatter_add(Tensor([1.0, 2.0, 3.0]), Tensor([1, 1]), Tensor([9.0, 1.0])))
@@ -246,19 +269,25 @@ def scatter_add(input_x: Any, indices: Any, updates: Any) -> Tensor:
 def tensor_scatter_elements(
     input_x: Any, indices: Any, updates: Any, axis: int = 0, reduction: str = "none"
 ) -> Tensor:
-    """``y[indices[i, j, …], j, …] = updates[i, j, …]``, with the index in the place of ``axis``.
+    """Write or add one update per index along an axis.
+
+    ``y[indices[i, j, …], j, …] = updates[i, j, …]`` for ``axis`` 0.
 
     Args:
-        input_x: the tensor to start from; it does not change.
-        indices: integers of the rank of ``input_x``; negative ones count from the end.
-        updates: a tensor of the shape of ``indices`` and the element type of ``input_x``.
-        axis: the axis along which ``indices`` count.
-        reduction: ``"none"``: the updates are written; ``"add"``: they are added.
+        input_x (Tensor): the tensor to start from; it does not change.
+        indices (Tensor): integers with the number of axes of ``input_x``; negative ones count
+            from the end.
+        updates (Tensor): values of the shape of ``indices`` and of the dtype of ``input_x``.
+        axis (int): axis along which ``indices`` count.
+        reduction (str): ``"none"`` to write the updates, or ``"add"`` to add them.
+
+    Returns:
+        Tensor of the shape and dtype of ``input_x``.
 
     Raises:
-        TypeError: the indices are not integers, or the element types differ.
-        ValueError: a shape does not fit, ``axis`` is out of range, or ``reduction`` is unknown.
-        IndexError: a known index is out of range.
+        TypeError: If the indices are not integers, or the dtypes differ.
+        ValueError: If a shape does not match, ``axis`` is out of range, or ``reduction`` is unknown.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -287,7 +316,19 @@ def tensor_scatter_elements(
 
 
 def scatter(input: Any, axis: int, index: Any, src: Any) -> Tensor:
-    """:func:`tensor_scatter_elements` with its arguments in another order; ``src`` may be a number.
+    """Write one value per index along an axis.
+
+    Args:
+        input (Tensor): the tensor to start from; it does not change.
+        axis (int): axis along which the indices count.
+        index (Tensor): integers with the number of axes of ``input``; negative ones count from
+            the end.
+        src (Tensor or number): values of the shape of ``index``, or one number.
+
+    Returns:
+        Tensor of the shape and dtype of ``input``.
+
+    {Raises as tensor_scatter_elements}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.scatter(Tensor([1.0, 2.0, 3.0]), 0, Tensor([2]), Tensor([9.0])))
@@ -308,19 +349,23 @@ def _along(axis: int, index: Any) -> tuple[Any, ...]:
 def index_add(
     x: Any, indices: Any, y: Any, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:
-    """``x`` with the parts of ``y`` along ``axis`` added at ``indices``; a Parameter is assigned.
+    """Add slices at indices along an axis; a Parameter is assigned.
 
     Args:
-        x: a Parameter or a tensor.
-        indices: integers along one axis.
-        y: a tensor of the shape of ``x``, but with as many parts along ``axis`` as there are indices.
-        axis: the axis.
-        use_lock, check_index_bound: accepted for compatibility: known indices are always checked.
+        x (Parameter or Tensor): the tensor to add to.
+        indices (Tensor): 1-D integer tensor.
+        y (Tensor): tensor of the shape of ``x``, with one slice along ``axis`` for each index.
+        axis (int): the axis.
+        use_lock, check_index_bound (bool): accepted for compatibility; known indices are always
+            checked.
+
+    Returns:
+        Tensor of the shape and dtype of ``x``.
 
     Raises:
-        TypeError: the indices are not integers, or the element types differ.
-        ValueError: ``indices`` has not one axis, or a shape does not fit.
-        IndexError: a known index is out of range.
+        TypeError: If the indices are not integers, or the dtypes differ.
+        ValueError: If ``indices`` is not 1-D, or a shape does not match.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.index_add(Tensor([1.0, 2.0]), Tensor([0, 0]), Tensor([3.0, 4.0]), 0))
@@ -351,12 +396,21 @@ def index_add(
 
 @public("IndexFill Tensor")
 def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
-    """``x`` with ``value`` in the parts at ``index`` along ``axis``.
+    """Fill slices at indices along an axis with a value.
+
+    Args:
+        x (Tensor): the tensor.
+        axis (int): the axis.
+        index (Tensor, int, or tuple of int): the indices.
+        value (Tensor or number): number, or tensor of one element.
+
+    Returns:
+        Tensor of the shape and dtype of ``x``.
 
     Raises:
-        TypeError: the index is not made of integers.
-        ValueError: ``value`` has several elements, or ``axis`` is out of range.
-        IndexError: a known index is out of range.
+        TypeError: If the index is not an integer tensor.
+        ValueError: If ``value`` has several elements, or ``axis`` is out of range.
+        IndexError: If a known index is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.index_fill(Tensor([1.0, 2.0, 3.0]), 0, Tensor([0, 2]), 7.0))
@@ -377,11 +431,21 @@ def index_fill(x: Any, axis: int, index: Any, value: Any) -> Tensor:
 def slice_scatter(
     input: Any, src: Any, axis: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:
-    """``input`` with ``src`` in ``input[start:end:step]`` along ``axis``.
+    """Write a tensor into the slice ``start:end:step`` along an axis.
+
+    Args:
+        input (Tensor): the tensor to start from; it does not change.
+        src (Tensor): values, which broadcast to the slice.
+        axis (int): the axis.
+        start, end (int or None): bounds of the slice. ``None`` means the end of the axis.
+        step (int): step of the slice.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: a bound is no int.
-        ValueError: ``src`` does not broadcast to that part, or ``axis`` is out of range.
+        TypeError: If a bound is not an int.
+        ValueError: If ``src`` does not broadcast to the slice, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.slice_scatter(Tensor([1.0, 2.0, 3.0]), Tensor([8.0, 9.0]), 0, 1))
@@ -394,12 +458,21 @@ def slice_scatter(
 
 @public("Tensor")
 def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
-    """``input`` with ``src`` in the part at ``index`` along ``axis``.
+    """Write a tensor at one index along an axis.
+
+    Args:
+        input (Tensor): the tensor to start from; it does not change.
+        src (Tensor): values, which broadcast to the slice.
+        axis (int): the axis.
+        index (int): the index.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``index`` is no int.
-        ValueError: ``src`` does not broadcast to that part, or ``axis`` is out of range.
-        IndexError: ``index`` is out of range.
+        TypeError: If ``index`` is not an int.
+        ValueError: If ``src`` does not broadcast to the slice, or ``axis`` is out of range.
+        IndexError: If ``index`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.select_scatter(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([8.0, 9.0]), 0, 1))
@@ -413,11 +486,19 @@ def select_scatter(input: Any, src: Any, axis: int, index: int) -> Tensor:
 
 @public("Tensor")
 def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
-    """``input`` with the first elements of ``source``, in order, where ``mask`` holds.
+    """Write the first elements of a tensor, in order, where a mask is true.
+
+    Args:
+        input (Tensor): the tensor to start from; it does not change.
+        mask (Tensor): Boolean tensor.
+        source (Tensor): values, at least as many as true elements of the mask.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     Raises:
-        ValueError: ``source`` has fewer elements than ``mask`` has true ones.
-        RuntimeError: the values of ``mask`` are unknown while compiling.
+        ValueError: If ``source`` has fewer elements than ``mask`` has true ones.
+        RuntimeError: If the values of ``mask`` are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> x, mask = Tensor([1.0, 2.0, 3.0]), Tensor([True, False, True])
@@ -429,8 +510,8 @@ def masked_scatter(input: Any, mask: Any, source: Any) -> Tensor:
     values = known(where)
     if values is None:
         raise RuntimeError(
-            "For 'MaskedScatter', how many elements are used depends on the mask, which is unknown while "
-            "the program is being compiled. Use ops.where(mask, source, x), or PYNATIVE_MODE."
+            "For 'MaskedScatter', how many elements are used depends on the mask, which is not known at "
+            "compile time. Use ops.where(mask, source, x), or PYNATIVE_MODE."
         )
     count = int(values.sum())
     if new.size < count:

@@ -18,22 +18,22 @@ __all__ = ["unsorted_segment_max", "unsorted_segment_min", "unsorted_segment_pro
 
 @public("UnsortedSegmentSum Tensor")
 def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: int) -> Tensor:
-    """The sums of the parts of ``input_x`` that have one segment's number: Σ of x[i] with ids[i] = s.
+    """Sum the slices of each segment: Σ of x[i] with segment_ids[i] = s.
 
     Args:
-        input_x: a tensor of shape (a, …).
-        segment_ids: integers of a shape that ``input_x`` begins with; parts of a negative number are
-            left out.
-        num_segments: the number of segments.
+        input_x (Tensor): tensor of shape (a, …).
+        segment_ids (Tensor): integers of a shape with which the shape of ``input_x`` begins;
+            slices of a negative segment are ignored.
+        num_segments (int): number of segments.
 
     Returns:
-        Tensor of shape (num_segments, the axes of ``input_x`` behind those of ``segment_ids``); a segment
-        without parts is 0.
+        Tensor of shape (num_segments, the axes of ``input_x`` after the axes of ``segment_ids``); an empty
+        segment is 0.
 
     Raises:
-        TypeError: the numbers of segments are not integers.
-        ValueError: the shape of ``input_x`` does not begin with that of ``segment_ids``.
-        IndexError: a known number is not below ``num_segments``.
+        TypeError: If ``segment_ids`` is not an integer tensor.
+        ValueError: If the shape of ``input_x`` does not begin with the shape of ``segment_ids``.
+        IndexError: If a known segment is not below ``num_segments``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.unsorted_segment_sum(Tensor([1.0, 2.0, 3.0]), Tensor([0, 2, 0]), 3))
@@ -44,9 +44,13 @@ def unsorted_segment_sum(input_x: Any, segment_ids: Any, num_segments: int) -> T
 
 @public("UnsortedSegmentMax Tensor")
 def unsorted_segment_max(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
-    """The largest ones of the parts of one segment; a segment without parts is the least number there is.
+    """Take the maximum of the slices of each segment.
 
-    Arguments and errors as for :func:`unsorted_segment_sum`.
+    Returns:
+        Tensor of shape (num_segments, the axes of ``x`` after the axes of ``segment_ids``); an empty
+        segment is the smallest number of the dtype.
+
+    {as unsorted_segment_sum}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.unsorted_segment_max(Tensor([1.0, 2.0, 3.0]), Tensor([0, 1, 0]), 2))
@@ -57,9 +61,13 @@ def unsorted_segment_max(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
 
 @public("UnsortedSegmentMin Tensor")
 def unsorted_segment_min(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
-    """The smallest ones of the parts of one segment; a segment without parts is the largest number there is.
+    """Take the minimum of the slices of each segment.
 
-    Arguments and errors as for :func:`unsorted_segment_sum`.
+    Returns:
+        Tensor of shape (num_segments, the axes of ``x`` after the axes of ``segment_ids``); an empty
+        segment is the largest number of the dtype.
+
+    {as unsorted_segment_sum}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.unsorted_segment_min(Tensor([1.0, 2.0, 3.0]), Tensor([0, 1, 0]), 2))
@@ -70,9 +78,13 @@ def unsorted_segment_min(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
 
 @public("UnsortedSegmentProd Tensor")
 def unsorted_segment_prod(x: Any, segment_ids: Any, num_segments: int) -> Tensor:
-    """The products of the parts of one segment; a segment without parts is 1.
+    """Multiply the slices of each segment.
 
-    Arguments and errors as for :func:`unsorted_segment_sum`.
+    Returns:
+        Tensor of shape (num_segments, the axes of ``x`` after the axes of ``segment_ids``); an empty
+        segment is 1.
+
+    {as unsorted_segment_sum}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.unsorted_segment_prod(Tensor([1.0, 2.0, 3.0]), Tensor([0, 1, 0]), 2))
@@ -104,7 +116,7 @@ def _combined(operator: str, input_x: Any, segment_ids: Any, num_segments: Any, 
         )
     if x.shape[: ids.ndim] != ids.shape or not ids.ndim:
         raise ValueError(
-            f"For '{operator}', the shape of the input must begin with that of 'segment_ids', but got "
+            f"For '{operator}', the shape of the input must begin with the shape of 'segment_ids', but got "
             f"{x.shape} and {ids.shape}."
         )
     values = known(ids)

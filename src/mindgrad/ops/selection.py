@@ -97,7 +97,7 @@ class Selection:
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
-            raise AttributeError(f"x[mask] of a mask that is not known while compiling has no '{name}'")
+            raise AttributeError(f"x[mask] of a mask that is not known at compile time has no '{name}'")
         unknown_mask_error()
 
     def refuse(self) -> NoReturn:

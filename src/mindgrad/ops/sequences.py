@@ -35,7 +35,14 @@ __all__ = [
 
 
 def reverse(x: Any, axis: Any) -> Tensor:
-    """The elements along one axis or several in the opposite order: ``flip``.
+    """Reverse the order of elements along axes; another name of ``flip``.
+
+    Args:
+        x (Tensor): the tensor.
+        axis (int or tuple of int): the axes.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.reverse(Tensor([1.0, 2.0]), [0]))
@@ -46,16 +53,19 @@ def reverse(x: Any, axis: Any) -> Tensor:
 
 @public("Tensor", "ReverseSequence(seq_dim: integer, batch_dim=0)(x, seq_lengths)")
 def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0) -> Tensor:
-    """Of each member of a batch the first elements along an axis in the opposite order.
+    """Reverse the first elements of each sample along an axis.
 
     Args:
-        x: a tensor.
-        seq_lengths: how many elements of each member: integers, one for each.
-        seq_dim: the axis of the elements.
-        batch_dim: the axis of the members.
+        x (Tensor): the tensor.
+        seq_lengths (Tensor): integers, the number of elements to reverse in each sample.
+        seq_dim (int): axis of the elements.
+        batch_dim (int): axis of the samples.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     Raises:
-        ValueError: there is not one length for each member, or the axes are the same.
+        ValueError: If the number of lengths is not the number of samples, or the axes are equal.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.reverse_sequence(Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), Tensor([2, 3]), 1))
@@ -83,17 +93,18 @@ def reverse_sequence(x: Any, seq_lengths: Any, seq_dim: int, batch_dim: int = 0)
 
 
 def sequence_mask(lengths: Any, maxlen: int | None = None) -> Tensor:
-    """Whether places are before the end of sequences: k < lengths[…], for k from 0 to maxlen − 1.
+    """Mark the indices before the end of sequences: k < lengths[…].
 
     Args:
-        lengths: integers of any shape.
-        maxlen: the number of places; by default the largest length, which must then be known.
+        lengths (Tensor): integers of any shape.
+        maxlen (int or None): number of indices. ``None`` means the largest length, which must be
+            known.
 
     Returns:
-        Bool tensor of the shape of ``lengths`` and one more axis.
+        Boolean tensor of the shape of ``lengths`` with a trailing axis of size ``maxlen``.
 
     Raises:
-        RuntimeError: ``maxlen`` is not given, and the lengths are computed by the program being compiled.
+        RuntimeError: If ``maxlen`` is ``None`` and the lengths are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.sequence_mask(Tensor([1, 3]), 3))
@@ -112,18 +123,21 @@ def _known(x: Tensor, operator: str, instead: str) -> np.ndarray:
     values = known(x)
     if values is None:
         raise RuntimeError(
-            f"For '{operator}', the shape of the result depends on values that are unknown while the program "
-            f"is being compiled; {instead}, or run in PYNATIVE_MODE."
+            f"For '{operator}', the shape of the result depends on values that are not known at compile "
+            f"time; {instead}, or run in PYNATIVE_MODE."
         )
     return values
 
 
 @public("InvertPermutation")
 def invert_permutation(input_x: Any) -> Tensor:
-    """The permutation q with q[p[k]] = k.
+    """Invert a permutation: return q with q[p[k]] = k.
 
     Args:
-        input_x: a tensor of one axis, or a tuple, of the ints from 0 to n − 1 in any order.
+        input_x (Tensor or tuple of int): the integers from 0 to n − 1 in any order, 1-D.
+
+    Returns:
+        Integer tensor of the same shape.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.invert_permutation(Tensor([2, 0, 1])))
@@ -141,12 +155,15 @@ def invert_permutation(input_x: Any) -> Tensor:
     "(Tensor([0.5, 1.5])) => [0 1]",
 )
 def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
-    """The number of the interval between ``boundaries`` in which elements lie.
+    """Return the index of the interval between boundaries for each element.
 
     Args:
-        input: a tensor.
-        boundaries: rising numbers: a tuple, list or tensor.
-        right: whether an element equal to a boundary lies above it.
+        input (Tensor): the elements.
+        boundaries (tuple of float, list of float, or Tensor): ascending numbers.
+        right (bool): whether an element equal to a boundary is above it.
+
+    Returns:
+        Integer tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.bucketize(Tensor([0.5, 1.0, 9.0]), [1.0, 2.0]))
@@ -158,12 +175,15 @@ def bucketize(input: Any, boundaries: Any, *, right: bool = False) -> Tensor:
 
 @public("Tensor", "numpy.isin(element, test_elements: tensor, invert=False)")
 def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
-    """Whether each element equals one of ``test_elements``.
+    """Check whether each element is equal to one of the test elements.
 
     Args:
-        elements: a tensor.
-        test_elements: a tensor of any shape.
-        invert: whether the answer is turned round.
+        elements (Tensor or number): the elements.
+        test_elements (Tensor or number): test elements of any shape.
+        invert (bool): whether to negate the result.
+
+    Returns:
+        Boolean tensor of the shape of ``elements``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.isin(Tensor([1, 2, 3]), Tensor([3, 1])))
@@ -176,12 +196,15 @@ def isin(elements: Any, test_elements: Any, *, invert: bool = False) -> Tensor:
 
 @public("InTopK(k: integer)(x1, x2)")
 def intopk(x1: Any, x2: Any, k: int) -> Tensor:
-    """Whether the class ``x2[i]`` is among the ``k`` classes of the largest ``x1[i, :]``.
+    """Check whether a class is among the ``k`` classes with the largest scores.
 
     Args:
-        x1: scores of shape (batch, classes).
-        x2: class numbers of shape (batch,).
-        k: how many count.
+        x1 (Tensor): scores of shape (batch, classes).
+        x2 (Tensor): classes of shape (batch,).
+        k (int): number of classes that count.
+
+    Returns:
+        Boolean tensor of shape (batch,).
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.intopk(Tensor([[1.0, 5.0, 2.0], [4.0, 2.0, 7.0]]), Tensor([2, 1]), 2))
@@ -198,14 +221,14 @@ def intopk(x1: Any, x2: Any, k: int) -> Tensor:
 
 @public("UnravelIndex")
 def unravel_index(indices: Any, dims: Any) -> Tensor:
-    """The coordinates in a tensor of shape ``dims`` of places that count its elements in row-major order.
+    """Convert flat indices to coordinates in a shape, in row-major order.
 
     Args:
-        indices: integers of any shape.
-        dims: the shape, ints.
+        indices (Tensor or int): integers of any shape.
+        dims (tuple of int or Tensor): the shape.
 
     Returns:
-        Tensor of the shape of ``indices`` behind one axis for the coordinates.
+        Tensor of the shape of ``indices`` with a leading axis for the coordinates.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.unravel_index(Tensor([5, 1]), (2, 3)))
@@ -221,15 +244,18 @@ def unravel_index(indices: Any, dims: Any) -> Tensor:
 
 
 def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tensor:
-    """All choices of ``r`` elements of a vector, in rows.
+    """Return all combinations of ``r`` elements of a vector as rows.
 
     Args:
-        input: a tensor of one axis.
-        r: how many are chosen.
-        with_replacement: whether an element may be chosen again.
+        input (Tensor): 1-D tensor.
+        r (int): number of elements in a combination.
+        with_replacement (bool): whether an element can be chosen more than once.
+
+    Returns:
+        Tensor of shape (number of combinations, r).
 
     Raises:
-        ValueError: the input has not one axis.
+        ValueError: If the input is not 1-D.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.combinations(Tensor([1, 3, 2])))
@@ -257,16 +283,22 @@ def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Tens
 def unique_consecutive(
     input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """The elements without those that equal their predecessor (eager only: the shape depends on values).
+    """Remove elements that are equal to their predecessor.
+
+    The shape of the result depends on values, so that it cannot be compiled.
 
     Args:
-        input: a tensor.
-        return_inverse: whether to give the place of each element in the result too.
-        return_counts: whether to give the number of equal ones too.
-        dim: an axis: parts along it are compared; ``None``: all elements in row-major order.
+        input (Tensor): the tensor.
+        return_inverse (bool): whether to return the index of each element in the result too.
+        return_counts (bool): whether to return the number of equal elements too.
+        dim (int or None): axis whose slices are compared. ``None`` means all elements in
+            row-major order.
+
+    Returns:
+        Tensor, or a tuple with the requested results.
 
     Raises:
-        RuntimeError: the values are computed by a program that is being compiled.
+        RuntimeError: If the values are unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.unique_consecutive(Tensor([1, 1, 2, 1])))
@@ -291,14 +323,14 @@ def unique_consecutive(
 
 @public("UniqueWithPad Tensor")
 def unique_with_pad(x: Any, pad_num: Any) -> tuple[Tensor, Tensor]:
-    """The different elements as they first occur, then ``pad_num`` up to the length of ``x``.
+    """Return the distinct elements, padded to the length of the input.
 
     Args:
-        x: a tensor of one axis.
-        pad_num: the number that fills the rest.
+        x (Tensor): 1-D tensor.
+        pad_num (Tensor or int): the padding.
 
     Returns:
-        ``(values, places)``: ``values[places]`` is ``x``.
+        ``(values, indices)``: ``values[indices]`` is ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.unique_with_pad(Tensor([5, 1, 5]), 0)

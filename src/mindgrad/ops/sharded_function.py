@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.api.jit import JitFunction
 from mindgrad.ir.partition import current
 from mindgrad.ir.scope import open_scopes
@@ -77,31 +78,35 @@ class Sharded(JitFunction):
             parameter.layout = (partition.devices, axes)
 
 
+@with_sections
 def shard(
     fn: Callable[..., Any], in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None
 ) -> Sharded:
-    """A function whose tensors are divided among the devices of the program.
+    """Shard the tensors of a function over the devices.
 
-    XLA's partitioner divides everything in between and inserts the communication; values and derivatives of
-    every order are those of one device. Programs are divided where ``set_auto_parallel_context`` or
-    :class:`mindgrad.parallel.AutoParallel` says so; otherwise the function runs on one device, and
-    strategies change nothing. When divided, it is compiled in both modes.
+    XLA's partitioner divides everything in between and inserts the communication. Values and derivatives of
+    every order are the same as on one device. Functions are divided after ``set_auto_parallel_context`` or
+    inside :class:`mindgrad.parallel.AutoParallel`; otherwise they run on one device, and strategies have no
+    effect. A divided function is compiled in both modes.
 
     Args:
-        fn: a function or Cell.
-        in_strategy: a tuple with, for each tensor among the arguments, a tuple of the numbers of slices of
-            its axes, a :class:`Layout`, or ``None``, with which the partitioner chooses.
-        out_strategy: the same for the tensors of the result; by default the partitioner chooses all.
-        parameter_plan: a dict from names of Parameters of the Cell (``"self.dense.weight"``,
-            ``"dense.weight"``) to tuples of numbers of slices or Layouts: so they stay, from call to call.
+        fn (callable or Cell): the function.
+        in_strategy (tuple): for each tensor among the arguments, a tuple with the number of
+            slices of each axis, a :class:`Layout`, or ``None``, with which the partitioner chooses.
+        out_strategy (tuple or None): the same for the tensors of the result. With ``None`` the
+            partitioner chooses.
+        parameter_plan (dict or None): maps names of Parameters of the Cell
+            (``"self.dense.weight"``, ``"dense.weight"``) to tuples of numbers of slices or Layouts, which
+            they keep between calls.
 
     Returns:
-        Function of the same arguments.
+        Callable with the same arguments.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: a number of slices is not positive, or there is no Parameter of that name; in a call, an
-            axis is not divisible into so many slices, or the slices are no divisor of the number of devices.
+        TypeError: If an argument does not have its type.
+        ValueError: If a number of slices is not positive, or a Parameter does not exist; in a call, if an
+            axis is not divisible by its number of slices, or the number of devices is not divisible by the
+            slices.
 
     >>> from mindgrad import Tensor, ops
     >>> from mindgrad.parallel import shard

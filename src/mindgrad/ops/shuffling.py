@@ -38,14 +38,17 @@ def _image(x: Any, operator: str, least: int) -> Tensor:
 
 @public("mint.nn.functional")
 def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
-    """Images r times as high and wide, made of r² channels each: (…, C r², H, W) to (…, C, H r, W r).
+    """Rearrange channels into pixels: (…, C r², H, W) to (…, C, H r, W r).
 
     Args:
-        input: a tensor of at least three axes.
-        upscale_factor: r.
+        input (Tensor): tensor of at least three axes.
+        upscale_factor (int): r.
+
+    Returns:
+        Tensor of shape (…, C, H r, W r).
 
     Raises:
-        ValueError: the number of channels is not divisible by r².
+        ValueError: If the number of channels is not divisible by r².
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.pixel_shuffle(Tensor([[[1.0]], [[2.0]], [[3.0]], [[4.0]]]), 2))
@@ -63,14 +66,17 @@ def pixel_shuffle(input: Any, upscale_factor: int) -> Tensor:
 
 
 def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
-    """The inverse of :func:`pixel_shuffle`: (…, C, H r, W r) to (…, C r², H, W).
+    """Rearrange pixels into channels: (…, C, H r, W r) to (…, C r², H, W).
 
     Args:
-        input: a tensor of at least three axes.
-        downscale_factor: r.
+        input (Tensor): tensor of at least three axes.
+        downscale_factor (int): r.
+
+    Returns:
+        Tensor of shape (…, C r², H, W).
 
     Raises:
-        ValueError: height or width are not divisible by r.
+        ValueError: If height or width is not divisible by r.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.pixel_unshuffle(Tensor([[[1.0, 2.0], [3.0, 4.0]]]), 2).shape)
@@ -87,14 +93,19 @@ def pixel_unshuffle(input: Any, downscale_factor: int) -> Tensor:
 
 
 def channel_shuffle(x: Any, groups: int) -> Tensor:
-    """Channels dealt out again: the first of each group, then the second of each, and so on.
+    """Interleave the channels of groups.
+
+    The result has the first channel of each group, then the second of each, and so on.
 
     Args:
-        x: a tensor of shape (N, C, …).
-        groups: the number of groups.
+        x (Tensor): tensor of shape (N, C, …).
+        groups (int): number of groups.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     Raises:
-        ValueError: the number of channels is not divisible by ``groups``.
+        ValueError: If the number of channels is not divisible by ``groups``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.channel_shuffle(Tensor([[[1.0], [2.0], [3.0], [4.0]]]), 2)[0, :, 0])
@@ -109,14 +120,19 @@ def channel_shuffle(x: Any, groups: int) -> Tensor:
 
 @public("SpaceToDepth(block_size: integer)(x)")
 def space_to_depth(input_x: Any, block_size: int) -> Tensor:
-    """Blocks of pixels as channels: (N, C, H b, W b) to (N, b² C, H, W), the channels changing fastest.
+    """Rearrange blocks of pixels into channels: (N, C, H b, W b) to (N, b² C, H, W).
+
+    The channels change fastest.
 
     Args:
-        input_x: a tensor of four axes.
-        block_size: b.
+        input_x (Tensor): tensor of four axes.
+        block_size (int): b.
+
+    Returns:
+        Tensor of shape (N, b² C, H, W).
 
     Raises:
-        ValueError: there are not four axes, or height or width are not divisible by b.
+        ValueError: If there are not four axes, or height or width is not divisible by b.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.space_to_depth(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2).shape)
@@ -131,7 +147,17 @@ def space_to_depth(input_x: Any, block_size: int) -> Tensor:
 
 @public("DepthToSpace(block_size: integer)(x)")
 def depth_to_space(input_x: Any, block_size: int) -> Tensor:
-    """The inverse of :func:`space_to_depth`: (N, b² C, H, W) to (N, C, H b, W b).
+    """Rearrange channels into blocks of pixels: (N, b² C, H, W) to (N, C, H b, W b).
+
+    Args:
+        input_x (Tensor): tensor of four axes.
+        block_size (int): b.
+
+    Returns:
+        Tensor of shape (N, C, H b, W b).
+
+    Raises:
+        ValueError: If there are not four axes, or the number of channels is not divisible by b².
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.depth_to_space(Tensor([[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]), 2))
@@ -152,15 +178,18 @@ def depth_to_space(input_x: Any, block_size: int) -> Tensor:
     "(block_size=self.block_shape)",
 )
 def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
-    """Blocks of space as further members of the batch, after zeros have been put around.
+    """Move blocks of space to the batch axis, after padding with zeros.
 
     Args:
-        input_x: a tensor of shape (N, …, the M axes of space).
-        block_size: M ints, or one for all.
-        paddings: how many zeros stand before and behind, for each axis of space.
+        input_x (Tensor): tensor of shape (N, …, M spatial axes).
+        block_size (int, or tuple or list of int): M block sizes, or one for all axes.
+        paddings (tuple or list): pairs (before, after) of numbers of zeros for each spatial axis.
+
+    Returns:
+        Tensor.
 
     Raises:
-        ValueError: an axis is not divisible by its block.
+        ValueError: If an axis is not divisible by its block size.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.space_to_batch_nd(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), [2, 2], [[0, 0], [0, 0]]).shape)
@@ -189,15 +218,21 @@ def space_to_batch_nd(input_x: Any, block_size: Any, paddings: Any) -> Tensor:
     "BatchToSpaceND(block_shape: integers, crops: anything('a pair of ints for each axis of space'))(x)",
 )
 def batch_to_space_nd(input_x: Any, block_shape: Any, crops: Any) -> Tensor:
-    """The inverse of :func:`space_to_batch_nd`: what was padded there is cropped here.
+    """Move the batch axis to blocks of space, and crop.
+
+    This is the inverse of :func:`space_to_batch_nd`.
 
     Args:
-        input_x: a tensor of shape (N, …, the M axes of space).
-        block_shape: M ints, or one for all.
-        crops: how many elements are left out before and behind, for each axis of space.
+        input_x (Tensor): tensor of shape (N, …, M spatial axes).
+        block_shape (int, or tuple or list of int): M block sizes, or one for all axes.
+        crops (tuple or list): pairs (before, after) of numbers of elements to remove for each
+            spatial axis.
+
+    Returns:
+        Tensor.
 
     Raises:
-        ValueError: the batch is not divisible by the product of the blocks.
+        ValueError: If the batch is not divisible by the product of the block sizes.
 
     >>> from mindgrad import Tensor, ops
     >>> x = Tensor([[[[1.0]]], [[[2.0]]], [[[3.0]]], [[[4.0]]]])

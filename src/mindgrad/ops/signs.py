@@ -15,7 +15,13 @@ __all__ = ["copysign", "isneginf", "isposinf", "isreal", "ldexp", "polar", "sgn"
 
 @public("Tensor numpy")
 def signbit(input: Any) -> Tensor:
-    """Whether numbers are negative, −0.0 among them.
+    """Check whether numbers are negative, including −0.0.
+
+    Args:
+        input (Tensor or number): real values.
+
+    Returns:
+        Boolean tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.signbit(Tensor([-1.0, -0.0, 0.0])))
@@ -30,10 +36,16 @@ def signbit(input: Any) -> Tensor:
 
 @public("Tensor numpy")
 def copysign(x: Any, other: Any) -> Tensor:
-    """The size of ``x`` with the sign of ``other``.
+    """Combine the absolute value of ``x`` with the sign of ``other``.
 
-    Its derivative with respect to ``x`` is 1 where the signs agree and −1 where not, 0 at 0; with respect to
+    The derivative with respect to ``x`` is 1 if the signs agree, −1 otherwise, and 0 at 0. With respect to
     ``other`` it is 0.
+
+    Args:
+        x, other (Tensor or number): real operands whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.copysign(Tensor([1.0, -2.0]), Tensor([-3.0, -0.0])))
@@ -47,7 +59,13 @@ def copysign(x: Any, other: Any) -> Tensor:
 
 @public("Tensor")
 def sgn(input: Any) -> Tensor:
-    """x / |x|, 0 at 0: the sign of real numbers, the direction of complex ones.
+    """Compute x / |x|, and 0 at 0: the sign, or the direction of a complex number.
+
+    Args:
+        input (Tensor or number): the values.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.sgn(Tensor([-2.0, 0.0, 3.0])))
@@ -63,7 +81,13 @@ def sgn(input: Any) -> Tensor:
 
 @public("Tensor numpy")
 def isposinf(input: Any) -> Tensor:
-    """Whether elements are +∞.
+    """Check whether elements are +∞.
+
+    Args:
+        input (Tensor or number): real values.
+
+    Returns:
+        Boolean tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.isposinf(Tensor([float("inf"), -float("inf"), 1.0])))
@@ -74,7 +98,13 @@ def isposinf(input: Any) -> Tensor:
 
 @public("Tensor mint numpy")
 def isneginf(input: Any) -> Tensor:
-    """Whether elements are −∞.
+    """Check whether elements are −∞.
+
+    Args:
+        input (Tensor or number): real values.
+
+    Returns:
+        Boolean tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.isneginf(Tensor([float("inf"), -float("inf"), 1.0])))
@@ -85,7 +115,13 @@ def isneginf(input: Any) -> Tensor:
 
 @public("Tensor")
 def isreal(input: Any) -> Tensor:
-    """Whether elements have no imaginary part.
+    """Check whether elements have no imaginary part.
+
+    Args:
+        input (Tensor or number): the values.
+
+    Returns:
+        Boolean tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.isreal(Tensor([1 + 0j, 1j])))
@@ -99,7 +135,13 @@ def isreal(input: Any) -> Tensor:
 
 @public("Tensor")
 def ldexp(x: Any, other: Any) -> Tensor:
-    """x · 2^other.
+    """Compute x · 2^other.
+
+    Args:
+        x, other (Tensor or number): operands whose shapes broadcast.
+
+    Returns:
+        Tensor of the broadcast shape.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.ldexp(Tensor([1.0, 3.0]), Tensor([2, -1])))
@@ -110,11 +152,13 @@ def ldexp(x: Any, other: Any) -> Tensor:
 
 @public("Polar mint")
 def polar(abs: Any, angle: Any) -> Tensor:
-    """The complex numbers abs · exp(i · angle).
+    """Create complex numbers abs · exp(i · angle) from polar coordinates.
 
     Args:
-        abs: their sizes, Float32 or Float64.
-        angle: their angles, likewise.
+        abs, angle (Tensor): absolute values and angles, float32 or float64.
+
+    Returns:
+        Complex tensor of the broadcast shape.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.polar(Tensor([2.0]), Tensor([0.0])))

@@ -22,17 +22,22 @@ __all__ = ["dynamic_slice", "dynamic_update_slice", "slice", "strided_slice"]
 
 @public("Slice")
 def slice(input_x: Any, begin: Any, size: Any) -> Tensor:
-    """``size`` elements of ``input_x`` from ``begin`` on, along each axis.
+    """Extract ``size`` elements beginning at ``begin`` along each axis.
 
     Args:
-        input_x: the tensor.
-        begin: the first places, one per axis: ints, or an integer tensor. Where the values of that
-            tensor are unknown, because the program is being compiled, the slice is moved inside.
-        size: how many elements, one int per axis; −1: all that follow (``begin`` must be known).
+        input_x (Tensor): the tensor.
+        begin (tuple of int or Tensor): first index along each axis. If the values of a tensor are
+            unknown at compile time, the slice is moved inside.
+        size (tuple of int): number of elements along each axis; −1 means all that follow, for
+            which ``begin`` must be known.
+
+    Returns:
+        Tensor of shape ``size``.
 
     Raises:
-        TypeError: an entry is no int.
-        ValueError: there is not one entry per axis, or the slice does not lie inside.
+        TypeError: If an entry is not an int.
+        ValueError: If the number of entries is not the number of axes, or the slice is not inside the
+            tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.slice(Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), (0, 1), (2, -1)))
@@ -84,16 +89,22 @@ def _starts(x: Tensor, begin: Any, operator: str) -> list[Tensor]:
 
 
 def dynamic_slice(input_x: Any, begin: Any, size: Any) -> Tensor:
-    """``size`` elements along each axis from ``begin`` on, which may be computed; moved inside.
+    """Extract ``size`` elements beginning at a computed index along each axis.
+
+    A slice that exceeds the tensor is moved inside.
 
     Args:
-        input_x: the tensor.
-        begin: the first places: an integer tensor, or ints and tensors in a tuple.
-        size: how many elements, one int per axis.
+        input_x (Tensor): the tensor.
+        begin (Tensor, or tuple of int or Tensor): first index along each axis.
+        size (tuple of int): number of elements along each axis.
+
+    Returns:
+        Tensor of shape ``size``.
 
     Raises:
-        TypeError: an entry is no integer.
-        ValueError: there is not one entry per axis, or ``size`` is larger than the tensor.
+        TypeError: If an entry is not an integer.
+        ValueError: If the number of entries is not the number of axes, or ``size`` is larger than the
+            tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dynamic_slice(Tensor([1.0, 2.0, 3.0]), Tensor([2]), (2,)))
@@ -110,16 +121,23 @@ def dynamic_slice(input_x: Any, begin: Any, size: Any) -> Tensor:
 
 
 def dynamic_update_slice(input_x: Any, update: Any, begin: Any) -> Tensor:
-    """``input_x`` with the elements from ``begin`` on replaced by ``update``, which is moved inside.
+    """Replace the elements beginning at a computed index along each axis.
+
+    An update that exceeds the tensor is moved inside.
 
     Args:
-        input_x: the tensor.
-        update: a tensor of the same rank, no larger; it is converted to the same element type.
-        begin: the first places: an integer tensor, or ints and tensors in a tuple.
+        input_x (Tensor): the tensor.
+        update (Tensor): tensor with the same number of axes, not larger; it is converted to the
+            same dtype.
+        begin (Tensor, or tuple of int or Tensor): first index along each axis.
+
+    Returns:
+        Tensor of the shape and dtype of ``input_x``.
 
     Raises:
-        TypeError: an entry is no integer.
-        ValueError: there is not one entry per axis, or ``update`` is larger than the tensor.
+        TypeError: If an entry is not an integer.
+        ValueError: If the number of entries is not the number of axes, or ``update`` is larger than the
+            tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dynamic_update_slice(Tensor([1.0, 2.0, 3.0]), Tensor([9.0]), (1,)))
@@ -146,21 +164,26 @@ def strided_slice(
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
 ) -> Tensor:
-    """``input_x[begin[0] : end[0] : strides[0], begin[1] : …]``, by Python's rules.
+    """Extract ``input_x[begin[0] : end[0] : strides[0], begin[1] : …]``.
 
     Args:
-        input_x: the tensor.
-        begin, end, strides: tuples of ints of one length, at most the rank.
-        begin_mask: bit i set: entry i begins where the axis does.
-        end_mask: bit i set: entry i ends where the axis does.
-        ellipsis_mask: the entry whose bit is set is ``...``.
-        new_axis_mask: bit i set: entry i is a new axis of size 1.
-        shrink_axis_mask: bit i set: entry i is the element ``begin[i]`` and its axis disappears.
+        input_x (Tensor): the tensor.
+        begin, end, strides (tuple of int): equally long tuples, not longer than the number of
+            axes.
+        begin_mask (int): bit i: entry i begins at the start of the axis.
+        end_mask (int): bit i: entry i ends at the end of the axis.
+        ellipsis_mask (int): bit i: entry i is ``...``.
+        new_axis_mask (int): bit i: entry i is a new axis of size 1.
+        shrink_axis_mask (int): bit i: entry i is the element ``begin[i]``, and its axis is
+            removed.
+
+    Returns:
+        Tensor of the elements.
 
     Raises:
-        TypeError: an entry is no int.
-        ValueError: the tuples have not one length, or a stride is 0.
-        IndexError: an element that is asked for is out of range.
+        TypeError: If an entry is not an int.
+        ValueError: If the tuples do not have the same length, or a stride is 0.
+        IndexError: If a requested element is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.strided_slice(Tensor([1.0, 2.0, 3.0, 4.0]), (3,), (0,), (-2,)))

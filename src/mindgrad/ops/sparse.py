@@ -48,14 +48,23 @@ def _of_values(layout: str, name: str, function: Callable[..., Any]) -> Callable
     example = "COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))"
     if layout == "csr":
         example = "CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([1.0]), (2, 2))"
-    apply_to_values.__doc__ = f"""The {kind.__name__} whose stored values are :func:`{name}` of those of x.
+    apply_to_values.__doc__ = f"""Apply :func:`{name}` to the stored values of a {kind.__name__}.
+
+    Args:
+        x ({kind.__name__}): the sparse tensor.
+
+    Returns:
+        {kind.__name__} with the same indices.
 
     Raises:
-        TypeError: ``x`` is no {kind.__name__}.
+        TypeError: If ``x`` is not a {kind.__name__}.
 
     >>> from mindgrad import {kind.__name__}, Tensor, ops
     >>> ops.{layout}_{name}({example}).shape
     (2, 2)
+
+    See Also:
+        :func:`mindgrad.ops.{name}`, :func:`mindgrad.ops.{"csr" if layout == "coo" else "coo"}_{name}`
     """
     return apply_to_values
 
@@ -73,7 +82,14 @@ globals().update(
 
 
 def coo_add(x1: Any, x2: Any, thresh: Any) -> COOTensor:
-    """The sum of two COOTensors, without values of a size below ``thresh``.
+    """Add two COOTensors, and drop values with an absolute value below ``thresh``.
+
+    Args:
+        x1, x2 (COOTensor): the operands.
+        thresh (Tensor or number): the threshold.
+
+    Returns:
+        COOTensor.
 
     >>> from mindgrad import COOTensor, Tensor, ops
     >>> x = COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))
@@ -84,7 +100,14 @@ def coo_add(x1: Any, x2: Any, thresh: Any) -> COOTensor:
 
 
 def csr_add(a: Any, b: Any, alpha: Any = 1, beta: Any = 1) -> CSRTensor:
-    """α · a + β · b of two CSRTensors.
+    """Compute α · a + β · b of two CSRTensors.
+
+    Args:
+        a, b (CSRTensor): the operands.
+        alpha, beta (Tensor or number): the factors α and β.
+
+    Returns:
+        CSRTensor.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([1.0]), (2, 2))
@@ -95,7 +118,14 @@ def csr_add(a: Any, b: Any, alpha: Any = 1, beta: Any = 1) -> CSRTensor:
 
 
 def csr_mul(x: Any, y: Any) -> CSRTensor:
-    """The stored values times the elements of ``y`` at their places.
+    """Multiply stored values by the elements of a dense tensor at their indices.
+
+    Args:
+        x (CSRTensor): the sparse matrix.
+        y (Tensor or number): the dense tensor, which broadcasts.
+
+    Returns:
+        CSRTensor.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([2.0]), (2, 2))
@@ -106,7 +136,14 @@ def csr_mul(x: Any, y: Any) -> CSRTensor:
 
 
 def csr_div(x: Any, y: Any) -> CSRTensor:
-    """The stored values divided by the elements of ``y`` at their places.
+    """Divide stored values by the elements of a dense tensor at their indices.
+
+    Args:
+        x (CSRTensor): the sparse matrix.
+        y (Tensor or number): the dense tensor, which broadcasts.
+
+    Returns:
+        CSRTensor.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
@@ -117,7 +154,14 @@ def csr_div(x: Any, y: Any) -> CSRTensor:
 
 
 def csr_mv(csr_tensor: Any, dense: Any) -> Tensor:
-    """The product of a sparse matrix with a vector, given as a matrix of one column.
+    """Multiply a sparse matrix by a vector, given as a matrix of one column.
+
+    Args:
+        csr_tensor (CSRTensor): the sparse matrix of shape (m, n).
+        dense (Tensor): tensor of shape (n, 1).
+
+    Returns:
+        Tensor of shape (m, 1).
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
@@ -128,12 +172,16 @@ def csr_mv(csr_tensor: Any, dense: Any) -> Tensor:
 
 
 def csr_mm(a: Any, b: Any, trans_a: bool = False, trans_b: bool = False) -> Tensor:
-    """The product of a sparse matrix with a dense or a sparse one.
+    """Multiply a sparse matrix by a dense or sparse matrix.
 
     Args:
-        a: a CSRTensor.
-        b: a matrix, or a CSRTensor, which is made dense.
-        trans_a, trans_b: whether the transpose of ``a`` (then made dense) or ``b`` is taken.
+        a (CSRTensor): the sparse matrix.
+        b (Tensor or CSRTensor): the other matrix; a sparse one is converted to a dense one.
+        trans_a, trans_b (bool): whether to transpose ``a`` (which is then converted to a dense
+            matrix) or ``b``.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
@@ -147,7 +195,14 @@ def csr_mm(a: Any, b: Any, trans_a: bool = False, trans_b: bool = False) -> Tens
 
 
 def csr_reduce_sum(csr_tensor: Any, axis: int) -> Tensor:
-    """The sums of rows (``axis`` 1), as a column, or of columns (0), as a row.
+    """Sum the rows (``axis`` 1) or columns (``axis`` 0) of a sparse matrix.
+
+    Args:
+        csr_tensor (CSRTensor): the sparse matrix.
+        axis (int): axis to sum over.
+
+    Returns:
+        Tensor of one column or one row.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> x = CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))
@@ -158,12 +213,15 @@ def csr_reduce_sum(csr_tensor: Any, axis: int) -> Tensor:
 
 
 def csr_gather(indptr: Any, indices: Any, dense: Any, sparse_shape: Any) -> Tensor:
-    """The elements of a dense matrix at the places of a sparse one.
+    """Gather the elements of a dense matrix at the indices of a sparse one.
 
     Args:
-        indptr, indices: where the rows begin, and the columns, as of a CSRTensor.
-        dense: a matrix of that shape.
-        sparse_shape: (rows, columns).
+        indptr, indices (Tensor): starts of the rows, and columns, as in a CSRTensor.
+        dense (Tensor): the dense matrix.
+        sparse_shape (tuple of int): (rows, columns).
+
+    Returns:
+        Tensor of the elements.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.csr_gather(Tensor([0, 1, 2]), Tensor([1, 0]), Tensor([[1.0, 2.0], [3.0, 4.0]]), (2, 2)))
@@ -177,7 +235,14 @@ def csr_gather(indptr: Any, indices: Any, dense: Any, sparse_shape: Any) -> Tens
 
 
 def csr_softmax(logits: Any, dtype: Any) -> CSRTensor:
-    """The softmax of each row over its stored values.
+    """Compute the softmax of each row over its stored values.
+
+    Args:
+        logits (CSRTensor): the sparse matrix.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        CSRTensor.
 
     >>> from mindgrad import CSRTensor, Tensor, float32, ops
     >>> x = CSRTensor(Tensor([0, 2]), Tensor([0, 1]), Tensor([3.0, 3.0]), (1, 2))
@@ -195,7 +260,13 @@ def csr_softmax(logits: Any, dtype: Any) -> CSRTensor:
 
 
 def csr_to_coo(tensor: Any) -> COOTensor:
-    """A sparse matrix by coordinates.
+    """Convert a CSRTensor to a COOTensor.
+
+    Args:
+        tensor (CSRTensor): the sparse matrix.
+
+    Returns:
+        COOTensor.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> print(ops.csr_to_coo(CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))).indices)
@@ -205,7 +276,13 @@ def csr_to_coo(tensor: Any) -> COOTensor:
 
 
 def csr_to_dense(csr_tensor: Any) -> Tensor:
-    """A sparse matrix as a dense one.
+    """Convert a CSRTensor to a dense tensor.
+
+    Args:
+        csr_tensor (CSRTensor): the sparse matrix.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import CSRTensor, Tensor, ops
     >>> print(ops.csr_to_dense(CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))))
@@ -216,10 +293,16 @@ def csr_to_dense(csr_tensor: Any) -> Tensor:
 
 
 def dense_to_sparse_coo(tensor: Any) -> COOTensor:
-    """The elements of a tensor that are not 0, with their places.
+    """Convert a dense tensor to a COOTensor of its nonzero elements.
+
+    Args:
+        tensor (Tensor): the tensor.
+
+    Returns:
+        COOTensor.
 
     Raises:
-        RuntimeError: a program is being compiled, in which their number is unknown.
+        RuntimeError: If a function is being compiled, in which the number of nonzero elements is unknown.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dense_to_sparse_coo(Tensor([[0.0, 6.0], [0.0, 0.0]])).indices)
@@ -230,11 +313,17 @@ def dense_to_sparse_coo(tensor: Any) -> COOTensor:
 
 
 def dense_to_sparse_csr(tensor: Any) -> CSRTensor:
-    """The elements of a matrix that are not 0, row by row.
+    """Convert a dense matrix to a CSRTensor of its nonzero elements.
+
+    Args:
+        tensor (Tensor): the matrix.
+
+    Returns:
+        CSRTensor.
 
     Raises:
-        RuntimeError: a program is being compiled, in which their number is unknown.
-        ValueError: ``tensor`` is no matrix.
+        RuntimeError: If a function is being compiled, in which the number of nonzero elements is unknown.
+        ValueError: If ``tensor`` is not a matrix.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dense_to_sparse_csr(Tensor([[0.0, 6.0], [0.0, 0.0]])).indptr)
@@ -244,12 +333,16 @@ def dense_to_sparse_csr(tensor: Any) -> CSRTensor:
 
 
 def coalesce(x_indices: Any, x_values: Any, x_shape: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """Places and values with every place once, in order; values of one place add up.
+    """Sort sparse elements and add the values at equal indices.
 
     Args:
-        x_indices: integers of shape (k, n): the places of n elements of a tensor of k axes, as columns.
-        x_values: their values, of shape (n,).
-        x_shape: the shape of the whole tensor, a tensor of k integers.
+        x_indices (Tensor): integers of shape (k, n): the indices of n elements of a tensor of k
+            axes, as columns.
+        x_values (Tensor): their values, of shape (n,).
+        x_shape (Tensor): shape of the dense tensor, k integers.
+
+    Returns:
+        Indices, values, and shape.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.coalesce(Tensor([[0, 0]]), Tensor([1.0, 2.0]), Tensor([3]))[1])
@@ -261,15 +354,18 @@ def coalesce(x_indices: Any, x_values: Any, x_shape: Any) -> tuple[Tensor, Tenso
 
 
 def coo_concat(sp_input: Any, concat_dim: int = 0) -> COOTensor:
-    """COOTensors one behind the other along an axis, their places in order.
+    """Join COOTensors along an axis, with sorted indices.
 
     Args:
-        sp_input: two or more COOTensors whose other axes agree.
-        concat_dim: the axis.
+        sp_input (tuple of COOTensor): two or more COOTensors whose other axes agree.
+        concat_dim (int): the axis.
+
+    Returns:
+        COOTensor.
 
     Raises:
-        ValueError: there is one only, their shapes do not fit, or the axis is out of range.
-        CompileError: the places are not known because a program is being compiled.
+        ValueError: If there is only one COOTensor, the shapes do not match, or the axis is out of range.
+        CompileError: If the indices are unknown because a function is being compiled.
 
     >>> from mindgrad import COOTensor, Tensor, ops
     >>> x = COOTensor(Tensor([[0, 1]]), Tensor([1.0]), (2, 2))
@@ -310,7 +406,13 @@ def _part(name: str, kind: type, meaning: str, example: str, prints: str) -> Cal
         return getattr(_sparse(x, kind, name), member)
 
     get.__name__ = get.__qualname__ = name
-    get.__doc__ = f"""{meaning} of a {kind.__name__}.
+    get.__doc__ = f"""Return {meaning} of a {kind.__name__}.
+
+    Args:
+        x ({kind.__name__}): the sparse tensor.
+
+    Returns:
+        {"Tuple of int" if member.endswith("shape") else "Tensor"}.
 
     >>> from mindgrad import {kind.__name__}, Tensor, ops
     >>> print(ops.{name}({example}))
@@ -321,16 +423,16 @@ def _part(name: str, kind: type, meaning: str, example: str, prints: str) -> Cal
 
 _PARTS: dict[str, tuple[type, str, list[tuple[str, str, str]]]] = {
     "coo": (COOTensor, "COOTensor(Tensor([[0, 1]]), Tensor([6.0]), (2, 2))", [
-        ("dense_shape", "The shape", "(2, 2)"), ("indices", "The places", "[[0 1]]"),
-        ("values", "The values", "[6.]"),
+        ("dense_shape", "the shape", "(2, 2)"), ("indices", "the indices", "[[0 1]]"),
+        ("values", "the values", "[6.]"),
     ]),
     "csr": (CSRTensor, "CSRTensor(Tensor([0, 1, 1]), Tensor([1]), Tensor([6.0]), (2, 2))", [
-        ("dense_shape", "The shape", "(2, 2)"), ("indices", "The columns", "[1]"),
-        ("indptr", "The starts of the rows", "[0 1 1]"), ("values", "The values", "[6.]"),
+        ("dense_shape", "the shape", "(2, 2)"), ("indices", "the column indices", "[1]"),
+        ("indptr", "the row pointers", "[0 1 1]"), ("values", "the values", "[6.]"),
     ]),
     "row": (RowTensor, "RowTensor(Tensor([1]), Tensor([[6.0]]), (2, 1))", [
-        ("dense_shape", "The shape", "(2, 1)"), ("indices", "The rows", "[1]"),
-        ("values", "The values", "[[6.]]"),
+        ("dense_shape", "the shape", "(2, 1)"), ("indices", "the row indices", "[1]"),
+        ("values", "the values", "[[6.]]"),
     ]),
 }  # fmt: skip
 globals().update(
@@ -345,7 +447,13 @@ globals().update(
 
 
 def row_tensor_add(row_tensor1: Any, row_tensor2: Any) -> RowTensor:
-    """The rows of both: rows that both have add up in the whole tensor.
+    """Add two RowTensors; equal rows are added in the dense tensor.
+
+    Args:
+        row_tensor1, row_tensor2 (RowTensor): the operands.
+
+    Returns:
+        RowTensor.
 
     >>> from mindgrad import RowTensor, Tensor, ops
     >>> x = RowTensor(Tensor([1]), Tensor([[6.0]]), (2, 1))

@@ -30,8 +30,8 @@ def known_sizes(operator: str, shape: Any) -> tuple[int, ...]:
     values = known(shape)
     if values is None:
         raise RuntimeError(
-            f"For '{operator}', the shape is a tensor whose values are unknown while the program is being "
-            f"compiled; give a tuple of ints."
+            f"For '{operator}', the shape is a tensor whose values are not known at compile time; give a "
+            "tuple of ints."
         )
     return tuple(values.tolist())
 
@@ -52,18 +52,18 @@ def _flat(indices: Any, sizes: Any) -> Tensor:
     "2))[1] => [2. 1.]"
 )
 def sparse_reorder(indices: Any, values: Any, shape: Any) -> tuple[Tensor, Tensor]:
-    """The elements in the order of rows.
+    """Sort the elements of a sparse tensor in row-major order.
 
     Args:
-        indices: integers of shape (n, k), the indices of n elements.
-        values: their values, of shape (n,).
-        shape: the shape of the tensor, a tuple or a tensor of k ints.
+        indices (Tensor): integers of shape (n, k): the indices of n elements.
+        values (Tensor): their values, of shape (n,).
+        shape (tuple of int or Tensor): shape of the dense tensor, k ints.
 
     Returns:
-        The indices and the values, sorted.
+        The sorted indices and values.
 
     Raises:
-        TypeError: an input is of another type.
+        TypeError: If an input does not have its type.
     """
     places, stored = operand(indices, "SparseReorder"), operand(values, "SparseReorder")
     order = ordering.argsort(_flat(places, shape))
@@ -72,20 +72,21 @@ def sparse_reorder(indices: Any, values: Any, shape: Any) -> tuple[Tensor, Tenso
 
 @public("SparseReshape >>> ops.SparseReshape()(Tensor([[1, 0]]), (2, 3), (3, -1))[0] => [[1 1]]")
 def sparse_reshape(indices: Any, shape: Any, new_shape: Any) -> tuple[Tensor, Tensor]:
-    """The indices of the elements in another shape.
+    """Compute the indices of sparse elements in another shape.
 
     Args:
-        indices: integers of shape (n, k), the indices of n elements.
-        shape: the shape of the tensor, a tuple or a tensor of k ints.
-        new_shape: the new one, likewise; one of its sizes may be −1, where its values are known.
+        indices (Tensor): integers of shape (n, k): the indices of n elements.
+        shape (tuple of int or Tensor): shape of the dense tensor, k ints.
+        new_shape (tuple of int or Tensor): the new shape; one size may be −1 if the values are
+            known.
 
     Returns:
-        The new indices, of shape (n, m), and the new shape, an Int64 tensor.
+        The new indices, of shape (n, m), and the new shape, an int64 tensor.
 
     Raises:
-        TypeError: an input is of another type.
-        ValueError: the number of elements differs.
-        RuntimeError: ``new_shape`` is computed by the program being compiled.
+        TypeError: If an input does not have its type.
+        ValueError: If the numbers of elements differ.
+        RuntimeError: If ``new_shape`` is unknown at compile time.
     """
     places = operand(indices, "SparseReshape")
     sizes, new_sizes = (list(known_sizes("SparseReshape", given)) for given in (shape, new_shape))
@@ -116,16 +117,16 @@ def sparse_reshape(indices: Any, shape: Any, new_shape: Any) -> tuple[Tensor, Te
     "SparseSoftmax >>> ops.SparseSoftmax()(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, 3)) => [1. 1.]"
 )
 def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
-    """exp(x) / Σ exp(x) over the stored elements of each row of the last axis.
-
-    {Args as sparse_reorder}
+    """Compute the softmax over the stored elements of each row of the last axis.
 
     Returns:
         Tensor of shape (n,).
 
     Raises:
-        TypeError: an input is of another type.
-        RuntimeError: ``shape`` is computed by the program being compiled.
+        TypeError: If an input does not have its type.
+        RuntimeError: If ``shape`` is unknown at compile time.
+
+    {Args as sparse_reorder}
     """
     places, stored = operand(indices, "SparseSoftmax"), operand(values, "SparseSoftmax")
     sizes = known_sizes("SparseSoftmax", shape)
@@ -146,17 +147,17 @@ def sparse_softmax(indices: Any, values: Any, shape: Any) -> Tensor:
     "3), Tensor([1.0, 2.0, 3.0])) => [3. 5.]"
 )
 def sparse_dense_cwise_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
-    """The stored values plus the elements of a dense tensor at their indices.
+    """Add the elements of a dense tensor to stored values at their indices.
 
     Args:
-        x1_shape: the shape of the sparse tensor, a tuple or a tensor of k ints.
-        x2: the dense tensor, of a shape that broadcasts to it.
-
-    {as sparse_softmax}
+        x1_shape (tuple of int or Tensor): shape of the sparse tensor, k ints.
+        x2 (Tensor or number): the dense tensor, which broadcasts to this shape.
 
     Raises:
-        TypeError: an input is of another type.
-        ValueError: the shapes do not belong together.
+        TypeError: If an input does not have its type.
+        ValueError: If the shapes do not match.
+
+    {as sparse_softmax}
     """
     return arithmetic.add(x1_values, _at("SparseDenseCwiseAdd", x1_indices, x1_shape, x2))
 
@@ -166,9 +167,9 @@ def sparse_dense_cwise_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: A
     "3), Tensor([1.0, 2.0, 3.0])) => [2. 6.]"
 )
 def sparse_dense_cwise_mul(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
-    """The stored values times the elements of a dense tensor at their indices.
+    """Multiply stored values by the elements of a dense tensor at their indices.
 
-    Arguments and errors as for :func:`sparse_dense_cwise_add`.
+    {as sparse_dense_cwise_add}
     """
     return arithmetic.mul(x1_values, _at("SparseDenseCwiseMul", x1_indices, x1_shape, x2))
 
@@ -178,9 +179,9 @@ def sparse_dense_cwise_mul(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: A
     "3), Tensor([1.0, 2.0, 4.0])) => [0.5 0.5]"
 )
 def sparse_dense_cwise_div(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
-    """The stored values over the elements of a dense tensor at their indices.
+    """Divide stored values by the elements of a dense tensor at their indices.
 
-    Arguments and errors as for :func:`sparse_dense_cwise_add`.
+    {as sparse_dense_cwise_add}
     """
     return arithmetic.div(x1_values, _at("SparseDenseCwiseDiv", x1_indices, x1_shape, x2))
 
@@ -209,31 +210,32 @@ def _at(operator: str, indices: Any, shape: Any, dense: Any) -> Tensor:
 def segment_of_rows(
     operator: str, x: Any, indices: Any, segment_ids: Any, num_segments: Any, power: float
 ) -> Tensor:
-    """Sums of chosen rows over segments, divided by a power of the number of rows in each.
+    """Sum chosen rows over segments, divided by a power of the number of rows.
 
     Args:
-        operator: the name in messages.
-        x: a tensor of shape (a, …).
-        indices: the n rows that are taken, integers.
-        segment_ids: the segment of each, n integers in ascending order.
-        num_segments: how many there are; ``None`` for the last one's number plus 1.
-        power: 0 for the sum, ½ for the sum over √n, 1 for the mean.
+        operator (str): name of the operator in errors.
+        x (Tensor): tensor of shape (a, …).
+        indices (Tensor): integers, the indices of n rows.
+        segment_ids (Tensor): the segment of each row, n integers in ascending order.
+        num_segments (int, Tensor, or None): number of segments. ``None`` means the last segment
+            plus 1.
+        power (float): 0 for the sum, ½ for the sum over √n, 1 for the mean.
 
     Returns:
-        Tensor of shape (segments, …); a segment without rows is 0.
+        Tensor of shape (segments, …); an empty segment is 0.
 
     Raises:
-        TypeError: an input is of another type.
-        ValueError: the shapes do not belong together.
-        RuntimeError: the number of segments is unknown while compiling.
+        TypeError: If an input does not have its type.
+        ValueError: If the shapes do not match.
+        RuntimeError: If the number of segments is unknown at compile time.
     """
     ids = operand(segment_ids, operator)
     if num_segments is None:
         values = known(ids)
         if values is None:
             raise RuntimeError(
-                f"For '{operator}', the number of segments depends on 'segment_ids', which are unknown while "
-                f"the program is being compiled; use '{operator}WithNumSegments' with an int."
+                f"For '{operator}', the number of segments depends on 'segment_ids', which are not known at "
+                f"compile time; use '{operator}WithNumSegments' with an int."
             )
         count = int(values[-1]) + 1 if values.size else 0
     elif isinstance(num_segments, Tensor):
@@ -254,20 +256,20 @@ def segment_of_rows(
     "0])) => [[2.]]"
 )
 def sparse_segment_mean(x: Any, indices: Any, segment_ids: Any) -> Tensor:
-    """The means of chosen rows over segments.
+    """Average chosen rows over segments.
 
     Args:
-        x: a tensor of shape (a, …).
-        indices: the n rows that are taken, integers.
-        segment_ids: the segment of each, n integers in ascending order; the last is that of the last segment.
+        x (Tensor): tensor of shape (a, …).
+        indices (Tensor): integers, the indices of n rows.
+        segment_ids (Tensor): the segment of each row, n integers in ascending order.
 
     Returns:
-        Tensor of shape (segments, …); a segment without rows is 0.
+        Tensor of shape (segments, …); an empty segment is 0.
 
     Raises:
-        TypeError: an input is of another type.
-        ValueError: the shapes do not belong together.
-        RuntimeError: ``segment_ids`` are computed by the program being compiled.
+        TypeError: If an input does not have its type.
+        ValueError: If the shapes do not match.
+        RuntimeError: If ``segment_ids`` is unknown at compile time.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.sparse_segment_mean(Tensor([[1.0], [3.0], [5.0]]), Tensor([0, 2, 1]), Tensor([0, 0, 1])))

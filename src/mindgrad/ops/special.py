@@ -22,27 +22,29 @@ __all__ = [
 
 erf = unary_function(
     __name__, "erf", special.erf,
-    "The error function 2/√π ∫₀ˣ exp(−t²) dt; its derivative is 2/√π exp(−x²).",
+    "Compute the error function 2/√π ∫₀ˣ exp(−t²) dt.\n\n    Its derivative is 2/√π exp(−x²).",
     "1.0", "0.8427", "Erf Tensor mint", float_only=True,
 )  # fmt: skip
 erfc = unary_function(
     __name__, "erfc", special.erfc,
-    "1 − erf(x), exact for large ``x``; its derivative is −2/√π exp(−x²).",
+    "Compute 1 − erf(x), accurate for large x.\n\n    Its derivative is −2/√π exp(−x²).",
     "1.0", "0.1573", "Erfc Tensor mint", float_only=True,
 )  # fmt: skip
 erfinv = unary_function(
     __name__, "erfinv", special.erfinv,
-    "The inverse of ``erf``, ±inf at ±1 and NaN outside; its derivative is √π/2 exp(y²).",
+    "Compute the inverse error function.\n\n"
+    "    It is ±inf at ±1 and NaN outside of [−1, 1]. Its derivative is √π/2 exp(y²).",
     "0.5", "0.4769", "Erfinv Tensor mint", float_only=True,
 )  # fmt: skip
 lgamma = unary_function(
     __name__, "lgamma", special.lgamma,
-    "log |Γ(x)|, the logarithm of the gamma function; its derivative is ``digamma``.",
+    "Compute log |Γ(x)|, the logarithm of the gamma function.\n\n    Its derivative is ``digamma``.",
     "0.5", "0.5724", "Lgamma Tensor", float_only=True,
 )  # fmt: skip
 digamma = unary_function(
     __name__, "digamma", special.digamma,
-    "The derivative Γ'(x) / Γ(x) of ``lgamma``; its own derivative is ``polygamma(1, x)``.",
+    "Compute the digamma function Γ'(x) / Γ(x), the derivative of ``lgamma``.\n\n"
+    "    Its own derivative is ``polygamma(1, x)``.",
     "0.5", "-1.9635", "Digamma Tensor", float_only=True,
 )  # fmt: skip
 
@@ -50,18 +52,18 @@ digamma = unary_function(
 @public("Polygamma")
 @also_named(input="x")
 def polygamma(n: Any, x: Any) -> Tensor:
-    """The ``n``-th derivative of ``digamma`` at ``x``.
+    """Compute the ``n``-th derivative of the digamma function.
 
     Args:
-        n: the order, an int of at least 0, or a tensor of one whose value is known.
-        x: a tensor of any shape or a number; integers are taken as Float32.
+        n (int or Tensor): nonnegative order, an int or a 0-D tensor with a known value.
+        x (Tensor or number): values of any shape; integers are converted to float32.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``n`` is no int, or ``x`` is neither a tensor nor a number.
-        ValueError: ``n`` is negative, or a tensor that has axes.
+        TypeError: If ``n`` is not an int, or ``x`` is neither a tensor nor a number.
+        ValueError: If ``n`` is negative, or a tensor that is not 0-D.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.polygamma(1, Tensor(1.0)):.4f}")
@@ -83,18 +85,20 @@ def polygamma(n: Any, x: Any) -> Tensor:
 @public("Tensor", "Mvlgamma(p: integer)(x)")
 @also_named(input="x")
 def mvlgamma(x: Any, p: int) -> Tensor:
-    """The logarithm of the multivariate gamma function: p (p − 1)/4 log π + Σᵢ lgamma(x − i/2), i < p.
+    """Compute the logarithm of the multivariate gamma function.
+
+    It is p (p − 1)/4 log π + Σᵢ lgamma(x − i/2) for i < p.
 
     Args:
-        x: a tensor of any shape or a number, above (p − 1)/2; integers are taken as Float32.
-        p: the dimension, an int of at least 1.
+        x (Tensor or number): values above (p − 1)/2; integers are converted to float32.
+        p (int): the dimension, at least 1.
 
     Returns:
         Tensor of the shape of ``x``.
 
     Raises:
-        TypeError: ``p`` is no int, or ``x`` is neither a tensor nor a number.
-        ValueError: ``p`` is below 1.
+        TypeError: If ``p`` is not an int, or ``x`` is neither a tensor nor a number.
+        ValueError: If ``p`` is below 1.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.mvlgamma(Tensor(3.0), 2):.4f}")
@@ -116,17 +120,19 @@ def mvlgamma(x: Any, p: int) -> Tensor:
     ' >>> f"{ops.Logit(eps=0.1)(Tensor(0.0)):.4f}" => -2.1972',
 )
 def logit(input: Any, eps: float | None = None) -> Tensor:
-    """log(x / (1 − x)), the inverse of ``sigmoid``; its derivative is 1 / (x (1 − x)).
+    """Compute log(x / (1 − x)), the inverse of the sigmoid.
+
+    Its derivative is 1 / (x (1 − x)).
 
     Args:
-        input: a tensor of any shape or a number; integers are taken as Float32.
-        eps: ``input`` is clipped to [eps, 1 − eps] first; ``None``: not at all.
+        input (Tensor or number): values of any shape; integers are converted to float32.
+        eps (float or None): clip ``input`` to [eps, 1 − eps] first. ``None`` does not clip.
 
     Returns:
         Tensor of the shape of ``input``.
 
     Raises:
-        TypeError: ``eps`` is no number, or ``input`` is neither a tensor nor a number.
+        TypeError: If ``eps`` is not a number, or ``input`` is neither a tensor nor a number.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.logit(Tensor(0.9)):.4f}")
@@ -145,29 +151,36 @@ def logit(input: Any, eps: float | None = None) -> Tensor:
 
 bessel_j0 = unary_function(
     __name__, "bessel_j0", bessel.bessel_j,
-    "J₀(x), the Bessel function of the first kind of order 0; its derivative is −J₁(x).",
+    "Compute the Bessel function of the first kind J₀(x).\n\n    Its derivative is −J₁(x).",
     "1.0", "0.7652", "BesselJ0", float_only=True, n=0,
 )  # fmt: skip
 bessel_j1 = unary_function(
     __name__, "bessel_j1", bessel.bessel_j,
-    "J₁(x), the Bessel function of the first kind of order 1; its derivative is (J₀(x) − J₂(x)) / 2.",
+    "Compute the Bessel function of the first kind J₁(x).\n\n    Its derivative is (J₀(x) − J₂(x)) / 2.",
     "1.0", "0.4401", "BesselJ1", float_only=True, n=1,
 )  # fmt: skip
 bessel_i0e = unary_function(
     __name__, "bessel_i0e", bessel.bessel_ie,
-    "exp(−|x|) I₀(x), which does not overflow; its derivative at 0 is 0, by convention.",
+    "Compute the scaled modified Bessel function exp(−|x|) I₀(x).\n\n"
+    "    It does not overflow. Its derivative at 0 is 0 by convention.",
     "1.0", "0.4658", "BesselI0e", float_only=True, n=0,
 )  # fmt: skip
 bessel_i1e = unary_function(
     __name__, "bessel_i1e", bessel.bessel_ie,
-    "exp(−|x|) I₁(x), which does not overflow.",
+    "Compute the scaled modified Bessel function exp(−|x|) I₁(x).",
     "1.0", "0.2079", "BesselI1e", float_only=True, n=1,
 )  # fmt: skip
 
 
 @public("BesselI0")
 def bessel_i0(x: Any) -> Tensor:
-    """I₀(x), the modified Bessel function of the first kind of order 0; its derivative is I₁(x).
+    """Compute the modified Bessel function I₀; its derivative is I₁.
+
+    Args:
+        x (Tensor or number): real values of any shape.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.bessel_i0(Tensor(1.0)):.4f}")
@@ -178,7 +191,13 @@ def bessel_i0(x: Any) -> Tensor:
 
 @public("BesselI1")
 def bessel_i1(x: Any) -> Tensor:
-    """I₁(x), the modified Bessel function of the first kind, of order 1; its derivative is (I₀ + I₂) / 2.
+    """Compute the modified Bessel function I₁; its derivative is (I₀ + I₂) / 2.
+
+    Args:
+        x (Tensor or number): real values of any shape.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.bessel_i1(Tensor(1.0)):.4f}")
@@ -188,7 +207,13 @@ def bessel_i1(x: Any) -> Tensor:
 
 
 def i0(input: Any) -> Tensor:
-    """I₀(x): :func:`bessel_i0`.
+    """Compute the modified Bessel function I₀; another name of ``bessel_i0``.
+
+    Args:
+        input (Tensor or number): real values of any shape.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.i0(Tensor(1.0)):.4f}")
@@ -199,31 +224,39 @@ def i0(input: Any) -> Tensor:
 
 bessel_y0 = unary_function(
     __name__, "bessel_y0", bessel_second.bessel_y,
-    "Y₀(x), the Bessel function of the second kind of order 0, −inf at 0 and NaN below; its derivative "
-    "is −Y₁(x).",
+    "Compute the Bessel function of the second kind Y₀(x).\n\n    It is −inf at 0 and NaN below. Its "
+    "derivative is −Y₁(x).",
     "1.0", "0.0883", "BesselY0", float_only=True, n=0,
 )  # fmt: skip
 bessel_y1 = unary_function(
     __name__, "bessel_y1", bessel_second.bessel_y,
-    "Y₁(x), the Bessel function of the second kind of order 1, −inf at 0 and NaN below; its derivative "
-    "is (Y₀(x) − Y₂(x)) / 2.",
+    "Compute the Bessel function of the second kind Y₁(x).\n\n    It is −inf at 0 and NaN below. Its "
+    "derivative is (Y₀(x) − Y₂(x)) / 2.",
     "1.0", "-0.7812", "BesselY1", float_only=True, n=1,
 )  # fmt: skip
 bessel_k0e = unary_function(
     __name__, "bessel_k0e", bessel_second.bessel_ke,
-    "exp(x) K₀(x), which does not vanish for large x.",
+    "Compute the scaled modified Bessel function exp(x) K₀(x).",
     "1.0", "1.1445", "BesselK0e", float_only=True, n=0,
 )  # fmt: skip
 bessel_k1e = unary_function(
     __name__, "bessel_k1e", bessel_second.bessel_ke,
-    "exp(x) K₁(x), which does not vanish for large x.",
+    "Compute the scaled modified Bessel function exp(x) K₁(x).",
     "1.0", "1.6362", "BesselK1e", float_only=True, n=1,
 )  # fmt: skip
 
 
 @public("BesselK0")
 def bessel_k0(x: Any) -> Tensor:
-    """K₀(x), the modified Bessel function of the second kind of order 0; its derivative is −K₁(x).
+    """Compute the modified Bessel function of the second kind K₀.
+
+    Its derivative is −K₁(x).
+
+    Args:
+        x (Tensor or number): real values of any shape.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.bessel_k0(Tensor(1.0)):.4f}")
@@ -234,7 +267,15 @@ def bessel_k0(x: Any) -> Tensor:
 
 @public("BesselK1")
 def bessel_k1(x: Any) -> Tensor:
-    """K₁(x), the modified Bessel function of the second kind of order 1; its derivative is −(K₀ + K₂) / 2.
+    """Compute the modified Bessel function of the second kind K₁.
+
+    Its derivative is −(K₀ + K₂) / 2.
+
+    Args:
+        x (Tensor or number): real values of any shape.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(f"{ops.bessel_k1(Tensor(1.0)):.4f}")

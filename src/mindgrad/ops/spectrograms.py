@@ -38,29 +38,36 @@ def stft(
     onesided: bool | None = None,
     return_complex: bool | None = None,
 ) -> Tensor:
-    """The short-time Fourier transform: X[k, m] = Σⱼ window[j] · x[m · hop + j] · exp(−2πi k j / n_fft).
+    """Compute the short-time Fourier transform.
+
+        X[k, m] = Σⱼ window[j] · x[m · hop + j] · exp(−2πi k j / n_fft)
 
     Args:
-        x: a signal of shape (t,), or signals of shape (n, t).
-        n_fft: the length of a piece, and the number of its frequencies.
-        hop_length: the distance between neighbouring pieces; ``None``: a quarter of ``n_fft``.
-        win_length: the length of the window, at most ``n_fft``; ``None``: ``n_fft``.
-        window: the weights, a tensor of shape (win_length,), with zeros on both sides up to ``n_fft``;
-            ``None``: ones.
-        center: whether ``n_fft // 2`` elements are added at both ends, so that the middle of piece m is
-            x[m · hop].
-        pad_mode: how they are added: ``"REFLECT"``, ``"CONSTANT"`` (zeros), ``"EDGE"`` or ``"SYMMETRIC"``.
-        normalized: whether everything is divided by the root of ``n_fft``.
-        onesided: whether frequencies above n_fft / 2 are left out, which repeat the others; ``None``: where
-            signal and window are real.
-        return_complex: whether the result is complex; ``None``: where signal or window are.
+        x (Tensor): a signal of shape (t,), or signals of shape (n, t).
+        n_fft (int): length of a frame, and number of frequencies.
+        hop_length (int or None): step between neighboring frames. ``None`` means a quarter of
+            ``n_fft``.
+        win_length (int or None): length of the window, at most ``n_fft``. ``None`` means
+            ``n_fft``.
+        window (Tensor or None): weights of shape (win_length,), extended by zeros on both sides to
+            ``n_fft``. ``None`` means ones.
+        center (bool): whether to add ``n_fft // 2`` elements at both ends, so that the center of
+            frame m is x[m · hop].
+        pad_mode (str): how to add them: ``"REFLECT"``, ``"CONSTANT"`` (zeros), ``"EDGE"``, or
+            ``"SYMMETRIC"``.
+        normalized (bool): whether to divide by the square root of ``n_fft``.
+        onesided (bool or None): whether to omit frequencies above n_fft / 2, which repeat the
+            others. ``None`` omits them if signal and window are real.
+        return_complex (bool or None): whether the result is complex. ``None`` means complex if
+            the signal or the window is complex.
 
     Returns:
-        Tensor of shape (n, frequencies, pieces), complex; or with a last axis of real and imaginary part.
+        Complex tensor of shape (n, frequencies, frames), or a real one with a last axis for real and
+        imaginary part.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, or the signal too short.
+        TypeError: If an argument does not have its type.
+        ValueError: If an argument is out of range, or the signal is too short.
 
     >>> from mindgrad import Tensor, ops
     >>> y = ops.stft(Tensor([1.0, 1.0, 1.0, 1.0, 0.0, 0.0]), 4, 2, center=False)

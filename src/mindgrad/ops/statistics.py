@@ -52,20 +52,24 @@ def _centred(operator: str, x: Any, axis: Any, ddof: Any) -> tuple[Tensor, Tenso
     "numpy.var(x: floating, axis=None, ddof=0, keepdims=False)",
 )
 def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
-    """The variance Σ (x − mean)² / (n − ddof) over ``axis``; its derivative is 2 (x − mean) / (n − ddof).
+    """Compute the variance Σ (x − mean)² / (n − ddof) along axes.
+
+    Its derivative is 2 (x − mean) / (n − ddof).
 
     Args:
-        input: a real tensor of any shape, or a number. Integers are taken as Float32.
-        axis: the axis or axes; ``None`` or ``()``: all.
-        ddof: what is subtracted from the number of elements; ``True`` is 1.
-        keepdims: whether these axes stay with size 1.
+        input (Tensor or number): real values of any shape; integers are converted to float32.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` and ``()`` mean all
+            axes.
+        ddof (int or bool): number to subtract from the number of elements; ``True`` is 1.
+        keepdims (bool): whether to keep the reduced axes with size 1.
 
     Returns:
-        Tensor without the reduced axes; NaN where ``ddof`` leaves nothing to divide by.
+        Tensor without the reduced axes; NaN if n − ddof is not positive.
 
     Raises:
-        TypeError: ``keepdims`` is no bool, ``axis`` or ``ddof`` no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range or names an axis twice.
+        TypeError: If ``keepdims`` is not a bool, ``axis`` or ``ddof`` is not an int, or ``input`` is
+            complex or not a tensor.
+        ValueError: If ``axis`` is out of range or repeats an axis.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.var(Tensor([1.0, 3.0, 5.0]), ddof=1))
@@ -76,7 +80,12 @@ def var(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> 
 
 @public("mint.var_mean(input, dim=None, *, correction=1, keepdim=False)")
 def var_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """The variance and the mean over ``axis``; arguments and errors as for :func:`var`.
+    """Compute the variance and the mean along axes.
+
+    Returns:
+        Two tensors without the reduced axes.
+
+    {as var}
 
     >>> from mindgrad import Tensor, ops
     >>> variance, average = ops.var_mean(Tensor([1.0, 3.0, 5.0]), ddof=1)
@@ -92,10 +101,9 @@ def var_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False
     "numpy.std(x: floating, axis=None, ddof=0, keepdims=False)",
 )
 def std(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> Tensor:
-    """The standard deviation, the root of the variance, over ``axis``.
+    """Compute the standard deviation along axes.
 
-    It is the norm of x − mean, so its derivative (x − mean) / ((n − ddof) std) is 0 where all elements
-    are equal.
+    The derivative (x − mean) / ((n − ddof) std) is 0 if all elements are equal.
 
     {as var}
 
@@ -108,7 +116,12 @@ def std(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> 
 
 @public("mint.std_mean(input, dim=None, *, correction=1, keepdim=False)")
 def std_mean(input: Any, axis: Any = None, ddof: Any = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """The standard deviation and the mean over ``axis``; arguments and errors as for :func:`std`.
+    """Compute the standard deviation and the mean along axes.
+
+    Returns:
+        Two tensors without the reduced axes.
+
+    {as var}
 
     >>> from mindgrad import Tensor, ops
     >>> deviation, average = ops.std_mean(Tensor([1.0, 3.0, 5.0]), ddof=1)
@@ -139,7 +152,17 @@ def _spread(operator: str, input: Any, axis: Any, ddof: Any, keep: Any) -> tuple
 def reduce_std(
     input_x: Any, axis: Any = (), unbiased: bool = True, keep_dims: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """The standard deviation and the mean over ``axis``; ``unbiased`` divides by n − 1, else by n.
+    """Compute the standard deviation and the mean along axes.
+
+    Args:
+        input_x (Tensor or number): real values of any shape; integers are converted to float32.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``()`` and ``None`` mean all
+            axes.
+        unbiased (bool): whether to divide by n − 1 instead of n.
+        keep_dims (bool): whether to keep the reduced axes with size 1.
+
+    Returns:
+        Two tensors without the reduced axes.
 
     >>> from mindgrad import Tensor, ops
     >>> deviation, average = ops.reduce_std(Tensor([1.0, 3.0, 5.0]))
@@ -152,20 +175,23 @@ def reduce_std(
 
 @public("Tensor")
 def median(input: Any, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """The middle element along ``axis``, of an even number the lower one, and where it stands.
+    """Return the median along an axis, and its index.
+
+    For an even number of elements it is the lower of the two middle ones.
 
     Args:
-        input: a real tensor of any shape, or a number.
-        axis: the axis to search.
-        keepdims: whether the axis stays with size 1.
+        input (Tensor or number): real values of any shape.
+        axis (int): axis to reduce.
+        keepdims (bool): whether to keep the reduced axis with size 1.
 
     Returns:
-        The elements, NaN where one along the axis is NaN, and their positions as Int64. The derivative
-        goes to the element that was found.
+        The elements, NaN if one along the axis is NaN, and their indices as int64. The derivative flows to
+        the element that was found.
 
     Raises:
-        TypeError: ``keepdims`` is no bool, ``axis`` no int, or ``input`` complex or no tensor.
-        ValueError: ``axis`` is out of range, or there is nothing to search.
+        TypeError: If ``keepdims`` is not a bool, ``axis`` is not an int, or ``input`` is complex or not a
+            tensor.
+        ValueError: If ``axis`` is out of range, or there are no elements.
 
     >>> from mindgrad import Tensor, ops
     >>> values, places = ops.median(Tensor([[5.0, 1.0, 3.0]]), 1)
@@ -216,23 +242,26 @@ def _order(operator: str, order: Any) -> float:
 def vector_norm(
     x: Any, ord: float = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """(Σ |x|ᵖ)^(1/p) over ``axis``: the norm of order p of vectors.
+    """Compute the vector norm (Σ |x|ᵖ)^(1/p) along axes.
 
-    Its derivative at a zero vector is 0, the subgradient of least norm.
+    The derivative at a zero vector is 0, the subgradient of least norm.
 
     Args:
-        x: a tensor of any shape, or a number. Integers are taken as Float32.
-        ord: the order p; ``inf`` gives the largest, ``-inf`` the smallest |x|, 0 how many are not 0.
-        axis: the axis or axes that hold the vectors; ``None`` or ``()``: all.
-        keepdims: whether these axes stay with size 1.
-        dtype: the element type in which to compute; by default that of ``x``.
+        x (Tensor or number): values of any shape; integers are converted to float32.
+        ord (int or float): the order p; ``inf`` means the largest and ``-inf`` the smallest |x|,
+            0 the number of nonzero elements.
+        axis (int, tuple of int, or None): axis or axes of the vectors. ``None`` and ``()`` mean
+            all axes.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+        dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``x``.
 
     Returns:
-        Tensor without the reduced axes, real.
+        Real tensor without the reduced axes.
 
     Raises:
-        TypeError: ``keepdims`` is no bool, ``ord`` no number, ``axis`` no int, or ``x`` no tensor.
-        ValueError: ``axis`` is out of range or names an axis twice.
+        TypeError: If ``keepdims`` is not a bool, ``ord`` is not a number, ``axis`` is not an int, or ``x``
+            is not a tensor.
+        ValueError: If ``axis`` is out of range or repeats an axis.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.vector_norm(Tensor([3.0, -4.0])), ops.vector_norm(Tensor([3.0, -4.0]), 1))
@@ -268,23 +297,24 @@ def vector_norm(
 def matrix_norm(
     A: Any, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """The norm of matrices that stand on two axes.
+    """Compute a matrix norm over two axes.
 
     Args:
-        A: a tensor with at least two axes. Integers are taken as Float32.
-        ord: ``"fro"``: √Σ |a|²; ``"nuc"``: the sum of the singular values; 2 (−2): the largest
-            (smallest) singular value; 1 (−1): the largest (smallest) sum of |a| over a column;
-            ``inf`` (``-inf``): over a row.
-        axis: the axes of rows and columns.
-        keepdims: whether these axes stay with size 1.
-        dtype: the element type in which to compute; by default that of ``A``.
+        A (Tensor): tensor with at least two axes; integers are converted to float32.
+        ord (int, float, or str): ``"fro"``: √Σ |a|²; ``"nuc"``: the sum of the singular values; 2
+            (−2): the largest (smallest) singular value; 1 (−1): the largest (smallest) column sum of |a|;
+            ``inf`` (``-inf``): the largest (smallest) row sum.
+        axis (tuple of int): the axes of rows and columns.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+        dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``A``.
 
     Returns:
-        Tensor without the two axes, real.
+        Real tensor without the two axes.
 
     Raises:
-        TypeError: ``keepdims`` is no bool, ``ord`` another type, ``axis`` no pair of ints.
-        ValueError: ``axis`` is out of range or names an axis twice, or ``ord`` is another order.
+        TypeError: If ``keepdims`` is not a bool, ``ord`` does not have its type, or ``axis`` is not a pair
+            of ints.
+        ValueError: If ``axis`` is out of range or repeats an axis, or ``ord`` is not one of these.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.matrix_norm(Tensor([[3.0, 0.0], [0.0, 4.0]])))
@@ -333,18 +363,22 @@ def _singular_values(x: Tensor, row: int, column: int) -> Tensor:
     "numpy.norm(x: floating, ord=None, axis=None, keepdims=False)",
 )
 def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The norm of vectors or matrices; its derivative at zero is 0, the subgradient of least norm.
+    """Compute a vector or matrix norm.
+
+    The derivative at zero is 0, the subgradient of least norm.
 
     Args:
-        ord: the order: see :func:`vector_norm` and :func:`matrix_norm`; ``None``: √Σ |a|².
-        dim: an axis: vectors; a pair of axes: matrices; ``None``: all elements as one vector, or,
-            with ``ord``, a vector or matrix by the number of axes.
-
-    {as vector_norm}
+        ord (int, float, str, or None): the order, as for :func:`vector_norm` and
+            :func:`matrix_norm`. ``None`` means √Σ |a|².
+        dim (int, tuple of int, or None): one axis for vectors, a pair of axes for matrices.
+            ``None`` means all elements as one vector, or, with ``ord``, a vector or matrix by the number of
+            axes.
 
     Raises:
-        TypeError: ``keepdim`` is no bool, ``dim`` no int or pair, or ``A`` no tensor.
-        ValueError: ``dim`` is out of range, or ``ord`` fits neither vectors nor matrices.
+        TypeError: If ``keepdim`` is not a bool, ``dim`` is not an int or pair, or ``A`` is not a tensor.
+        ValueError: If ``dim`` is out of range, or ``ord`` is not an order of vectors or matrices.
+
+    {as vector_norm}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.norm(Tensor([[3.0, 0.0], [0.0, 4.0]])), ops.norm(Tensor([[3.0, 4.0]]), dim=1))
@@ -375,21 +409,21 @@ def norm(A: Any, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dty
 
 
 def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:
-    """Tensors scaled down so that their norm, taken together, is at most ``max_norm``.
+    """Scale tensors so that their total norm is at most ``max_norm``.
 
     Args:
-        x: a tensor, or a tuple or list of them. Integers are taken as Float32.
-        max_norm: the bound.
-        norm_type: the order of the norm.
-        error_if_nonfinite: whether a norm that is not finite is an error; only outside of compiled
-            programs, where it is known.
+        x (Tensor, or tuple or list of Tensor): the tensors; integers are converted to float32.
+        max_norm (int or float): the bound.
+        norm_type (int or float): order of the norm.
+        error_if_nonfinite (bool): whether a norm that is not finite is an error; only outside of
+            compiled functions, where it is known.
 
     Returns:
-        A tensor, tuple or list like ``x``.
+        Tensor, tuple, or list like ``x``.
 
     Raises:
-        TypeError: ``x`` is no tensor, tuple or list, or ``max_norm`` no number.
-        RuntimeError: the norm is not finite and ``error_if_nonfinite`` is set.
+        TypeError: If ``x`` is not a tensor, tuple, or list, or ``max_norm`` is not a number.
+        RuntimeError: If the norm is not finite and ``error_if_nonfinite`` is true.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.clip_by_norm(Tensor([3.0, 4.0]), 1.0, 2))
@@ -405,19 +439,19 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfi
 
 
 def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) -> Any:
-    """Tensors scaled down so that their 2-norm, taken together, is at most ``clip_norm``.
+    """Scale tensors so that their total 2-norm is at most ``clip_norm``.
 
     Args:
-        x: a tuple or list of tensors.
-        clip_norm: the bound.
-        use_norm: not supported by MindSpore either; must be ``None``.
+        x (tuple or list of Tensor): the tensors.
+        clip_norm (int or float): the bound.
+        use_norm (None): must be ``None``, as in MindSpore.
 
     Returns:
-        A tuple.
+        Tuple of tensors.
 
     Raises:
-        TypeError: ``x`` is no tuple or list of tensors, or ``clip_norm`` no number.
-        ValueError: ``use_norm`` is not ``None``.
+        TypeError: If ``x`` is not a tuple or list of tensors, or ``clip_norm`` is not a number.
+        ValueError: If ``use_norm`` is not ``None``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.clip_by_global_norm((Tensor([3.0, 4.0]),), 1.0)[0])

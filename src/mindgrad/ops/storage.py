@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.ir import constant_arguments, settings
 from mindgrad.ir.dtype import as_dtype
 from mindgrad.ir.tensor import Tensor
@@ -33,7 +34,15 @@ __all__: list[str] = []
 
 @public("Tensor")
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
-    """One number in another shape and, unless ``dtype`` is given, the same element type.
+    """Create a tensor filled with one number, by default of the same dtype.
+
+    Args:
+        size (int or tuple of int): the shape.
+        fill_value (int or float): the number.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of this tensor.
+
+    Returns:
+        Tensor of shape ``size``.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1, 2]).new_full((3,), 7))
@@ -44,7 +53,14 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None) -> 
 
 @public("Tensor")
 def new_tensor(self: Tensor, data: Any, *, dtype: Any = None) -> Tensor:
-    """Data as a tensor of, unless ``dtype`` is given, the same element type.
+    """Convert data to a tensor, by default of the same dtype.
+
+    Args:
+        data (Tensor or array_like): the data.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of this tensor.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).new_tensor([3, 4]))
@@ -53,11 +69,18 @@ def new_tensor(self: Tensor, data: Any, *, dtype: Any = None) -> Tensor:
     return Tensor(data, self.dtype if dtype is None else dtype)
 
 
+@with_sections
 def from_numpy(array: np.ndarray) -> Tensor:
-    """A NumPy array as a tensor; the data is copied.
+    """Copy a NumPy array into a tensor.
+
+    Args:
+        array (numpy.ndarray): the array.
+
+    Returns:
+        Tensor of the shape and dtype of the array.
 
     Raises:
-        TypeError: it is no NumPy array.
+        TypeError: If ``array`` is not a NumPy array.
 
     >>> import numpy as np
     >>> from mindgrad import Tensor
@@ -69,17 +92,21 @@ def from_numpy(array: np.ndarray) -> Tensor:
     return Tensor(array)
 
 
+@with_sections
 def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Tensor:
-    """The bytes of a buffer as a tensor of one axis; the data is copied.
+    """Copy the bytes of a buffer into a 1-D tensor.
 
     Args:
-        buffer: bytes, a bytearray or another object with the buffer protocol.
-        dtype: the element type.
-        count: the number of elements, −1 for all.
-        offset: the number of bytes before the first one.
+        buffer (bytes, bytearray, or buffer): an object with the buffer protocol.
+        dtype (mindgrad.dtype): dtype of the elements.
+        count (int): number of elements; −1 means all.
+        offset (int): number of bytes before the first element.
+
+    Returns:
+        1-D tensor.
 
     Raises:
-        ValueError: the buffer is too short, or is no whole number of elements.
+        ValueError: If the buffer is too short, or does not hold an integer number of elements.
 
     >>> import mindgrad
     >>> print(mindgrad.frombuffer(b"abcd", mindgrad.uint8, count=2, offset=1))
@@ -93,7 +120,13 @@ def frombuffer(buffer: Any, dtype: Any, count: int = -1, offset: int = 0) -> Ten
 
 @public("Tensor.flush_from_cache")
 def nothing(self: Tensor, *args: Any) -> None:
-    """Accepted for compatibility: does nothing.
+    """Do nothing; accepted for compatibility.
+
+    Args:
+        *args (object): ignored.
+
+    Returns:
+        Nothing.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).flush_from_cache()
@@ -102,10 +135,16 @@ def nothing(self: Tensor, *args: Any) -> None:
 
 @public("Tensor")
 def set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
-    """Let compiled functions take the tensor as a constant, or as data; gives the tensor itself.
+    """Let compiled functions treat the tensor as a constant, or as data.
 
-    Of a constant the value is known while a function is compiled, which is done for each value. It has no
-    gradient in GRAPH_MODE.
+    The value of a constant is known at compile time, and the function is compiled for each value. A
+    constant has no gradient in GRAPH_MODE.
+
+    Args:
+        const_arg (bool): whether the tensor is a constant.
+
+    Returns:
+        The tensor itself.
 
     >>> import mindgrad as ms
     >>> one = ms.Tensor(1).set_const_arg()
@@ -123,7 +162,10 @@ def has_const_arg(self: Tensor) -> bool:
 
 @public("Tensor")
 def is_contiguous(self: Tensor) -> bool:
-    """Whether the elements lie in row-major order: always.
+    """Check whether the elements are in row-major order; they always are.
+
+    Returns:
+        ``True``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).is_contiguous()
@@ -134,7 +176,10 @@ def is_contiguous(self: Tensor) -> bool:
 
 @public("Tensor")
 def element_size(self: Tensor) -> int:
-    """Bytes of one element.
+    """Return the number of bytes of one element.
+
+    Returns:
+        int.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0]).element_size()
@@ -145,7 +190,13 @@ def element_size(self: Tensor) -> int:
 
 @public("Tensor")
 def stride(self: Tensor, dim: int | None = None) -> list[int] | int:
-    """The distance of neighbours along each axis in row-major order, in elements; along one with ``dim``.
+    """Return the distance between neighbors along each axis, in elements.
+
+    Args:
+        dim (int or None): the axis. ``None`` means all axes.
+
+    Returns:
+        List of int, or an int with ``dim``.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0, 2.0], [3.0, 4.0]]).stride()
@@ -157,7 +208,10 @@ def stride(self: Tensor, dim: int | None = None) -> list[int] | int:
 
 @public("Tensor")
 def storage_offset(self: Tensor) -> int:
-    """The place of the first element in the memory of the tensor: 0, no tensor is a part of another's memory.
+    """Return the offset of the first element in memory; it is always 0.
+
+    Returns:
+        0.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.0, 2.0])[1:].storage_offset()
@@ -168,12 +222,19 @@ def storage_offset(self: Tensor) -> int:
 
 @public("Tensor")
 def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
-    """Insertion points of values in this sorted tensor, as Int32; see :func:`mindgrad.ops.searchsorted`.
+    """Return insertion indices of values in this sorted tensor, as int32.
+
+    See :func:`mindgrad.ops.searchsorted`.
 
     Args:
-        v: a tensor, number, or nested list of numbers.
-        side: whether a value stands before (``"left"``) or behind (``"right"``) elements that equal it.
-        sorter: the indices that sort this tensor, if it is not in order.
+        v (Tensor or array_like): values to look up.
+        side (str): ``"left"`` for the index before equal elements, ``"right"`` for the index
+            after them.
+        sorter (Tensor or None): integer indices that sort this tensor in ascending order.
+            Required if it is not sorted.
+
+    Returns:
+        int32 tensor of the shape of ``v``.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 3.0, 5.0]).searchsorted(Tensor([2.0, 5.0])))
@@ -202,15 +263,19 @@ def hermitian(self: Tensor) -> Tensor:
 
 @public("Tensor")
 def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
-    """At each place the element of that one of ``choices`` whose number stands there in the tensor.
+    """Choose elements from tensors by the indices in this tensor.
 
     Args:
-        choices: tensors of shapes that broadcast with this one's: a tuple, a list, or the parts of a tensor
-            along its first axis.
-        mode: what a number outside means: ``"clip"``: the nearest choice, ``"wrap"``: counted around.
+        choices (tuple or list of Tensor, or Tensor): tensors whose shapes broadcast with this
+            one; or a tensor, whose slices along the first axis are used.
+        mode (str): how to treat an index out of range: ``"clip"`` uses the nearest choice,
+            ``"wrap"`` the index modulo the number of choices.
+
+    Returns:
+        Tensor of the broadcast shape.
 
     Raises:
-        ValueError: ``mode`` is another.
+        ValueError: If ``mode`` is neither of these.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1, 0]).choose([Tensor([1.0, 2.0]), Tensor([3.0, 4.0])]))
@@ -233,10 +298,11 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
 
 @public("Tensor")
 def index(self: Tensor, indices: Any) -> Tensor:
-    """Select elements with one index tensor for each of the first axes: ``x[tuple(indices)]``.
+    """Select elements with one index tensor per axis: ``x[tuple(indices)]``.
 
     Args:
-        indices: tuple or list of tensors of integers, whose shapes broadcast, or of Booleans.
+        indices (tuple or list of Tensor): integer tensors whose shapes broadcast, or Boolean
+            tensors, for the first axes.
 
     Returns:
         Tensor of the broadcast shape of ``indices`` and the axes that are not indexed.
@@ -260,7 +326,15 @@ def device(self: Tensor) -> str:
 
 @public("Tensor")
 def index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
-    """A tensor like this one with ``values`` written, or added, at ``indices``: one tensor for each axis.
+    """Return a tensor with values written, or added, at indices.
+
+    Args:
+        indices (tuple or list of Tensor): one index tensor for each of the first axes.
+        values (Tensor or number): the values, which broadcast.
+        accumulate (bool): whether to add the values instead of writing them.
+
+    Returns:
+        Tensor of the shape of this tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).index_put((Tensor([1]),), Tensor([5.0]), accumulate=True))
@@ -277,10 +351,16 @@ def index_put(self: Tensor, indices: Any, values: Any, accumulate: bool = False)
 
 @public("Tensor")
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
-    """The sum over the axes along which a tensor of shape ``size`` would be broadcast to this one's shape.
+    """Sum over the axes along which a tensor of another shape would be broadcast.
+
+    Args:
+        *size (int or tuple of int): the shape of the result.
+
+    Returns:
+        Tensor of shape ``size``.
 
     Raises:
-        ValueError: it would not.
+        ValueError: If a tensor of this shape does not broadcast to the shape of this tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).sum_to_size(1, 2))

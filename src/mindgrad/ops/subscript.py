@@ -184,7 +184,7 @@ def _refused(item: Any) -> Any:
         description = f"with elements of type {item.dtype}"
     raise IndexError(
         f"For '{OPERATOR}', a tensor is indexed by ints, slices, '...', None, and tensors, arrays or lists "
-        f"of ints or truth values, but got {item!r} {description}."
+        f"of ints or Booleans, but got {item!r} {description}."
     )
 
 
@@ -298,8 +298,8 @@ def _slot(subscript: Subscript, item: slice, axis: int, size: int) -> Slot:
         raise ValueError(f"For '{OPERATOR}', the step of a slice must not be 0, but got {item!r}.") from None
     except RuntimeError:
         raise RuntimeError(
-            f"For '{OPERATOR}', a bound of the slice of axis {axis} is a tensor whose value is unknown while "
-            f"the program is being compiled, so that the shape of the result is unknown too. Use "
+            f"For '{OPERATOR}', a bound of the slice of axis {axis} is a tensor whose value is not known at "
+            "compile time, so that the shape of the result is unknown too. Use "
             f"ops.slice(x, begin, size), whose size is fixed, or run in PYNATIVE_MODE."
         ) from None
     count = len(range(start, stop, step))
@@ -317,7 +317,8 @@ def _take_mask(subscript: Subscript, mask: Any, axis: int, shape: tuple[int, ...
         if size != expected:
             raise IndexError(
                 f"For '{OPERATOR}', the mask of shape {mask.shape} does not match the tensor of shape "
-                f"{shape}: axis {axis + offset} has size {expected}, but that of the mask {size}."
+                f"{shape}: axis {axis + offset} has size {expected}, but the axis of the mask has size "
+                f"{size}."
             )
     position = len(subscript.middle)
     for size in part:

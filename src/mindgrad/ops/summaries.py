@@ -24,13 +24,17 @@ _SYNONYMS = {"correction": "ddof", "dim": "axis", "keep_dims": "keepdims", "keep
 def sum(
     self: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False, initial: Any = None
 ) -> Tensor:
-    """The sum over ``axis``; see :func:`mindgrad.ops.sum`.
+    """Sum the elements along axes; see :func:`mindgrad.ops.sum`.
 
     Args:
-        axis: an axis, several, or ``None``: all.
-        dtype: the element type in which it is summed.
-        keepdims: whether the axes stay with size 1.
-        initial: a number that is added.
+        axis (int, tuple of int, or None): axis or axes to sum over. ``None`` means all axes.
+        dtype (mindgrad.dtype): dtype in which to sum. ``None`` chooses it as
+            :func:`mindgrad.ops.sum` does.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+        initial (int, float, or None): number to add.
+
+    Returns:
+        Tensor without the reduced axes.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -75,17 +79,20 @@ def max(
     self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """The largest element over ``axis``, or along one axis the largest elements and where they stand.
+    """Return the largest element along axes, optionally with its index.
 
-    ``x.max()``, ``x.max(axis=…)``: values; see :func:`mindgrad.ops.amax`. ``x.max(1)``, ``x.max(dim=1)``,
-    also with ``keepdim``: ``(values, indices)``; see :func:`mindgrad.ops.max`.
+    ``x.max()`` and ``x.max(axis=…)`` return values; see :func:`mindgrad.ops.amax`. ``x.max(1)`` and
+    ``x.max(dim=1)``, also with ``keepdim``, return ``(values, indices)``; see :func:`mindgrad.ops.max`.
 
     Args:
-        axis: an axis, several, or ``None``: all.
-        keepdims: whether the axes stay with size 1.
-        initial: the least value that the result can have.
-        where: which elements count, a tensor of type Bool.
-        return_indices: whether to give the places of the largest elements along an axis as well.
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+        initial (int, float, or None): smallest value of the result.
+        where (bool or Tensor): Boolean tensor of the elements to consider.
+        return_indices (bool): whether to return the indices along an axis too.
+
+    Returns:
+        Tensor, or ``(values, indices)``.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -103,9 +110,20 @@ def min(
     self: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = True,
     return_indices: bool = False,
 ) -> Any:  # fmt: skip
-    """The smallest element over ``axis``, or along one axis the smallest ones and where they stand.
+    """Return the smallest element along axes, optionally with its index.
 
-    Arguments and results as for ``max``.
+    ``x.min()`` and ``x.min(axis=…)`` return values; ``x.min(1)`` and ``x.min(dim=1)`` return ``(values,
+    indices)``.
+
+    Args:
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+        initial (int, float, or None): largest value of the result.
+        where (bool or Tensor): Boolean tensor of the elements to consider.
+        return_indices (bool): whether to return the indices along an axis too.
+
+    Returns:
+        Tensor, or ``(values, indices)``.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -119,7 +137,14 @@ def min(
 @public("Tensor", "numpy.ptp(x, axis=None, keepdims=False)")
 @also_named(**_SYNONYMS)
 def ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """The largest minus the smallest element over ``axis``.
+    """Return the largest minus the smallest element along axes.
+
+    Args:
+        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
+        keepdims (bool): whether to keep the reduced axes with size 1.
+
+    Returns:
+        Tensor without the reduced axes.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 5.0, 3.0]).ptp())

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from mindgrad._base.shared_docs import with_sections
 from mindgrad.ir.partition import Allocation, Axes
 
 __all__ = ["Layout"]
@@ -14,25 +15,29 @@ __all__ = ["Layout"]
 _WHOLE = "None"
 
 
+@with_sections
 class Layout:
-    """A layout of tensors over a mesh of devices; calling it with axes' names gives the layout of one tensor.
+    """Layout of tensors over a mesh of devices.
+
+    Calling it with names of mesh axes returns the layout of one tensor.
 
     Args:
-        device_matrix: the sizes of the mesh, a tuple of ints; their product is the number of devices.
-        alias_name: a name for each axis of the mesh, a tuple of strings.
-        rank_list: the numbers of the devices, in order: 0, 1, 2, …, which is what it is by default.
+        device_matrix (tuple of int): sizes of the mesh; their product is the number of devices.
+        alias_name (tuple of str): a name for each axis of the mesh.
+        rank_list (list of int or None): numbers of the devices, in ascending order. ``None``
+            means 0, 1, 2, ….
 
     Inputs:
-        For each axis of the tensor the name of a mesh axis, a tuple of names, or ``"None"`` for an axis that
-        is whole on every device.
+        *tensor_map (str or tuple of str): for each axis of the tensor, the name of a mesh axis, a tuple of
+            names, or ``"None"`` for an axis that is not divided.
 
-    Outputs:
-        Layout, of a tensor.
+    Returns:
+        Layout of a tensor.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: a size is not positive; there are not as many names as sizes; a name comes twice or is not
-            there; ``rank_list`` is another order.
+        TypeError: If an argument does not have its type.
+        ValueError: If a size is not positive, the numbers of names and sizes differ, a name is repeated or
+            unknown, or ``rank_list`` is in another order.
 
     >>> from mindgrad import Layout
     >>> layout = Layout((2, 4), ("dp", "tp"))
@@ -74,8 +79,7 @@ class Layout:
         if rank_list is not None and list(rank_list) != list(range(math.prod(device_matrix))):
             raise ValueError(
                 f"For 'Layout', the 'rank_list' must be 0, 1, 2, … of {math.prod(device_matrix)} devices, "
-                f"for a program "
-                f"runs on all of them in this order, but got {rank_list}."
+                f"because compiled functions run on all of them in this order, but got {rank_list}."
             )
         self.device_matrix, self.alias_name = device_matrix, alias_name
         #: for each axis of the tensor the names of its mesh axes; ``None`` before it is called

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad._base.foreign_names import REMEDIES, advice
 from mindgrad.ir import dtype as types
 from mindgrad.ir.array_conversion import is_other_array
 from mindgrad.ir.tensor import Tensor
@@ -124,14 +125,17 @@ def rounded(self: Tensor, digits: int | None = None) -> Tensor:
 
 @public("Tensor")
 def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
-    """The tensor with another element type; see :func:`mindgrad.ops.cast`.
+    """Convert to another dtype; see :func:`mindgrad.ops.cast`.
 
     Args:
-        dtype: an element type, or a name or type of Python or NumPy for it.
-        copy: accepted for NumPy's sake; tensors are values.
+        dtype (mindgrad.dtype, type, or str): a dtype, or a Python or NumPy type or name for it.
+        copy (bool): accepted for compatibility; tensors are values.
+
+    Returns:
+        Tensor of dtype ``dtype``.
 
     Raises:
-        TypeError: ``dtype`` is no element type.
+        TypeError: If ``dtype`` is not a dtype.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5, 2.5]).astype("int32")
@@ -142,18 +146,37 @@ def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
 
 @public("Tensor")
 def to(self: Tensor, dtype: Any) -> Tensor:
-    """The tensor with another element type.
+    """Convert to another dtype.
+
+    Args:
+        dtype (mindgrad.dtype): the dtype.
+
+    Returns:
+        Tensor of dtype ``dtype``.
 
     >>> from mindgrad import Tensor, float16
     >>> Tensor([1.5]).to(float16)
     Tensor(shape=[1], dtype=Float16, value= [ 1.5000e+00])
     """
+    if isinstance(dtype, str) and dtype.partition(":")[0].lower() in _DEVICES:
+        hint = advice(REMEDIES, "device")
+        raise TypeError(f"For 'to', the dtype must be an element type, but got the device {dtype!r}{hint}.")
     return cast(self, dtype)
+
+
+#: names of devices in other frameworks
+_DEVICES = ("cpu", "cuda", "gpu", "mps", "npu", "tpu")
 
 
 @public("Tensor")
 def type_as(self: Tensor, other: Tensor) -> Tensor:
-    """The tensor with the element type of ``other``.
+    """Convert to the dtype of another tensor.
+
+    Args:
+        other (Tensor): tensor whose dtype is used.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).type_as(Tensor([1]))
@@ -162,13 +185,21 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
     return cast(self, other.dtype)
 
 
-def converter(dtype: types.DType) -> Callable[[Tensor], Tensor]:
-    """The method that converts to ``dtype``."""
+def converter(name: str, dtype: types.DType) -> Callable[[Tensor], Tensor]:
+    """The method ``name`` that converts to ``dtype``."""
 
     def method(self: Tensor) -> Tensor:
         return cast(self, dtype)
 
-    method.__doc__ = f"The tensor with the element type {dtype}."
+    method.__doc__ = f"""Convert to dtype {str(dtype).lower()}.
+
+    Returns:
+        Tensor.
+
+    >>> from mindgrad import Tensor
+    >>> Tensor([1.0]).{name}().dtype
+    {dtype}
+    """
     return method
 
 
@@ -177,12 +208,15 @@ for _name, _type in {
     "float": types.float32, "half": types.float16, "int": types.int32, "long": types.int64,
     "short": types.int16,
 }.items():  # fmt: skip
-    public(f"Tensor.{_name}")(converter(_type))
+    public(f"Tensor.{_name}")(converter(_name, _type))
 
 
 @public("Tensor")
 def is_floating_point(self: Tensor) -> bool:
-    """Whether the elements are floating-point numbers.
+    """Check whether the dtype is a floating-point type.
+
+    Returns:
+        bool.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).is_floating_point()
@@ -193,7 +227,10 @@ def is_floating_point(self: Tensor) -> bool:
 
 @public("Tensor")
 def is_complex(self: Tensor) -> bool:
-    """Whether the elements are complex numbers.
+    """Check whether the dtype is complex.
+
+    Returns:
+        bool.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).is_complex()
@@ -204,7 +241,10 @@ def is_complex(self: Tensor) -> bool:
 
 @public("Tensor")
 def is_signed(self: Tensor) -> bool:
-    """Whether the elements can be negative.
+    """Check whether the elements can be negative.
+
+    Returns:
+        bool.
 
     >>> from mindgrad import Tensor
     >>> Tensor([1.5]).is_signed()
@@ -218,14 +258,17 @@ def is_signed(self: Tensor) -> bool:
 
 @public("Tensor")
 def itemset(self: Tensor, *args: Any) -> Tensor:
-    """A tensor like this one with one element replaced: ``x.itemset(index, value)``.
+    """Return a tensor with one element replaced: ``x.itemset(index, value)``.
 
     Args:
-        args: the place, an int that counts in row-major order or a tuple, and the number; the number
-            alone for a tensor of one element.
+        *args (int, tuple of int, and number): the index, an int in row-major order or a tuple,
+            and the number; only the number for a tensor of one element.
+
+    Returns:
+        Tensor of the same shape and dtype.
 
     Raises:
-        IndexError: the place is out of range, or missing although there are several elements.
+        IndexError: If the index is out of range, or missing although there are several elements.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([[1.0, 2.0], [3.0, 4.0]]).itemset(2, 7.0))
@@ -248,23 +291,38 @@ def itemset(self: Tensor, *args: Any) -> Tensor:
 
 @public("Tensor Tensor.fills")
 def fill(self: Tensor, value: Any) -> Tensor:
-    """A tensor of the same shape and element type, all of whose elements equal ``value``; ``None`` is NaN.
+    """Return a tensor of the same shape and dtype, filled with one value.
+
+    Args:
+        value (number or None): the value. ``None`` means NaN.
+
+    Returns:
+        Tensor.
 
     Raises:
-        TypeError: ``value`` is ``None`` and the elements are no floating-point numbers.
+        TypeError: If ``value`` is ``None`` and the dtype is not a floating-point type.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).fill(3))
     [3. 3.]
     """
     if value is None and not self.dtype.is_float:
-        raise TypeError(f"For 'fill', no 'value' is NaN, which a tensor of type {self.dtype} cannot hold.")
+        raise TypeError(
+            f"For 'fill', value=None means NaN, which dtype {self.dtype} cannot represent. Pass an integer."
+        )
     return creation.full_like(self, float("nan") if value is None else value)
 
 
 @public("Tensor.new_empty Tensor")
 def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
-    """Zeros of another shape and, unless ``dtype`` is given, the same element type.
+    """Create a tensor of zeros, by default of the same dtype.
+
+    Args:
+        size (int or tuple of int): the shape.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of this tensor.
+
+    Returns:
+        Tensor of shape ``size``.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1, 2]).new_zeros(3))
@@ -275,7 +333,14 @@ def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
 
 @public("Tensor")
 def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
-    """Ones of another shape and, unless ``dtype`` is given, the same element type.
+    """Create a tensor of ones, by default of the same dtype.
+
+    Args:
+        size (int or tuple of int): the shape.
+        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of this tensor.
+
+    Returns:
+        Tensor of shape ``size``.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1, 2]).new_ones(3))
@@ -286,7 +351,10 @@ def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
 
 @public("Tensor.clone Tensor")
 def copy(self: Tensor) -> Tensor:
-    """A tensor of its own with the same value; a derivative passes through.
+    """Copy the tensor; derivatives pass through the copy.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([1.0])
@@ -300,7 +368,13 @@ def copy(self: Tensor) -> Tensor:
 
 @public("Tensor")
 def assign_value(self: Tensor, value: Any) -> Tensor:
-    """Let this tensor stand for ``value`` from here on; gives the tensor itself.
+    """Replace the value of this tensor.
+
+    Args:
+        value (Tensor): the new value.
+
+    Returns:
+        The tensor itself.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([1.0])
@@ -317,17 +391,21 @@ def assign_value(self: Tensor, value: Any) -> Tensor:
 
 @public("Tensor", "numpy.take(a, indices: tensor, axis=None, mode='clip')")
 def take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
-    """Elements along an axis, or of the flattened tensor.
+    """Take elements along an axis, or of the flattened tensor.
 
     Args:
-        indices: integers of any shape.
-        axis: the axis along which they count.
-        mode: what happens to a place outside of [−n, n) with n elements: ``"clip"``: the nearest one,
-            ``"wrap"``: counted around, ``"raise"``: an error. Negative ones count from the end.
+        indices (Tensor, int, or tuple of int): integers of any shape.
+        axis (int or None): axis along which the indices count. ``None`` means the flattened
+            tensor.
+        mode (str): how to treat an index outside of [−n, n): ``"clip"`` uses the nearest one,
+            ``"wrap"`` the index modulo n, ``"raise"`` raises an error. Negative indices count from the end.
+
+    Returns:
+        Tensor of the elements.
 
     Raises:
-        ValueError: ``mode`` is unknown, or ``axis`` out of range.
-        IndexError: a known place is outside, with ``"raise"``.
+        ValueError: If ``mode`` is unknown, or ``axis`` is out of range.
+        IndexError: If a known index is out of range and ``mode`` is ``"raise"``.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).take(Tensor([1, 5, -1, -5])))
@@ -355,9 +433,16 @@ def _within(index: Tensor, count: int) -> Tensor:
 
 @public("Tensor")
 def select(self: Tensor, condition: Any, other: Any) -> Tensor:
-    """``x.select(condition, other)``: elements of ``x`` where the condition holds, else of ``other``.
+    """Choose elements by a condition: ``x.select(condition, other)``.
 
-    With two ints it is ``x.select(axis, index)``: the part at ``index`` along ``axis``.
+    With two ints it is ``x.select(axis, index)``, the slice at ``index`` along ``axis``.
+
+    Args:
+        condition (Tensor or int): Boolean tensor, or the axis.
+        other (Tensor, number, or int): values where the condition is false, or the index.
+
+    Returns:
+        Tensor.
 
     >>> from mindgrad import Tensor
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -373,7 +458,16 @@ def select(self: Tensor, condition: Any, other: Any) -> Tensor:
 
 @public("Tensor")
 def index_add(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1) -> Tensor:
-    """The tensor with the parts of ``source``, ``alpha`` times, along ``dim`` added at ``index``.
+    """Add ``alpha`` times slices at indices along an axis.
+
+    Args:
+        dim (int): the axis.
+        index (Tensor): 1-D integer tensor.
+        source (Tensor): slices to add, one for each index.
+        alpha (int or float): factor of ``source``.
+
+    Returns:
+        Tensor of the same shape and dtype.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0, 2.0]).index_add(0, Tensor([0, 0]), Tensor([3.0, 4.0])))
@@ -387,7 +481,10 @@ def index_add(self: Tensor, dim: int, index: Any, source: Any, *, alpha: Any = 1
 
 @public("Tensor.contiguous Tensor.init_data Tensor.to_tensor Tensor.value")
 def itself(self: Tensor) -> Tensor:
-    """The tensor itself.
+    """Return the tensor itself.
+
+    Returns:
+        The tensor.
 
     >>> from mindgrad import Tensor
     >>> print(Tensor([1.0]).contiguous())
@@ -408,7 +505,10 @@ def is_lazy(self: Tensor) -> bool:
 
 @public("Tensor.dim Tensor.ndimension")
 def rank(self: Tensor) -> int:
-    """The number of axes.
+    """Return the number of axes.
+
+    Returns:
+        int.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0]]).dim()
@@ -419,7 +519,10 @@ def rank(self: Tensor) -> int:
 
 @public("Tensor.nelement Tensor.numel")
 def count(self: Tensor) -> int:
-    """The number of elements.
+    """Return the number of elements.
+
+    Returns:
+        int.
 
     >>> from mindgrad import Tensor
     >>> Tensor([[1.0, 2.0]]).numel()

@@ -16,13 +16,16 @@ __all__ = [
 
 
 def make_range(*bounds: int) -> tuple[int, ...]:
-    """The integers of ``range``, as a tuple.
+    """Return the integers of ``range`` as a tuple.
 
     Args:
-        bounds: as ``range`` takes them.
+        *bounds (int): arguments of ``range``.
+
+    Returns:
+        Tuple of int.
 
     Raises:
-        TypeError: they are no ints.
+        TypeError: If an argument is not an int.
 
     >>> from mindgrad import ops
     >>> ops.make_range(1, 4)
@@ -33,7 +36,13 @@ def make_range(*bounds: int) -> tuple[int, ...]:
 
 @public("TensorToTuple >>> ops.TensorToTuple()(Tensor([1, 2])) => (1, 2)")
 def tensor_to_tuple(x: Any) -> tuple[Any, ...]:
-    """The elements of a tensor of one axis: numbers, or tensors while a program is being compiled.
+    """Convert a 1-D tensor to a tuple of numbers, or of tensors at compile time.
+
+    Args:
+        x (Tensor): 1-D tensor.
+
+    Returns:
+        Tuple.
 
     >>> from mindgrad import Tensor, ops
     >>> ops.TensorToTuple()(Tensor([1, 2]))
@@ -45,7 +54,13 @@ def tensor_to_tuple(x: Any) -> tuple[Any, ...]:
 
 
 def tuple_div(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
-    """The quotients of two tuples of ints, item by item, which must divide without rest.
+    """Divide two tuples of ints elementwise, without remainder.
+
+    Args:
+        x, y (tuple of int): the tuples.
+
+    Returns:
+        Tuple of int.
 
     >>> from mindgrad import ops
     >>> ops.tuple_div((8, 9), (2, 3))
@@ -57,7 +72,13 @@ def tuple_div(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def tuple_len(sequence: Any) -> int:
-    """The number of items of a tuple.
+    """Return the number of items of a tuple.
+
+    Args:
+        sequence (tuple): the tuple.
+
+    Returns:
+        int.
 
     >>> from mindgrad import ops
     >>> ops.tuple_len((1, 2))
@@ -67,7 +88,13 @@ def tuple_len(sequence: Any) -> int:
 
 
 def list_len(sequence: Any) -> int:
-    """The number of items of a list.
+    """Return the number of items of a list.
+
+    Args:
+        sequence (list): the list.
+
+    Returns:
+        int.
 
     >>> from mindgrad import ops
     >>> ops.list_len([1, 2])
@@ -77,7 +104,13 @@ def list_len(sequence: Any) -> int:
 
 
 def make_tuple(*items: Any) -> tuple[Any, ...]:
-    """A tuple of the arguments.
+    """Return a tuple of the arguments.
+
+    Args:
+        *items (object): the items.
+
+    Returns:
+        Tuple.
 
     >>> from mindgrad import ops
     >>> ops.make_tuple(1, 2)
@@ -87,7 +120,13 @@ def make_tuple(*items: Any) -> tuple[Any, ...]:
 
 
 def make_list(*items: Any) -> list[Any]:
-    """A list of the arguments.
+    """Return a list of the arguments.
+
+    Args:
+        *items (object): the items.
+
+    Returns:
+        List.
 
     >>> from mindgrad import ops
     >>> ops.make_list(1, 2)
@@ -97,7 +136,13 @@ def make_list(*items: Any) -> list[Any]:
 
 
 def make_dict(keys: Any, values: Any) -> dict[Any, Any]:
-    """A dict of keys and values.
+    """Return a dict with the given keys and values.
+
+    Args:
+        keys, values (tuple): the keys and the values.
+
+    Returns:
+        Dict.
 
     >>> from mindgrad import ops
     >>> ops.make_dict(("a",), (1,))
@@ -107,7 +152,13 @@ def make_dict(keys: Any, values: Any) -> dict[Any, Any]:
 
 
 def make_slice(start: Any, stop: Any, step: Any) -> slice:
-    """A slice.
+    """Return a slice.
+
+    Args:
+        start, stop, step (int or None): bounds and step.
+
+    Returns:
+        Slice.
 
     >>> from mindgrad import ops
     >>> ops.make_slice(0, 2, None)
@@ -117,7 +168,14 @@ def make_slice(start: Any, stop: Any, step: Any) -> slice:
 
 
 def tuple_getitem(sequence: Any, index: int) -> Any:
-    """An item of a tuple.
+    """Return an item of a tuple.
+
+    Args:
+        sequence (tuple): the tuple.
+        index (int): index of the item.
+
+    Returns:
+        The item.
 
     >>> from mindgrad import ops
     >>> ops.tuple_getitem((1, 2), 1)
@@ -127,7 +185,14 @@ def tuple_getitem(sequence: Any, index: int) -> Any:
 
 
 def list_getitem(sequence: Any, index: int) -> Any:
-    """An item of a list.
+    """Return an item of a list.
+
+    Args:
+        sequence (list): the list.
+        index (int): index of the item.
+
+    Returns:
+        The item.
 
     >>> from mindgrad import ops
     >>> ops.list_getitem([1, 2], 1)
@@ -137,7 +202,14 @@ def list_getitem(sequence: Any, index: int) -> Any:
 
 
 def dict_getitem(mapping: Any, key: Any) -> Any:
-    """A value of a dict.
+    """Return a value of a dict.
+
+    Args:
+        mapping (dict): the dict.
+        key (object): the key.
+
+    Returns:
+        The value.
 
     >>> from mindgrad import ops
     >>> ops.dict_getitem({"a": 1}, "a")
@@ -147,7 +219,13 @@ def dict_getitem(mapping: Any, key: Any) -> Any:
 
 
 def tuple_reversed(sequence: Any) -> tuple[Any, ...]:
-    """The items of a tuple, from the last to the first.
+    """Return the items of a tuple in reverse order.
+
+    Args:
+        sequence (tuple): the tuple.
+
+    Returns:
+        Tuple.
 
     >>> from mindgrad import ops
     >>> ops.tuple_reversed((1, 2))
@@ -156,13 +234,30 @@ def tuple_reversed(sequence: Any) -> tuple[Any, ...]:
     return tuple(reversed(sequence))
 
 
+#: the arguments by their names
+_DESCRIBED = {
+    ("x", "y"): "        x, y (object): the operands.",
+    ("x",): "        x (object): the operand.",
+    ("key", "mapping"): "        key (object): the key.\n        mapping (dict): the dict.",
+}
+
+
 def _relation(
     name: str, meaning: str, function: Callable[..., Any], example: str, prints: str
 ) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = (
-        f"{meaning}\n\n    >>> from mindgrad import ops\n    >>> ops.{name}({example})\n    {prints}\n    "
-    )
+    function.__doc__ = f"""{meaning}
+
+    Args:
+{_DESCRIBED[function.__code__.co_varnames[:2]]}
+
+    Returns:
+        {"str" if name == "string_concat" else "bool"}.
+
+    >>> from mindgrad import ops
+    >>> ops.{name}({example})
+    {prints}
+    """
     return function
 
 
@@ -210,16 +305,26 @@ def _joined(x: str, y: str) -> str:
     return x + y
 
 
-bool_and = _relation("bool_and", "Whether both hold.", _and, "True, False", "False")
-bool_or = _relation("bool_or", "Whether one of both holds.", _or, "True, False", "True")
-bool_not = _relation("bool_not", "Whether it does not hold.", _not, "True", "False")
-bool_eq = _relation("bool_eq", "Whether both hold or none.", _equal_truths, "True, False", "False")
-is_ = _relation("is_", "Whether both are one object.", _is, "None, None", "True")
-is_not = _relation("is_not", "Whether they are two objects.", _is_not, "None, None", "False")
-in_dict = _relation("in_dict", "Whether a dict has a key.", _in, '"a", {"a": 1}', "True")
-not_in_dict = _relation("not_in_dict", "Whether a dict lacks a key.", _not_in, '"a", {"a": 1}', "False")
-string_eq = _relation("string_eq", "Whether two texts are equal.", _equal_texts, '"a", "b"', "False")
-string_concat = _relation("string_concat", "One text behind the other.", _joined, '"a", "b"', "'ab'")
+bool_and = _relation("bool_and", "Check whether both operands are true.", _and, "True, False", "False")
+bool_or = _relation("bool_or", "Check whether an operand is true.", _or, "True, False", "True")
+bool_not = _relation("bool_not", "Check whether an operand is false.", _not, "True", "False")
+bool_eq = _relation(
+    "bool_eq",
+    "Check whether both operands are true or both are false.",
+    _equal_truths,
+    "True, False",
+    "False",
+)
+is_ = _relation("is_", "Check whether both operands are the same object.", _is, "None, None", "True")
+is_not = _relation(
+    "is_not", "Check whether the operands are different objects.", _is_not, "None, None", "False"
+)
+in_dict = _relation("in_dict", "Check whether a dict has a key.", _in, '"a", {"a": 1}', "True")
+not_in_dict = _relation(
+    "not_in_dict", "Check whether a dict does not have a key.", _not_in, '"a", {"a": 1}', "False"
+)
+string_eq = _relation("string_eq", "Check whether two strings are equal.", _equal_texts, '"a", "b"', "False")
+string_concat = _relation("string_concat", "Concatenate two strings.", _joined, '"a", "b"', "'ab'")
 tuple_equal = _relation(
-    "tuple_equal", "Whether two tuples are equal.", _equal_tuples, "(1, 2), (1, 2)", "True"
+    "tuple_equal", "Check whether two tuples are equal.", _equal_tuples, "(1, 2), (1, 2)", "True"
 )

@@ -61,9 +61,9 @@ def part_sizes(value: Any, count: int, operator: str, name: str) -> list[int]:
     if isinstance(value, Tensor):
         if value._scope is not None:
             raise TypeError(
-                f"For '{operator}', the '{name}' must be known when the function is compiled, but depends "
-                f"on a value that the compiled function computes, or gets as a tensor: give a tuple or list "
-                f"of ints, or call the operator outside of it."
+                f"For '{operator}', the '{name}' must be known at compile time, but it depends on a tensor "
+                "of the compiled function. Pass a tuple or list of ints, or call the operator outside the "
+                "compiled function."
             )
         value = value.reshape(-1)
     listed = [whole_number(size, operator, name, least=0) for size in one_or_more(value)]
@@ -118,24 +118,24 @@ def exchanged_parts(
     operator: str = "AlltoAllV",
     names: tuple[str, str] = ("send_numel_list", "recv_numel_list"),
 ) -> Tensor:
-    """A part of ``tensor`` for every process, and one from every process, joined along the first axis.
+    """Send a part of a tensor to every process and join the parts received.
 
-    Every process of the group makes the call, and differentiates it or none does.
+    Every process of the group makes the call, and either all differentiate it or none.
 
     Args:
-        tensor: the parts to send, one after another along the first axis; the other axes are the same on all
-            processes.
-        send_counts: for each process of the group, the length of the part for it.
-        receive_counts: for each process of the group, the length of the part from it.
-        group: the group of processes.
-        operator, names: who asks, and how it calls the counts, for errors.
+        tensor (Tensor): the parts to send, concatenated along the first axis; the other axes are
+            the same on all processes.
+        send_counts (list of int): size of the part for each process of the group.
+        receive_counts (list of int): size of the part from each process of the group.
+        group (str): the group of processes.
+        operator, names (str, tuple of str): names of the operator and of the counts in errors.
 
     Returns:
-        The parts that came, in the order of the group; a zero of shape ``()`` if there are none.
+        The received parts, in the order of the group; a zero of shape ``()`` if there are none.
 
     Raises:
-        TypeError: ``tensor`` is no tensor, or counts are no integers.
-        ValueError: counts do not fit ``tensor``, or those of another process.
+        TypeError: If ``tensor`` is not a tensor, or a count is not an int.
+        ValueError: If the counts do not match the tensor, or the counts of another process.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.uneven_collectives import exchanged_parts
@@ -166,8 +166,8 @@ def _check_pairs(facts: Sequence[Any], ranks: Sequence[int], operator: str, name
     for i, (sent, _, kind) in enumerate(facts):
         if kind != facts[0][2]:
             raise ValueError(
-                f"For '{operator}', the tensors must have one element type and shape behind the first axis, "
-                f"but are {facts[0][2]} on rank {ranks[0]} and {kind} on rank {ranks[i]}."
+                f"For '{operator}', the tensors must have one dtype and the same shape after the first "
+                f"axis, but are {facts[0][2]} on rank {ranks[0]} and {kind} on rank {ranks[i]}."
             )
         for j, (_, received, _) in enumerate(facts):
             if sent[j] != received[i]:
@@ -199,18 +199,23 @@ def _exchanged(
 def exchanged_by_counts(
     tensor: Any, counts: Any, group: str = _WORLD, *, is_turned: bool = False, operator: str = "AlltoAllVC"
 ) -> Tensor:
-    """:func:`exchanged_parts` by a matrix of counts, the same on all processes.
+    """Exchange parts of tensors whose sizes are given by a matrix of counts.
 
     Args:
-        tensor: as for :func:`exchanged_parts`.
-        counts: in row i and column j how much the i-th process of the group sends to the j-th; a tensor, or
-            a list, flat or of lists.
-        group: the group of processes.
-        is_turned: whether rows and columns are exchanged.
-        operator: who asks, for errors.
+        tensor (Tensor): the parts to send, concatenated along the first axis; the other axes are
+            the same on all processes.
+        counts (Tensor, or list): in row i and column j the size of the part that the i-th process
+            of the group sends to the j-th; a tensor, or a list, flat or of lists.
+        group (str): the group of processes.
+        is_turned (bool): whether rows and columns are swapped.
+        operator (str): name of the operator in errors.
+
+    Returns:
+        The received parts, in the order of the group.
 
     Raises:
-        TypeError, ValueError: as :func:`exchanged_parts`.
+        TypeError: If ``tensor`` is not a tensor, or a count is not an int.
+        ValueError: If the counts do not match the tensor, or differ between processes.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.uneven_collectives import exchanged_by_counts
@@ -235,17 +240,20 @@ def gathered_parts(
     operator: str = "AllGatherV",
     name: str = "output_split_sizes",
 ) -> Tensor:
-    """The tensors of all processes, of different lengths, joined along the first axis, on each of them.
+    """Join tensors of different lengths of all processes, on every process.
 
     Args:
-        tensor: a tensor whose other axes are the same on all processes.
-        sizes: the lengths of the first axis on each process of the group.
-        group: the group of processes.
-        operator, name: who asks, and how it calls ``sizes``, for errors.
+        tensor (Tensor): tensor whose axes except the first are the same on all processes.
+        sizes (list of int): size of the first axis on each process of the group.
+        group (str): the group of processes.
+        operator, name (str): names of the operator and of ``sizes`` in errors.
+
+    Returns:
+        Tensor with the tensors of all processes along the first axis.
 
     Raises:
-        TypeError: ``tensor`` is no tensor, or sizes are no integers.
-        ValueError: sizes do not fit the tensors, or differ from process to process.
+        TypeError: If ``tensor`` is not a tensor, or a size is not an int.
+        ValueError: If the sizes do not match the tensors, or differ between processes.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.uneven_collectives import gathered_parts
@@ -276,18 +284,21 @@ def reduced_uneven_parts(
     operator: str = "ReduceScatterV",
     name: str = "input_split_sizes",
 ) -> Tensor:
-    """This process's part, of a length of its own, of the reduction of every process's ``tensor``.
+    """Reduce the tensors of all processes and divide the result unevenly.
 
     Args:
-        tensor: a tensor of the same type on all processes.
-        sizes: the lengths along the first axis of the parts for each process of the group.
-        op: one of :class:`~mindgrad.ops.ReduceOp`.
-        group: the group of processes.
-        operator, name: who asks, and how it calls ``sizes``, for errors.
+        tensor (Tensor): tensor of the same shape and dtype on all processes.
+        sizes (list of int): size of the part along the first axis for each process of the group.
+        op (str): one of the names in :class:`~mindgrad.ops.ReduceOp`.
+        group (str): the group of processes.
+        operator, name (str): names of the operator and of ``sizes`` in errors.
+
+    Returns:
+        This process's part of the reduction.
 
     Raises:
-        TypeError: ``tensor`` is no tensor, or sizes are no integers.
-        ValueError: sizes do not fit ``tensor``, or differ from process to process.
+        TypeError: If ``tensor`` is not a tensor, or a size is not an int.
+        ValueError: If the sizes do not match ``tensor``, or differ between processes.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.ops.uneven_collectives import reduced_uneven_parts

@@ -57,21 +57,24 @@ def _unpooled_sizes(
     return sizes
 
 
-_UNPOOL = """The tensor of which :func:`max_pool{axes}d` took the maxima, with 0 for all other elements.
+_UNPOOL = """Invert :func:`max_pool{axes}d`: put maxima at their indices, and 0 elsewhere.
 
     Args:
-        x: the maxima, of shape (n, c, …), or (c, …).
-        indices: their places, counted over the pooled axes, integers of the shape of ``x``.
-        kernel_size, stride, padding: those of the pooling; ``stride`` ``None``: the size of a window.
-        output_size: the sizes of the pooled axes, or the whole shape; by default the least that gives these
-            windows.
+        x (Tensor): the maxima, of shape (n, c, …), or (c, …).
+        indices (Tensor): integers of the shape of ``x``, counted over the pooled axes.
+        kernel_size (int or tuple of int): size of a window of the pooling.
+        stride (int, tuple of int, or None): step of the pooling. ``None`` means ``kernel_size``.
+        padding (int or tuple of int): padding of the pooling.
+        output_size (tuple of int or None): sizes of the pooled axes, or the whole shape. ``None``
+            means the smallest sizes with these windows.
 
     Returns:
-        Tensor of the element type of ``x``.
+        Tensor of the dtype of ``x``.
 
     Raises:
-        TypeError: ``x`` is no tensor, or ``indices`` are no integers.
-        ValueError: the shapes differ, an argument is out of range, or ``output_size`` is not near.
+        TypeError: If ``x`` is not a tensor, or ``indices`` is not an integer tensor.
+        ValueError: If the shapes differ, an argument is out of range, or ``output_size`` is not within
+            one stride.
 
     >>> from mindgrad import Tensor, ops
     >>> x = ops.arange(1, {count} + 1).astype("float32").reshape({shape})
@@ -120,21 +123,22 @@ max_unpool3d = _max_unpool(3, (1, 1, 2, 2, 2), "[0. 0. 0. 0. 0. 0. 0. 8.]")
 
 # --- power means -----------------------------------------------------------------------------------------
 
-_POWER = """(Σ xᵖ)^(1/p) over each window; p = ``norm_type``.
+_POWER = """Compute the power sum (Σ xᵖ)^(1/p) of each window, with p = ``norm_type``.
 
     Args:
-        x: a real tensor of shape (n, c, …), or (c, …).
-        norm_type: the power, a number other than 0; odd ones need elements that are not negative.
-        kernel_size: the size of a window.
-        stride: the distance between neighbouring windows; ``None``: the size of a window.
-        ceil_mode: whether the last window may reach over the edge; its mean counts as that of a whole one.
+        x (Tensor): real tensor of shape (n, c, …), or (c, …).
+        norm_type (int or float): the nonzero power; odd ones require nonnegative elements.
+        kernel_size (int or tuple of int): size of a window.
+        stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
+            ``kernel_size``.
+        ceil_mode (bool): whether the last window may reach over the edge; its mean is scaled.
 
     Returns:
-        Tensor of the element type of ``x``.
+        Tensor of the dtype of ``x``.
 
     Raises:
-        TypeError: ``x`` is no real tensor, or ``norm_type`` no number.
-        ValueError: ``norm_type`` is 0, or no window fits.
+        TypeError: If ``x`` is not a real tensor, or ``norm_type`` is not a number.
+        ValueError: If ``norm_type`` is 0, or no window fits.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.lp_pool{axes}d({example}, 1, 2).flatten())
@@ -167,25 +171,29 @@ lp_pool2d = _lp_pool(2, "Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])", "[10.]")
 
 # --- windows at random places ------------------------------------------------------------------------------
 
-_FRACTIONAL = """The greatest element of each of as many windows as are asked for, at random places.
+_FRACTIONAL = """Return the largest element of ``output_size`` windows at random positions.
 
-    With u drawn for each axis the i-th of m windows of k of n elements begins at ⌊(i + u) a⌋ − ⌊u a⌋ with
-    a = (n − k) / (m − 1), and the last at n − k (B. Graham, "Fractional max-pooling", 2014).
+    For each axis a number u is drawn. The i-th of m windows of k of n elements begins at ⌊(i + u) a⌋ − ⌊u a⌋
+    with a = (n − k) / (m − 1), and the last one at n − k (B. Graham, "Fractional max-pooling", 2014).
 
     Args:
-        input: a real tensor of shape (n, c, …), or (c, …).
-        kernel_size: the size of a window: an int, or one for each axis.
-        output_size: the number of windows, likewise.
-        output_ratio: that number divided by the number of elements, instead.
-        return_indices: whether the places of the elements are given too, counted over the pooled axes.
-        _random_samples: u, between 0 and 1, of shape (n, c, {axes}); by default drawn.
+        input (Tensor): real tensor of shape (n, c, …), or (c, …).
+        kernel_size (int or tuple of int): size of a window, one for all axes or one for each.
+        output_size (int, tuple of int, or None): number of windows.
+        output_ratio (float, tuple of float, or None): number of windows divided by the number of
+            elements, as an alternative.
+        return_indices (bool): whether to return the indices of the elements in the pooled axes
+            too.
+        _random_samples (Tensor or None): u, between 0 and 1, of shape (n, c, {axes}). ``None``
+            draws them.
 
     Returns:
-        Tensor of the maxima; with ``return_indices`` a tuple of it and an Int64 tensor.
+        Tensor of the maxima; with ``return_indices`` a tuple of it and an int64 tensor.
 
     Raises:
-        TypeError: ``input`` is no tensor, or an argument of another type.
-        ValueError: ``input`` has another number of axes, windows do not fit, or size and ratio are missing.
+        TypeError: If ``input`` is not a tensor, or an argument does not have its type.
+        ValueError: If ``input`` has another number of axes, windows do not fit, or size and
+            ratio are missing.
 
     >>> from mindgrad import ops
     >>> ops.fractional_max_pool{axes}d(ops.ones({shape}), 2, output_size=3).shape

@@ -61,11 +61,11 @@ def adam(
     var: Any, m: Any, v: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon:
     Any, gradient: Any, use_nesterov: bool = False, indices: Any = None, lazy: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """One step of Adam (Kingma and Ba 2015).
+    """Apply one step of Adam (Kingma and Ba 2015).
 
         m ← β₁ m + (1 − β₁) g,  v ← β₂ v + (1 − β₂) g²,  var ← var − lr √(1 − β₂ᵗ) / (1 − β₁ᵗ) · m / (√v + ε)
 
-    With ``use_nesterov`` m is replaced by β₁ m + (1 − β₁) g in the last formula.
+    With ``use_nesterov``, m is replaced by β₁ m + (1 − β₁) g in the last formula.
     """
     g, assign = _dense_or_rows(var, gradient, indices)
     if not lazy:
@@ -80,7 +80,7 @@ def adam_with_bound(
     var: Any, m: Any, v: Any, vhat: Any, beta1_power: Any, beta2_power: Any, lr: Any, beta1: Any, beta2: Any,
     epsilon: Any, grad: Any,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
-    """One step of AMSGrad (Reddi et al. 2018): Adam with the greatest v so far in the place of v."""
+    """Apply one step of AMSGrad (Reddi et al. 2018): Adam with the largest v so far."""
     g = operand(grad, "ApplyAdamWithAmsgrad")
     m, v = flow.assign(m, _mean(beta1, m, g)), flow.assign(v, _mean(beta2, v, g * g))  # type: ignore[operator]
     bound = flow.assign(vhat, clipping.maximum(vhat, v))
@@ -92,7 +92,10 @@ def adam_with_bound(
 def adam_weight_decay(
     var: Any, m: Any, v: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any, decay: Any, gradient: Any
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """One step of Adam with weight decay of its own: var ← var − lr (m / (√v + ε) + decay · var)."""
+    """Apply one step of Adam with decoupled weight decay.
+
+    The step is var ← var − lr (m / (√v + ε) + decay · var).
+    """
     g: Any = operand(gradient, "AdamWeightDecay")
     m, v = flow.assign(m, _mean(beta1, m, g)), flow.assign(v, _mean(beta2, v, g * g))
     return flow.assign(var, var - lr * (m / (math.sqrt(v) + epsilon) + decay * var)), m, v
@@ -102,7 +105,10 @@ def sgd(
     parameters: Any, gradient: Any, learning_rate: Any, accum: Any, momentum: Any, stat: Any, dampening:
     float, weight_decay: float, nesterov: bool,
 ) -> Tensor:  # fmt: skip
-    """One step of gradient descent with momentum; ``stat`` is 0 from the second step on."""
+    """Apply one step of gradient descent with momentum.
+
+    ``stat`` is 0 after the first step.
+    """
     g: Any = operand(gradient, "SGD")
     if weight_decay:
         g = g + weight_decay * parameters
@@ -121,7 +127,10 @@ def momentum(
     use_nesterov: bool,
     gradient_scale: float,
 ) -> Tensor:
-    """One step of gradient descent with momentum: accum ← momentum · accum + g, var ← var − lr · accum."""
+    """Apply one step of gradient descent with momentum.
+
+    The step is accum ← momentum · accum + g, var ← var − lr · accum.
+    """
     g: Any = operand(gradient, "ApplyMomentum") * gradient_scale  # type: ignore[operator]
     moved: Any = flow.assign(accumulation, accumulation * momentum + g)
     return flow.assign(variable, variable - learning_rate * (g + momentum * moved if use_nesterov else moved))
@@ -130,7 +139,10 @@ def momentum(
 def keras_momentum(
     var: Any, accum: Any, lr: Any, grad: Any, momentum: Any, use_nesterov: bool
 ) -> tuple[Tensor, Tensor]:
-    """One step of gradient descent with momentum: accum ← momentum · accum − lr g, var ← var + accum."""
+    """Apply one step of gradient descent with momentum, as in Keras.
+
+    The step is accum ← momentum · accum − lr g, var ← var + accum.
+    """
     step: Any = lr * operand(grad, "ApplyKerasMomentum")
     moved: Any = flow.assign(accum, accum * momentum - step)
     return flow.assign(var, var + (moved * momentum - step if use_nesterov else moved)), moved
@@ -139,7 +151,7 @@ def keras_momentum(
 def ada_max(
     var: Any, m: Any, v: Any, beta1_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any, grad: Any
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """One step of AdaMax (Kingma and Ba 2015): Adam with v ← max(β₂ v, |g|)."""
+    """Apply one step of AdaMax (Kingma and Ba 2015): Adam with v ← max(β₂ v, |g|)."""
     g: Any = operand(grad, "ApplyAdaMax")
     m, v = flow.assign(m, _mean(beta1, m, g)), flow.assign(v, clipping.maximum(beta2 * v, rounding.abs(g)))
     return flow.assign(var, var - lr / (1 - operand(beta1_power, "ApplyAdaMax")) * m / (v + epsilon)), m, v  # type: ignore[operator]
@@ -148,7 +160,7 @@ def ada_max(
 def adadelta(
     var: Any, accum: Any, accum_update: Any, lr: Any, rho: Any, epsilon: Any, grad: Any, indices: Any = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """One step of Adadelta (Zeiler 2012), whose steps have the size of the last ones."""
+    """Apply one step of Adadelta (Zeiler 2012)."""
     g, assign = _dense_or_rows(var, grad, indices)
     accum = assign(accum, _mean(rho, accum, g * g))
     step = math.sqrt(accum_update + epsilon) / math.sqrt(accum + epsilon) * g  # type: ignore[operator]
@@ -164,7 +176,10 @@ def adagrad(
     update_slots: bool = True,
     indices: Any = None,
 ) -> tuple[Tensor, Tensor]:
-    """One step of Adagrad (Duchi et al. 2011): accum ← accum + g², var ← var − lr g / (√accum + ε)."""
+    """Apply one step of Adagrad (Duchi et al. 2011).
+
+    The step is accum ← accum + g², var ← var − lr g / (√accum + ε).
+    """
     g, assign = _dense_or_rows(var, grad, indices)
     accum = assign(accum, accum + g * g) if update_slots else operand(accum, "ApplyAdagrad")
     step = lr * g / (math.sqrt(accum) + epsilon)  # type: ignore[operator]
@@ -175,7 +190,10 @@ def adagrad_by_averages(
     var: Any, gradient_accumulator: Any, gradient_squared_accumulator: Any, grad: Any, lr: Any, l1: Any, l2:
     Any, global_step: Any,
 ) -> Tensor:  # fmt: skip
-    """One step of Adagrad with dual averaging (Duchi et al. 2011): from the sums of g and g² of all steps."""
+    """Apply one step of Adagrad with dual averaging (Duchi et al. 2011).
+
+    It uses the sums of g and g² over all steps.
+    """
     g: Any = operand(grad, "ApplyAdagradDA")
     total = flow.assign(gradient_accumulator, gradient_accumulator + g)
     squares = flow.assign(gradient_squared_accumulator, gradient_squared_accumulator + g * g)
@@ -189,10 +207,11 @@ def ada_factor(
     enable_scale_parameter: bool = False, enable_first_moment: bool = False,
     enable_weight_decay: bool = False,
 ) -> Tensor:  # fmt: skip
-    """One step of Adafactor (Shazeer and Stern 2018): the averages of g² of a matrix are of rank one.
+    """Apply one step of Adafactor (Shazeer and Stern 2018).
 
-    The averages over rows and over columns are kept of tensors of two or more axes, those of all elements
-    of the others. The step is scaled down to the root mean square ``clip_threshold``.
+    For tensors of two or more axes, the averages of g² over rows and over columns are stored; for other
+    tensors, the averages of all elements. The root mean square of the step is limited to
+    ``clip_threshold``.
     """
     g: Any = cast(operand(gradient, "FusedAdaFactor"), float32)
     x: Any = cast(operand(param, "FusedAdaFactor"), float32)
@@ -224,7 +243,14 @@ def _root_mean_square(x: Any) -> Any:
 def add_sign(
     var: Any, m: Any, lr: Any, alpha: Any, sign_decay: Any, beta: Any, grad: Any
 ) -> tuple[Tensor, Tensor]:
-    """One step of AddSign (Bello et al. 2017): var ← var − lr (α + decay · sign g · sign m) g."""
+    """Apply one step of AddSign (Bello et al. 2017).
+
+    The step is var ← var − lr (α + decay · sign g · sign m) g.
+
+    Args:
+        alpha (Tensor or number): the coefficient α.
+        beta (Tensor or number): decay rate of the moving average m.
+    """
     g: Any = operand(grad, "ApplyAddSign")
     m = flow.assign(m, _mean(beta, m, g))
     return flow.assign(var, var - lr * (alpha + sign_decay * (signs.sgn(g) * signs.sgn(m))) * g), m  # type: ignore[operator]
@@ -233,7 +259,13 @@ def add_sign(
 def power_sign(
     var: Any, m: Any, lr: Any, logbase: Any, sign_decay: Any, beta: Any, grad: Any
 ) -> tuple[Tensor, Tensor]:
-    """One step of PowerSign (Bello et al. 2017): var ← var − lr exp(logbase · decay · sign g sign m) g."""
+    """Apply one step of PowerSign (Bello et al. 2017).
+
+    The step is var ← var − lr exp(logbase · decay · sign g sign m) g.
+
+    Args:
+        beta (Tensor or number): decay rate of the moving average m.
+    """
     g: Any = operand(grad, "ApplyPowerSign")
     m = flow.assign(m, _mean(beta, m, g))
     return flow.assign(var, var - lr * math.exp(logbase * sign_decay * (signs.sgn(g) * signs.sgn(m))) * g), m  # type: ignore[operator]
@@ -243,7 +275,10 @@ def rms_prop(
     var: Any, mean_square: Any, moment: Any, learning_rate: Any, grad: Any, decay: Any, momentum: Any,
     epsilon: Any, indices: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """One step of RMSProp (Hinton 2012): moment ← momentum · moment + lr g / √(mean of g² + ε)."""
+    """Apply one step of RMSProp (Hinton 2012).
+
+    The step is moment ← momentum · moment + lr g / √(mean of g² + ε), var ← var − moment.
+    """
     g, assign = _dense_or_rows(var, grad, indices)
     square = assign(mean_square, _mean(decay, mean_square, g * g))
     moved: Any = assign(moment, momentum * moment + learning_rate * g / math.sqrt(square + epsilon))
@@ -254,7 +289,10 @@ def centered_rms_prop(
     var: Any, mean_gradient: Any, mean_square: Any, moment: Any, grad: Any, learning_rate: Any, decay: Any,
     momentum: Any, epsilon: Any,
 ) -> Tensor:  # fmt: skip
-    """One step of RMSProp with the variance of g in the place of the mean of g² (Graves 2013)."""
+    """Apply one step of RMSProp with the variance of g (Graves 2013).
+
+    The variance replaces the mean of g².
+    """
     g: Any = operand(grad, "ApplyCenteredRMSProp")
     square: Any = flow.assign(mean_square, _mean(decay, mean_square, g * g))
     mean: Any = flow.assign(mean_gradient, _mean(decay, mean_gradient, g))
@@ -267,12 +305,12 @@ def ftrl(
     var: Any, accum: Any, linear: Any, grad: Any, lr: Any, l1: Any, l2: Any, lr_power: Any, indices: Any =
     None, l2_shrinkage: float = 0.0,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """One step of "follow the regularised leader" (McMahan et al. 2013).
+    """Apply one step of FTRL, "follow the regularized leader" (McMahan et al. 2013).
 
         linear ← linear + g − (accum'⁻ᵖ − accum⁻ᵖ) / lr · var,  var ← (l1 sign(linear) − linear) / (accum'⁻ᵖ /
         lr + 2 l2)
 
-    where accum' = accum + g², and var is 0 where ``|linear| ≤ l1``.
+    accum' is accum + g², and var is 0 where ``|linear| ≤ l1``.
     """
     g, assign = _dense_or_rows(var, grad, indices)
     old, new = _power(accum, lr_power), _power(accum + g * g, lr_power)
@@ -286,14 +324,22 @@ def _power(x: Any, exponent: Any) -> Any:
 
 
 def gradient_descent(var: Any, alpha: Any, delta: Any) -> Tensor:
-    """One step of gradient descent: var ← var − alpha · delta."""
+    """Apply one step of gradient descent: var ← var − alpha · delta.
+
+    Args:
+        alpha (Tensor or number): learning rate.
+        delta (Tensor): the gradient.
+    """
     return flow.assign(var, var - alpha * operand(delta, "ApplyGradientDescent"))
 
 
 def proximal_adagrad(
     var: Any, accum: Any, lr: Any, l1: Any, l2: Any, grad: Any, indices: Any = None
 ) -> tuple[Tensor, Tensor]:
-    """One step of Adagrad, and then of the proximal map of l1 |var| + l2 var² / 2 (Duchi and Singer 2009)."""
+    """Apply one step of Adagrad with a proximal map (Duchi and Singer 2009).
+
+    The map belongs to l1 |var| + l2 var² / 2.
+    """
     g, assign = _dense_or_rows(var, grad, indices)
     accum = assign(accum, accum + g * g)
     rate = lr / math.sqrt(accum)
@@ -303,7 +349,14 @@ def proximal_adagrad(
 
 
 def proximal_gradient_descent(var: Any, alpha: Any, l1: Any, l2: Any, delta: Any) -> Tensor:
-    """One step of gradient descent, and then of the proximal map of l1 |var| + l2 var² / 2."""
+    """Apply one step of gradient descent with a proximal map.
+
+    The map belongs to l1 |var| + l2 var² / 2.
+
+    Args:
+        alpha (Tensor or number): learning rate.
+        delta (Tensor): the gradient.
+    """
     moved = var - alpha * operand(delta, "ApplyProximalGradientDescent")
     return flow.assign(var, _shrunk(moved, alpha * l1) / (1 + alpha * l2))
 
@@ -312,10 +365,10 @@ def lars(
     weight: Any, gradient: Any, norm_weight: Any, norm_gradient: Any, weight_decay: Any, learning_rate: Any,
     epsilon: float, hyperpara: float, use_clip: bool,
 ) -> Tensor:  # fmt: skip
-    """The gradient scaled for a layer (You et al. 2017): (g + λ w) · c ‖w‖ / (‖g‖ + λ ‖w‖ + ε).
+    """Scale the gradient of a layer by LARS (You et al. 2017).
 
-    ``norm_weight`` and ``norm_gradient`` are sums of squares; with ``use_clip`` the factor is divided by the
-    learning rate and is 1 at most.
+    The result is (g + λ w) · c ‖w‖ / (‖g‖ + λ ‖w‖ + ε). ``norm_weight`` and ``norm_gradient`` are sums of
+    squares. With ``use_clip`` the factor is divided by the learning rate and is at most 1.
     """
     size, slope = math.sqrt(norm_weight), math.sqrt(norm_gradient)
     factor: Any = hyperpara * size / (slope + weight_decay * size + epsilon)  # type: ignore[operator]

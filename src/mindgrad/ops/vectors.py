@@ -39,14 +39,19 @@ __all__ = [
 
 @public("Tensor.cross mint", "Cross(dim=-65530)(x, y)(dim=None if self.dim == -65530 else self.dim)")
 def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
-    """The vector product of vectors of three elements: x₁y₂ − x₂y₁, x₂y₀ − x₀y₂, x₀y₁ − x₁y₀.
+    """Compute the cross product of vectors of three elements.
+
+    The result is x₁y₂ − x₂y₁, x₂y₀ − x₀y₂, x₀y₁ − x₁y₀.
 
     Args:
-        input, other: tensors whose shapes broadcast.
-        dim: the axis of the vectors, of size 3; by default the first axis that has that size.
+        input, other (Tensor): tensors whose shapes broadcast.
+        dim (int or None): axis of the vectors, of size 3. ``None`` means the first axis of size 3.
+
+    Returns:
+        Tensor of the broadcast shape.
 
     Raises:
-        ValueError: the axis has not three elements, or there is none that has.
+        ValueError: If the axis does not have three elements, or no axis has.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cross(Tensor([1.0, 0.0, 0.0]), Tensor([0.0, 1.0, 0.0])))
@@ -66,13 +71,16 @@ def cross(input: Any, other: Any, dim: int | None = None) -> Tensor:
 
 @public("Tensor")
 def dist(input: Any, other: Any, p: float = 2) -> Tensor:
-    """The p-norm of the difference of two tensors, over all elements.
+    """Compute the p-norm of the difference of two tensors, over all elements.
 
-    The derivative where they are equal is 0.
+    The derivative is 0 if they are equal.
 
     Args:
-        input, other: tensors whose shapes broadcast.
-        p: the order of the norm.
+        input, other (Tensor): tensors whose shapes broadcast.
+        p (int or float): order of the norm.
+
+    Returns:
+        0-D tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.dist(Tensor([1.0, 2.0]), Tensor([4.0, 6.0])))
@@ -87,20 +95,20 @@ def dist(input: Any, other: Any, p: float = 2) -> Tensor:
     "mint.cdist(x1, x2, p=2.0, compute_mode: unused='use_mm_for_euclid_dist_if_necessary')(p=float(p))",
 )
 def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
-    """The p-norms of the differences between all vectors of two sets: ‖x1[…, i, :] − x2[…, j, :]‖.
+    """Compute the p-norm distances between all vectors of two sets.
 
-    The derivative where two vectors are equal is 0.
+    The distances are ‖x1[…, i, :] − x2[…, j, :]‖. The derivative is 0 if two vectors are equal.
 
     Args:
-        x1: a tensor of shape (…, n, d).
-        x2: a tensor of shape (…, m, d).
-        p: the order of the norm, at least 0.
+        x1 (Tensor): tensor of shape (…, n, d).
+        x2 (Tensor): tensor of shape (…, m, d).
+        p (float): nonnegative order of the norm.
 
     Returns:
         Tensor of shape (…, n, m).
 
     Raises:
-        ValueError: the vectors have different lengths, an input has fewer than two axes, or ``p < 0``.
+        ValueError: If the vectors have different lengths, an input has fewer than two axes, or ``p < 0``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cdist(Tensor([[0.0, 0.0]]), Tensor([[3.0, 4.0], [0.0, 1.0]])))
@@ -120,17 +128,17 @@ def cdist(x1: Any, x2: Any, p: float = 2.0) -> Tensor:
 
 @public("Pdist(p=2.0)(x)")
 def pdist(input: Any, p: float = 2.0) -> Tensor:
-    """The p-norms of the differences between the vectors of a set, each pair once: i < j.
+    """Compute the p-norm distances between the vectors of a set, each pair once.
 
     Args:
-        input: a tensor of shape (…, n, d).
-        p: the order of the norm.
+        input (Tensor): tensor of shape (…, n, d).
+        p (float): order of the norm.
 
     Returns:
-        Tensor of shape (…, n (n − 1) / 2).
+        Tensor of shape (…, n (n − 1) / 2), for i < j.
 
     Raises:
-        ValueError: the input has fewer than two axes.
+        ValueError: If the input has fewer than two axes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.pdist(Tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 1.0]])))
@@ -148,13 +156,16 @@ def pdist(input: Any, p: float = 2.0) -> Tensor:
 
 @public("Tensor", "Renorm(p: number, dim: integer, maxnorm: number)(x)")
 def renorm(input: Any, p: int, axis: int, maxnorm: float) -> Tensor:
-    """The parts along ``axis``, those with a p-norm above ``maxnorm`` scaled down to it.
+    """Scale slices along an axis so that their p-norm is at most ``maxnorm``.
 
     Args:
-        input: a tensor of at least two axes.
-        p: the order of the norm.
-        axis: the axis along which the parts stand.
-        maxnorm: the largest norm that a part may have.
+        input (Tensor): tensor of at least two axes.
+        p (int or float): order of the norm.
+        axis (int): axis of the slices.
+        maxnorm (int or float): largest norm of a slice.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.renorm(Tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0))
@@ -180,16 +191,20 @@ def _neighbours(x: Tensor, axis: int) -> tuple[Tensor, Tensor]:
 
 @public("Tensor.diff", "mint.diff(input, n=1, dim=-1, prepend=None, append=None)")
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    """The differences of neighbours along ``axis``, ``n`` times: x[i + 1] − x[i].
+    """Compute the differences x[i + 1] − x[i] along an axis, ``n`` times.
 
     Args:
-        x: a tensor of at least one axis.
-        n: how often.
-        axis: the axis.
-        prepend, append: tensors that are put before and behind ``x`` along ``axis`` first; numbers too.
+        x (Tensor): tensor of at least one axis.
+        n (int): number of repetitions.
+        axis (int): the axis.
+        prepend, append (Tensor, number, or None): values to add before and after ``x`` along
+            ``axis`` first.
+
+    Returns:
+        Tensor with ``n`` elements less along ``axis``.
 
     Raises:
-        ValueError: ``n`` is negative, or ``axis`` out of range.
+        ValueError: If ``n`` is negative, or ``axis`` is out of range.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.diff(Tensor([1.0, 4.0, 9.0])), ops.diff(Tensor([1.0, 4.0, 9.0]), n=2))
@@ -231,14 +246,19 @@ def _areas(operator: str, y: Any, x: Any, dx: Any, dim: Any) -> tuple[Tensor, in
 
 @public("numpy.trapz(y, x=None, dx=1.0, axis=-1)(x=None if x is None else tensor(x, 'trapz'))")
 def trapz(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
-    """The integral of values by the trapezoidal rule: Σ (x[i + 1] − x[i]) (y[i + 1] + y[i]) / 2.
+    """Integrate along an axis by the trapezoidal rule.
+
+    The integral is Σ (x[i + 1] − x[i]) (y[i + 1] + y[i]) / 2.
 
     Args:
-        y: the values.
-        x: the places of the values along ``dim``: a tensor of one axis, or of the shape of ``y``; by
-            default they are ``dx`` apart.
-        dx: the distance between places, where ``x`` is not given.
-        dim: the axis.
+        y (Tensor): the values.
+        x (Tensor or None): sample points along ``dim``: 1-D, or of the shape of ``y``. ``None``
+            means spacing ``dx``.
+        dx (int or float): spacing of the sample points if ``x`` is not given.
+        dim (int): the axis.
+
+    Returns:
+        Tensor without the axis.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.trapz(Tensor([0.0, 1.0, 4.0])), ops.trapz(Tensor([0.0, 1.0]), Tensor([1.0, 3.0])))
@@ -252,7 +272,12 @@ trapezoid = trapz
 
 
 def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
-    """The running integral by the trapezoidal rule; arguments as for :func:`trapz`.
+    """Integrate cumulatively along an axis by the trapezoidal rule.
+
+    Returns:
+        Tensor with one element less along ``dim``.
+
+    {as trapz}
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cumulative_trapezoid(Tensor([0.0, 1.0, 4.0])))
@@ -267,21 +292,22 @@ def cumulative_trapezoid(y: Any, x: Any = None, *, dx: float = 1.0, dim: int = -
 
 @public("Tensor")
 def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = None) -> Tensor:
-    """The covariances between variables, which stand in rows, of observations, which stand in columns.
+    """Compute the covariance matrix of variables (rows) over observations (columns).
 
-    Σ_k w[k] (x[i, k] − mean_i) conj(x[j, k] − mean_j) divided by the sum of the weights w less a correction.
+    It is Σ_k w[k] (x[i, k] − mean_i) conj(x[j, k] − mean_j), divided by the sum of the weights w minus a
+    correction.
 
     Args:
-        input: a tensor of at most two axes.
-        correction: 1 for the unbiased estimate, 0 for the simple average.
-        fweights: how often each observation was made: integers, one for each.
-        aweights: how much each observation counts: numbers, one for each.
+        input (Tensor): tensor of at most two axes.
+        correction (int): 1 for the unbiased estimate, 0 for the simple average.
+        fweights (Tensor or None): number of repetitions of each observation, integers.
+        aweights (Tensor or None): weight of each observation.
 
     Returns:
-        Tensor of shape (variables, variables), or of no axes for one variable without an axis of its own.
+        Tensor of shape (variables, variables), or 0-D for one variable without an axis.
 
     Raises:
-        ValueError: the input has more than two axes.
+        ValueError: If the input has more than two axes.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.cov(Tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])))
@@ -315,10 +341,15 @@ def cov(input: Any, *, correction: int = 1, fweights: Any = None, aweights: Any 
 
 
 def corrcoef(input: Any) -> Tensor:
-    """The correlation coefficients between variables: their covariances divided by the standard deviations.
+    """Compute the correlation coefficients between variables.
+
+    They are the covariances divided by the standard deviations.
 
     Args:
-        input: as for :func:`cov`.
+        input (Tensor): tensor of at most two axes, as for :func:`cov`.
+
+    Returns:
+        Tensor of shape (variables, variables).
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.corrcoef(Tensor([[0.0, 1.0, 2.0], [4.0, 2.0, 0.0]])))

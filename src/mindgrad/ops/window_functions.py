@@ -35,12 +35,16 @@ def _window(
     "numpy.bartlett(M: count)(periodic=False) >>> numpy.bartlett(3).shape => (3,)",
 )
 def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = float32) -> Tensor:
-    """The triangle 1 − |t| at t from −1 to 1.
+    """Return a Bartlett window, the triangle 1 − |t| for t from −1 to 1.
 
     Args:
-        window_length: the number of elements.
-        periodic: whether the window is to be repeated: its last element, equal to the first, is left out.
-        dtype: the element type.
+        window_length (int): number of elements.
+        periodic (bool): whether the window is periodic: its last element, equal to the first, is
+            omitted.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (window_length,).
 
     >>> from mindgrad import ops
     >>> print(ops.bartlett_window(5, False))
@@ -51,7 +55,9 @@ def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = f
 
 @public("numpy.hanning(M: count)(periodic=False) >>> numpy.hanning(3).shape => (3,)")
 def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = float32) -> Tensor:
-    """½ + ½ cos πt at t from −1 to 1; arguments as for :func:`bartlett_window`.
+    """Return a Hann window, ½ + ½ cos πt for t from −1 to 1.
+
+    {as bartlett_window}
 
     >>> from mindgrad import ops
     >>> print(ops.hann_window(5, False))
@@ -72,7 +78,12 @@ def hamming_window(
     *,
     dtype: Any = float32,
 ) -> Tensor:
-    """alpha + beta · cos πt at t from −1 to 1; arguments as for :func:`bartlett_window`.
+    """Return a Hamming window, alpha + beta · cos πt for t from −1 to 1.
+
+    Args:
+        alpha, beta (float): the coefficients.
+
+    {as bartlett_window}
 
     >>> from mindgrad import ops
     >>> print(ops.hamming_window(3, False))
@@ -88,7 +99,9 @@ def hamming_window(
     "numpy.blackman(M: count)(periodic=False) >>> numpy.blackman(3).shape => (3,)",
 )
 def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = float32) -> Tensor:
-    """0.42 + ½ cos πt + 0.08 cos 2πt at t from −1 to 1; arguments as for :func:`bartlett_window`.
+    """Return a Blackman window, 0.42 + ½ cos πt + 0.08 cos 2πt for t from −1 to 1.
+
+    {as bartlett_window}
 
     >>> from mindgrad import ops
     >>> print(ops.blackman_window(4).round(decimals=2))
@@ -104,7 +117,12 @@ def blackman_window(window_length: int, periodic: bool = True, *, dtype: Any = f
 def kaiser_window(
     window_length: int, periodic: bool = True, beta: float = 12.0, *, dtype: Any = float32
 ) -> Tensor:
-    """I₀(beta √(1 − t²)) / I₀(beta) at t from −1 to 1; arguments as for :func:`bartlett_window`.
+    """Return a Kaiser window, I₀(beta √(1 − t²)) / I₀(beta) for t from −1 to 1.
+
+    Args:
+        beta (float): shape parameter.
+
+    {as bartlett_window}
 
     >>> from mindgrad import ops
     >>> print(ops.kaiser_window(3, False, 0.0))
@@ -120,15 +138,18 @@ def kaiser_window(
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
-    """The Vandermonde matrix: the powers of the elements of a vector, in rows, the highest first.
+    """Return the Vandermonde matrix: powers of the elements of a vector as rows.
 
     Args:
-        x: a tensor of one axis.
-        N: the number of powers; by default as many as elements.
-        increasing: whether the powers rise from left to right.
+        x (Tensor): 1-D tensor.
+        N (int or None): number of powers. ``None`` means the number of elements.
+        increasing (bool): whether the powers increase from left to right.
+
+    Returns:
+        Tensor of shape (n, N).
 
     Raises:
-        ValueError: ``x`` has not one axis.
+        ValueError: If ``x`` is not 1-D.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.vander(Tensor([2.0, 3.0]), 3))

@@ -33,7 +33,7 @@ from mindgrad.control.rowwise_gradient import rowwise_gradient, written_out
 from mindgrad.control.taylor_coefficients import taylor_coefficients
 from mindgrad.ir.build import Builder, building, current
 from mindgrad.ir.cost_model import costs
-from mindgrad.ir.graph import Constant, Equation, Graph, Variable, live_equations
+from mindgrad.ir.graph import MASKED, Constant, Equation, Graph, Variable, live_equations
 from mindgrad.ir.memo import interned, memoized
 from mindgrad.ir.rewriting import Rewrite
 from mindgrad.optimize.graph_rewriter import rebuilt
@@ -106,7 +106,10 @@ def pulled_along(
 
 def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
     """Whether there are few columns, or one gradient gives them all if nobody differentiates again."""
-    if any(sum(x.shape[axis] > 1 for axis in cut.columns) > 1 for x, cut in zip(xs, cuts, strict=True)):
+    mixed = [[axis for axis in cut.columns if x.shape[axis] > 1] for x, cut in zip(xs, cuts, strict=True)]
+    if any(len(axes) > 1 for axes in mixed):
+        return False
+    if any(axes and _is_masked(cut) for axes, cut in zip(mixed, cuts, strict=True)):
         return False
     counts = [math.prod(x.shape[axis] for axis in cut.columns) for x, cut in zip(xs, cuts, strict=True)]
     if sum(counts) == 1 or (len(xs) == 1 and counts[0] <= costs().series_columns) or set(counts) == {1}:
@@ -115,6 +118,11 @@ def _is_considered(xs: Sequence[Variable], cuts: Sequence[_Cut]) -> bool:
     rows = x.shape[:-1]
     is_family = len(cut.values) == 1 and next(iter(cut.values)).shape in (rows, (*rows, 1))
     return len(xs) == 1 and is_family and cut.columns == [len(x.shape) - 1]
+
+
+def _is_masked(cut: _Cut) -> bool:
+    """Whether a cotangent has zeros of a selection, which must discard NaN."""
+    return any(weight.tainted & MASKED for weight in cut.weights.values())
 
 
 def as_series(builder: Builder, xs: Sequence[Any], ys: Sequence[Any], ts: Sequence[Any]) -> list[Any] | None:
@@ -150,7 +158,9 @@ def of_vector(builder: Builder, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[G
 
 
 def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
-    """The values that depend on ``x``; ``None`` if control flow, an effect or a collective does.
+    """The values that depend on ``x``; ``None`` if they need reverse mode.
+
+    Control flow, effects, and operators that read the form of their cotangent need it.
 
     Forward mode through a collective moves the inputs of all ranks, reverse mode those of one: they are not
     each other's substitutes.
@@ -161,6 +171,8 @@ def _moving(live: Sequence[Equation], x: Variable) -> set[Any] | None:
             continue
         is_control = equation.primitive.kind == "control" and not equation.primitive.closed
         if is_control or equation.has_effect or equation.primitive.communicates:
+            return None
+        if equation.primitive.reads_cotangent:
             return None
         dependents.update(equation.outputs)
     return dependents

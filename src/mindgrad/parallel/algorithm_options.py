@@ -63,5 +63,5 @@ def reset_algo_parameters() -> None:
 
 def _known(function: str, name: str) -> str:
     if name not in _DEFAULTS:
-        raise ValueError(f"For '{function}', there is no option {name!r}; there are {', '.join(_DEFAULTS)}.")
+        raise ValueError(f"For '{function}', unknown option {name!r}; there are {', '.join(_DEFAULTS)}.")
     return name

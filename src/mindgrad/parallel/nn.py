@@ -6,7 +6,7 @@ _ALONE = "There is one process: use the net itself, and nn.TrainOneStepCell."
 
 GradAccumulation = _absent(
     __name__, "GradAccumulation", "adds up gradients of parts of a batch in a pipeline of processes",
-    "Add up the gradients of several batches before the optimiser is called.",
+    "Add up the gradients of several batches before the optimizer is called.",
 )  # fmt: skip
 MicroBatchInterleaved = _absent(
     __name__, "MicroBatchInterleaved", "interleaves the halves of a batch among devices", _ALONE

@@ -14,6 +14,7 @@ from mindgrad.ir.types import Shape, TensorType
 from mindgrad.ir.work import by
 from mindgrad.rows.accumulation_type import is_half
 from mindgrad.rows.batching import past
+from mindgrad.rows.exact_zeros import RULES, cuts_of_sums
 from mindgrad.rows.kinds import accumulate, full, multilinear, product
 from mindgrad.rows.patterns import contracted
 from mindgrad.rows.reduction import reduce_sum
@@ -284,3 +285,5 @@ dot = multilinear(
         case(reals()[2, 0], reals()[0, 3], contract=((1,), (0,)), batch=((), ())),
     ],
 )
+
+RULES[dot] = lambda equation: cuts_of_sums(equation, equation.parameters["contract"])

@@ -223,6 +223,7 @@ def _eigh_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any]:
 #: eigenvectors as the columns of a matrix
 eigh = general(
     "eigh",
+    reads_cotangent=True,
     work=of_matrices(9),
     type_rule=_eigh_type,
     numpy=on_failure_nan(_eigh_numpy),
@@ -248,6 +249,7 @@ def _eigvalsh_jvp(y: Any, xs: Any, ts: Any) -> Any:
 #: ``eigvalsh(a)``: the eigenvalues of ``eigh`` alone
 eigvalsh = general(
     "eigvalsh",
+    reads_cotangent=True,
     work=of_matrices(4 / 3),
     type_rule=lambda a: _eigh_type(a, "eigvalsh")[0],
     numpy=on_failure_nan(lambda a: np.linalg.eigvalsh(_symmetric(np, a))),
@@ -318,6 +320,7 @@ def _svd_jvp(y: Any, xs: Any, ts: Any) -> tuple[Any, Any, Any]:
 #: ``svd(a)``, reduced: U (m, k), the singular values in descending order, Vᴴ (k, n), with k = min(m, n)
 svd = general(
     "svd",
+    reads_cotangent=True,
     work=of_matrices(14),
     type_rule=_svd_type,
     numpy=on_failure_nan(lambda a: _svd_kernel(np, a)),
@@ -343,6 +346,7 @@ def _svdvals_jvp(y: Any, xs: Any, ts: Any) -> Any:
 #: ``svdvals(a)``: the singular values of ``svd`` alone
 svdvals = general(
     "svdvals",
+    reads_cotangent=True,
     work=of_matrices(4),
     type_rule=lambda a: _svd_type(a, "svdvals")[1],
     numpy=on_failure_nan(lambda a: np.linalg.svd(a, compute_uv=False)),

@@ -1,4 +1,4 @@
-"""Exact zeros: zeros of a value that stay zero when the inputs of a derivative move.
+"""Exact zeros: zeros that stay zero when the inputs of a derivative change.
 
     0 · ∞ = 0 if the zero is exact, and NaN otherwise
 
@@ -18,15 +18,15 @@ zero counts as exact if the value can have exact zeros at all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindgrad._base.trampoline import trampolined
-from mindgrad.ir.build import Builder, current
+from mindgrad.ir.build import EVERYTHING, Builder, current
 from mindgrad.ir.dtype import bool_
-from mindgrad.ir.graph import CUT, INFINITE, MASKED, Atom, Constant, Equation, Variable
+from mindgrad.ir.graph import CUT, DISCARDS, INFINITE, MASKED, Atom, Constant, Equation, Variable
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import VIEW
@@ -41,7 +41,18 @@ from mindgrad.rows.slicing import dynamic_slice
 from mindgrad.rows.static_slices import concatenate, pad, reverse, slice
 from mindgrad.rows.structural import broadcast_in_dim, convert, reshape, transpose
 
-__all__ = ["OF_CONTROL", "Steps", "compared", "nonzeros", "shield", "shielded_factors"]
+__all__ = [
+    "OF_CONTROL",
+    "RULES",
+    "Steps",
+    "compared",
+    "cuts_of_sums",
+    "discarding",
+    "has_cuts",
+    "nonzeros",
+    "shield",
+    "shielded_factors",
+]
 
 #: a rule: yields the operands whose nonzeros it needs, receives these, and returns those of the result
 Steps = Generator[Any, Any, Any]
@@ -89,10 +100,12 @@ shield = Primitive(
 
 
 def nonzeros(atom: Any) -> Any:
-    """The elements of ``atom`` that are not exactly zero, a Boolean atom; ``None``: it has no exact zeros."""
+    """A Boolean mask of the nonzeros of ``atom``; ``None`` if it has no exact zeros."""
+    return _found(atom) if current().is_differentiating else None
+
+
+def _found(atom: Any) -> Any:
     builder = current()
-    if not builder.is_differentiating:
-        return None
     return trampolined(_nonzeros(builder, atom), lambda wanted: _nonzeros(builder, wanted))
 
 
@@ -102,8 +115,53 @@ def _nonzeros(builder: Builder, atom: Any) -> Steps:
     masks, key = builder.nonzeros, (atom, builder.moving)
     if key not in masks:
         mask = yield from _mask(builder, atom)
-        masks[key] = None if type(mask) is Constant and np.all(mask.value) else mask
+        masks[key] = None if mask is None or _is_full(mask) else mask
     return masks[key]
+
+
+def has_cuts(atom: Any) -> bool:
+    """Whether slices and lookups leave zeros in ``atom`` for all values of the inputs."""
+    builder = current()
+    moving, builder.moving = builder.moving, EVERYTHING
+    mask = _found(atom)
+    builder.moving = moving
+    return mask is not None
+
+
+def cuts_of_sums(equation: Equation, axes: Sequence[tuple[int, ...]]) -> Steps:
+    """Rule of an operator that sums products over ``axes`` of its operands.
+
+    A sum has no zeros from slices unless a slice cuts along axes that remain.
+    """
+    y, masks = equation.outputs[0], []
+    if current().moving is not EVERYTHING:
+        return compared(y) if y.tainted & (MASKED | CUT) else None
+    for x, summed in zip(equation.inputs, axes, strict=True):
+        mask = yield x
+        masks.append(mask if mask is None else reduce_any(mask, axes=tuple(sorted(summed))))
+    whole = [mask is None or not mask.shape or _is_full(mask) for mask in masks]
+    return None if all(whole) else compared(y)
+
+
+def _is_full(mask: Any) -> bool:
+    """Whether a mask is known to be true everywhere, as of slices that cover a value."""
+    value = _value(mask, _LONGEST_CHAIN)
+    return value is not None and bool(np.all(value))
+
+
+def _value(atom: Any, depth: int) -> Any:
+    """The array of a small mask that depends only on constants, or ``None``."""
+    if type(atom) is Constant:
+        return atom.value if atom.is_splat else atom.array()
+    values = current().known_masks
+    if atom not in values:
+        equation, values[atom] = atom.made_by, None
+        if depth and equation is not None and equation.primitive in _EVALUATED and atom.type.size <= _LARGEST:
+            operands = [_value(x, depth - 1) for x in equation.inputs]
+            if not any(x is None for x in operands):
+                whole = [np.broadcast_to(x, y.shape) for x, y in zip(operands, equation.inputs, strict=True)]
+                values[atom] = equation.primitive.numpy(*whole, **equation.parameters)
+    return values[atom]
 
 
 def _of_constant(atom: Constant) -> Any:
@@ -117,20 +175,17 @@ def _mask(builder: Builder, atom: Variable) -> Steps:
     if not builder.moves(atom):
         return not_equal(atom, zeros(atom.type))
     equation = atom.made_by
-    if equation is None:
-        return None
-    rule = _RULES.get(equation.primitive)
-    if rule is not None:
-        return (yield from rule(equation))
-    if equation.primitive in OF_CONTROL:
+    if equation is not None and equation.primitive in RULES:
+        return (yield from RULES[equation.primitive](equation))
+    if equation is not None and equation.primitive in OF_CONTROL:
         return (yield from OF_CONTROL[equation.primitive](equation, equation.outputs.index(atom)))
-    if not atom.tainted & (MASKED | CUT):
+    if not atom.tainted & (MASKED | (DISCARDS if builder.moving is EVERYTHING else CUT)):
         return None
     return compared(atom)
 
 
 def compared(atom: Any) -> Any:
-    """The elements of ``atom`` that are not zero now, whether its zeros are exact or not."""
+    """A mask of the elements of ``atom`` that are nonzero, exactly or by chance."""
     # not ``not_equal``, by which ``unshielded`` recognizes values that did not move
     return logical_not(equal(atom, zeros(atom.type)))
 
@@ -169,7 +224,9 @@ def _selected(equation: Equation) -> Steps:
     condition, *branches = equation.inputs
     masks = []
     for branch in branches:
-        masks.append((yield branch))
+        # zeros that a selection leaves have the mark ``MASKED``, and cuts are those of slices
+        is_cut = type(branch) is Variable or current().moving is not EVERYTHING
+        masks.append((yield branch) if is_cut else None)
     if masks[0] is None and masks[1] is None:
         return None
     return select(condition, *[full(condition.type, True) if each is None else each for each in masks])
@@ -181,7 +238,7 @@ def _summed(equation: Equation) -> Steps:
 
 
 def _moved(equation: Equation) -> Steps:
-    """Elements that are only moved or repeated, with zeros around them: the operator on ones and zeros."""
+    """Rule of operators that move or repeat elements and add zeros around them."""
     operands, masks = list(equation.inputs), []
     for k in equation.primitive.linear_operands(len(operands)):
         mask = yield operands[k]
@@ -194,7 +251,8 @@ def _moved(equation: Equation) -> Steps:
     return not_equal(moved, zeros(moved.type))
 
 
-_RULES: dict[Primitive, Callable[[Equation], Steps]] = {
+#: rules of operators with one result
+RULES: dict[Primitive, Callable[[Equation], Steps]] = {
     neg: _same,
     div: _same,
     convert: _converted,
@@ -226,7 +284,7 @@ def unshielded(slope: Any) -> Any:
 
 
 def _compares_moving(keep: Any) -> bool:
-    """Whether a mask of :func:`nonzeros` compares a value with zero that depends on the inputs."""
+    """Whether a mask of :func:`nonzeros` compares an input-dependent value with zero."""
     builder, waiting, followed = current(), [keep], set()
     while waiting:
         mask = waiting.pop()
@@ -241,19 +299,39 @@ def _compares_moving(keep: Any) -> bool:
     return False
 
 
+def discarding() -> int:
+    """The marks of a cotangent whose zeros discard values not known to be infinite.
+
+    The zeros around a slice do so in compiled programs, where any argument can hold a NaN.
+    """
+    return MASKED if current().knows_infinite else MASKED | DISCARDS
+
+
 def shielded_factors(a: Any, b: Any) -> tuple[Any, Any]:
     """The factors of a product of a slope and a tangent, in which exact zeros win over infinite elements."""
     return _shielded(a, b), _shielded(b, a)
 
 
 def _shielded(x: Any, other: Any) -> Any:
-    if not (x.tainted & INFINITE or (other.tainted & MASKED and type(x) is Variable)):
-        return x
+    if not x.tainted & INFINITE:
+        marks = other.tainted & discarding()
+        if type(x) is Constant or not marks or not (marks & MASKED or has_cuts(other)):
+            return x
     mask = nonzeros(other)
     return x if mask is None else shield(x, mask)
 
 
 #: the operators that masks are combined with
 _OF_MASKS = (logical_and, logical_or, select, reduce_any, broadcast_in_dim, reshape, transpose)
+#: the operators of masks that are evaluated while a program is built, if they depend on constants only
+_EVALUATED = {
+    *_OF_MASKS,
+    not_equal,
+    *[primitive for primitive, rule in RULES.items() if rule in (_moved, _converted)],
+}
+#: largest number of elements of a mask that is evaluated
+_LARGEST = 1 << 20
+#: number of operators from a mask to its constants above which it is not evaluated
+_LONGEST_CHAIN = 16
 
 Atom.operators.update(shielded_factors=shielded_factors, unshielded=unshielded)

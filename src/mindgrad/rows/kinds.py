@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from mindgrad.ir.graph import ABSORBING, CUT, INFINITE, Atom, Constant, Variable
+from mindgrad.ir.graph import ABSORBING, CUT, DISCARDS, INFINITE, Atom, Constant, Variable
 from mindgrad.ir.primitive import Primitive
 from mindgrad.ir.types import TensorType
 
@@ -110,7 +110,7 @@ def product(slope: Any, tangent: Any, singular: bool = False) -> Any:
 
 def cut(cotangent: Any) -> Any:
     """Mark a cotangent that has zeros wherever nothing was read."""
-    return marked(cotangent, CUT)
+    return marked(cotangent, CUT | DISCARDS)
 
 
 def marked(cotangent: Any, mark: int) -> Any:

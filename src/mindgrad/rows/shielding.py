@@ -9,8 +9,9 @@ it is used, everything that an infinite element reaches was discarded. So such a
 if all cotangents that it meets are zero, and stays otherwise. An element of the input of a convolution meets
 the cotangents of the windows that read it (``rows.window_reach``).
 
-Nothing is emitted unless ``ct`` can have such zeros: those of a selection (``MASKED``), or, if ``other`` is
-known to be possibly infinite, those of a slice or lookup (``CUT``).
+Nothing is emitted unless ``ct`` can have such zeros: zeros of a selection (``MASKED``), or of a slice or
+lookup (``DISCARDS``) that does not cover the value together with others. In eager mode the zeros of slices
+count only if ``other`` can be infinite (``INFINITE``), because the values of inputs are checked.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 from mindgrad.ir.graph import CUT, INFINITE, MASKED, Constant
 from mindgrad.ir.types import Shape
 from mindgrad.rows.arithmetic import not_equal, select
+from mindgrad.rows.exact_zeros import discarding, has_cuts
 from mindgrad.rows.kinds import zeros
 from mindgrad.rows.logic import isfinite, logical_or
 from mindgrad.rows.reduction import reduce_any
@@ -36,7 +38,9 @@ def can_discard(ct: Any, other: Any) -> bool:
         return False
     if type(ct) is Constant:
         return not ct.is_splat and not np.all(ct.value)
-    return bool(ct.tainted & MASKED or (ct.tainted & CUT and other.tainted & INFINITE))
+    if ct.tainted & MASKED or (ct.tainted & CUT and other.tainted & INFINITE):
+        return True
+    return bool(ct.tainted & discarding()) and has_cuts(ct)
 
 
 def met(ct: Any, axes: Shape) -> Any:

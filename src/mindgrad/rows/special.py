@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mindgrad.ir.dtype import float16
 from mindgrad.ir.types import TensorType
 from mindgrad.ir.work import SHARED_FUNCTION
 from mindgrad.rows.accumulation_type import in_single
@@ -17,6 +18,7 @@ from mindgrad.rows.arithmetic import equal, neg, select
 from mindgrad.rows.elementwise import exp, sech_squared
 from mindgrad.rows.kinds import elementwise, full, same_type, zeros
 from mindgrad.rows.logic import isinf, logical_and
+from mindgrad.rows.piecewise import clip
 from mindgrad.rows.samples import case, reals
 from mindgrad.rows.special_kernels import (
     digamma_kernel,
@@ -37,12 +39,22 @@ __all__ = [
 
 # --- error functions --------------------------------------------------------------------------------
 
+
+def _gaussian(x: Any) -> Any:
+    if x.dtype is float16:  # x² overflows while the result and its derivatives are 0
+        x = clip(x, full(x.type, -_FLOAT16_BOUND), full(x.type, _FLOAT16_BOUND))
+    return exp(-(x * x))
+
+
+#: exp(-x²) is below the smallest float16 beyond it
+_FLOAT16_BOUND = 5.0
+
 erf = elementwise(
     "erf",
     work=SHARED_FUNCTION,
     numpy=in_single(erf_kernel),
     xla="erf",
-    partials=lambda y, x: [2 / math.sqrt(math.pi) * exp(-(x * x))],
+    partials=lambda y, x: [2 / math.sqrt(math.pi) * _gaussian(x)],
     accepts="float",
     samples=reals(-2, 2),
 )
@@ -51,7 +63,7 @@ erfc = elementwise(
     "erfc",
     numpy=in_single(erfc_kernel),
     xla="erfc",
-    partials=lambda y, x: [-2 / math.sqrt(math.pi) * exp(-(x * x))],
+    partials=lambda y, x: [-2 / math.sqrt(math.pi) * _gaussian(x)],
     accepts="float",
     samples=reals(-2, 2),
 )

@@ -84,6 +84,15 @@ def _convert_numpy(x: Any, dtype: DType) -> Any:
     return x.astype(dtype.numpy)
 
 
+def _convert_xla(jax: Any, x: Any, dtype: DType) -> Any:
+    if x.dtype.kind == "b" and dtype.is_inexact:
+        # XLA turns a product with a converted Boolean into a selection, in which 0 times NaN is 0
+        return jax.lax.select(x, *[jax.numpy.full(x.shape, y, dtype.numpy) for y in (1, 0)])
+    return jax.lax.convert_element_type(
+        x.real if x.dtype.kind == "c" and dtype.kind != "complex" else x, dtype.numpy
+    )
+
+
 def _to_integers(x: Any, dtype: Any) -> Any:
     """Floats as integers: beyond the range its nearest end, NaN as 0, as XLA has it (undefined in C)."""
     result = x.astype(dtype)
@@ -102,9 +111,7 @@ convert = linear(
     work=VIEW,
     type_rule=lambda x, dtype: x.with_dtype(dtype),
     numpy=_convert_numpy,
-    xla=lambda jax, x, dtype: jax.lax.convert_element_type(
-        x.real if x.dtype.kind == "c" and dtype.kind != "complex" else x, dtype.numpy
-    ),
+    xla=_convert_xla,
     jvp=_convert_jvp,
     transpose=lambda ct, x, dtype: convert(ct, dtype=x.type.dtype),
     axes=UNIFORM,

@@ -186,7 +186,7 @@ def eigh(
     for name, value in flags.items():
         flag(value, "eigh", name)
     if isinstance(a, Tensor) and a.dtype.itemsize < 4 and a.dtype.is_float:
-        raise TypeError(f"For 'eigh', the matrix must not be of half precision or less, but is {a.dtype}.")
+        raise TypeError(f"For 'eigh', the matrix must have float32 or higher precision, but is {a.dtype}.")
     if isinstance(a, Tensor) and (a.ndim != 2 or a.shape[0] != a.shape[1]):
         raise ValueError(
             f"For 'eigh', the matrix must be square, of shape (n, n), but its shape is {a.shape}; "

@@ -182,7 +182,7 @@ def _checked(
     settings = dict(options or {})
     for name in settings:
         if name not in _OPTIONS:
-            raise ValueError(f"For 'minimize', there is no option {name!r}; there are {', '.join(_OPTIONS)}.")
+            raise ValueError(f"For 'minimize', unknown option {name!r}; there are {', '.join(_OPTIONS)}.")
     chosen = {name: value for name, value in settings.items() if value is not None}
     defaults: dict[str, Any] = {
         "maxiter": 200 * x0.size, "gtol": 1e-5 if tol is None else tol, "norm": np.inf,

@@ -17,13 +17,13 @@ def warn_unless_converged(owner: str, info: Any, tol: float, maxiter: int) -> No
     if info.converged._array is None or info.converged:
         return
     trips, error = info.iterations.host_array().item(), info.error.host_array().item()
-    ending = f"after the {trips} steps of maxiter" if trips >= maxiter else f"it stopped after {trips} steps"
+    ending = f"it took maxiter={trips} steps" if trips >= maxiter else f"it stopped after {trips} steps"
     warn_user(
-        f"'{owner}' has not converged: {ending}, and the next would change an element by {error:.3g}, while "
-        f"the tolerance is {tol:.3g} * (1 + max|x|). The result is the last point, which does not solve the "
-        f"equation: the derivative there has no meaning. Begin at another point, or give maxiter or tol. "
-        f"With has_aux=True the result is (x, info), info.converged tells, and there is no warning.",
-        topic=f"{owner} has not converged",
+        f"'{owner}' did not converge: {ending}. The next step would change an element by {error:.3g}; the "
+        f"tolerance is {tol:.3g} * (1 + max|x|). The result does not solve the equation, so its derivative "
+        "is meaningless. Start at another point, or increase maxiter or tol. "
+        f"With has_aux=True the result is (x, info) with info.converged, and there is no warning.",
+        topic=f"{owner} did not converge",
     )
 
 
@@ -33,13 +33,13 @@ def warn_unless_reached(info: Any, max_steps: int) -> None:
         return
     steps = info.steps.host_array().item()
     reason = (
-        f"the {steps} steps of max_steps are made"
+        f"it took max_steps={steps} steps"
         if steps >= max_steps
-        else f"after {steps} steps the next is too short for its type, as at a pole or in a stiff problem"
+        else f"after {steps} steps, the next step is too small for the dtype (near a pole or stiff)"
     )
     warn_user(
-        f"'odeint' has not reached the last time: {reason}. The states that are not reached are NaN. Give "
-        f"max_steps, or larger rtol and atol. With has_aux=True the result is (states, info), info.converged "
-        f"tells, and there is no warning.",
-        topic="odeint has not reached the last time",
+        f"'odeint' did not reach the last time: {reason}. The remaining states are NaN. Increase max_steps, "
+        "rtol, or atol. With has_aux=True the result is (states, info) with info.converged, and there is no "
+        "warning.",
+        topic="odeint did not reach the last time",
     )

@@ -262,12 +262,13 @@ def argmin(
     outputs = objective.graph.outputs
     if len(outputs) != 1 or outputs[0].type.size != 1:
         raise ValueError(
-            f"For 'argmin', the 'f' must return one Tensor of one element, what is to be made small, but "
+            f"For 'argmin', the 'f' must return one Tensor of one element, the value to minimize, but "
             f"got {', '.join(f'shape {y.shape}' for y in outputs)}. Take the sum or the mean."
         )
     if outputs[0].type.dtype.kind == "complex":
         raise TypeError(
-            f"For 'argmin', the 'f' must return a real number, for complex ones are not ordered, but got "
+            "For 'argmin', the 'f' must return a real number, because complex numbers are not ordered, but "
+            "got "
             f"{outputs[0].type.dtype}. Take abs(), or the real part."
         )
     objective = unknowns.function(objective)
@@ -448,7 +449,7 @@ def _user_solution(
     expected = [x.type for x in start]
     if shape != structure or [x.type for x in xs] != expected:
         raise ValueError(
-            f"For '{owner}', the 'solve' must return what has the structure, shapes and types of the "
+            f"For '{owner}', the 'solve' must return a value with the structure, shapes, and dtypes of "
             f"initial_guess, {', '.join(map(str, expected))}, but got {', '.join(str(x.type) for x in xs)}."
         )
     return unknowns.parts(xs), aux

@@ -121,8 +121,8 @@ class Function:
                 tensors, self.structure = as_tensors(owner, f"result of the '{label}'", result)
                 if effect_log.innermost() or innermost().written:  # type: ignore[union-attr]
                     raise RuntimeError(
-                        f"For '{owner}', the '{label}' assigns an attribute, variable or Parameter: how "
-                        f"often it runs is up to the solver. Return what is to be kept."
+                        f"For '{owner}', the '{label}' assigns an attribute, variable or Parameter: the "
+                        "solver decides how often it runs. Return the value instead."
                     )
             if expected is not None:
                 _check_result(owner, label, self.structure, [y.type for y in tensors], *expected)

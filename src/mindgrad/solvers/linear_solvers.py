@@ -114,8 +114,8 @@ class LinearSolver:
         program = trace(solve, [x.type for x in (*product.inputs[:consts], *product.outputs)])
         if program.captured:
             raise RuntimeError(
-                f"For '{self.owner}', the solver of the linear system uses a tensor that depends on what is "
-                f"differentiated, or a Parameter. It may use its arguments and constants."
+                f"For '{self.owner}', the solver of the linear system uses a Parameter, or a tensor that "
+                "depends on the inputs of the derivative. It may use only its arguments and constants."
             )
         return program.graph
 
@@ -166,8 +166,8 @@ class LinearSolver:
         xs, structure = flatten(found)
         if structure != self.structure or [x.shape for x in xs] != [b.shape for b in bs]:
             raise ValueError(
-                f"For '{self.owner}', the solver of the linear system must return what has the structure and "
-                f"the shapes of its right-hand side, {[b.shape for b in bs]}, but got "
+                f"For '{self.owner}', the solver of the linear system must return a value with the "
+                f"structure and shapes of its right-hand side, {[b.shape for b in bs]}, but got "
                 f"{[getattr(x, 'shape', type(x).__name__) for x in xs]}."
             )
         return parts(xs)

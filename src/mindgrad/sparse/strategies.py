@@ -244,7 +244,7 @@ class _Level:
             occurrences[indices * count + other] == 1,
         )
         if not (by_column | by_row).all():
-            raise AssertionError("a colouring hides an entry: a mistake of mindgrad's, please report it.")
+            raise AssertionError("the coloring hides an entry. This is a bug in mindgrad; please report it.")
         turned = by_row & (~by_column | (other < own))
         return rows, indices, np.where(turned, other, own), np.where(turned, indices, elements)
 

@@ -15,11 +15,11 @@ from mindgrad.tools.terminal import print_json, print_table
 __all__ = ["cache_facts", "main"]
 
 _EXAMPLE = """examples:
-  mindgrad cache           where compiled programs are kept, and how many
-  mindgrad cache clear     removes them; the next start of a program compiles anew
+  mindgrad cache           show the cache directory and the number of compiled programs
+  mindgrad cache clear     delete them; the next start of a program compiles again
 
-docs/cache.md says what is kept and how safe that is. The exit status is 0, or 1 if the folder cannot be
-read or cleared."""
+See docs/cache.md for the contents of the cache and its security. The exit status is 0, or 1 if the folder
+cannot be read or cleared."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -75,7 +75,7 @@ def _info(as_json: bool) -> int:
         print_json(facts)
         return 0
     if facts["folder"] is None:
-        print(f"Compiled programs are not kept on disk: {facts['off']}.")
+        print(f"Compiled programs are not stored on disk: {facts['off']}.")
         return 0
     rows = [
         ("folder", facts["folder"]),

@@ -15,10 +15,10 @@ _EXAMPLE = """examples:
   mindgrad check energy.py:energy "Tensor([1.0, 2.0])" 3.0
   mindgrad check train.py:net "ops.ones((4, 3))" --order 2 --plot errors.png
 
-The arguments are Python expressions; they see the names of the script and those of mindgrad. Where none are
-written the function is called with its defaults, and with the script's variables of its arguments' names.
-The exit status is 0 if the derivatives agree, 1 if not or if the script raises an error, and 2 for a wrong
-command line."""
+The arguments are Python expressions that can use the names of the script and of mindgrad. Without arguments,
+the function is called with its defaults and with the script's variables that have the names of its arguments.
+The exit status is 0 if the derivatives match, 1 if they do not or if the script raises an error, and 2 for a
+usage error."""
 
 
 @shown_errors("check")
@@ -35,15 +35,15 @@ def main(arguments: Sequence[str]) -> int:
         SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = target_parser(
-        "check", "Compare the derivatives of a function with differences of its values.", _EXAMPLE
+        "check", "Compare the derivatives of a function with finite differences.", _EXAMPLE
     )
     parser.add_argument(
-        "--order", type=int, default=1, choices=(1, 2), help="2: the gradient's derivative too"
+        "--order", type=int, default=1, choices=(1, 2), help="2: also check the derivative of the gradient"
     )
     parser.add_argument(
-        "--mode", action="append", choices=("forward", "reverse"), help="one mode only; default both"
+        "--mode", action="append", choices=("forward", "reverse"), help="check only this mode; default: both"
     )
-    parser.add_argument("--tolerance", type=float, help="the relative error that is allowed")
+    parser.add_argument("--tolerance", type=float, help="allowed relative error")
     parser.add_argument("--plot", metavar="FILE", help="draw the error over the step size")
     options = parser.parse_args(arguments)
     if options.plot:  # before the check, which may take long

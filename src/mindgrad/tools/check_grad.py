@@ -185,8 +185,8 @@ class _Check:
             )
         if not np.array_equal(self.base, self._values(self.arrays)):
             raise ValueError(
-                "For 'check_grad', the function gives other results when it is called again: fix what is "
-                "random in it, or turn it off with set_train(False)."
+                "For 'check_grad', the function returns different results when it is called again. Fix its "
+                "random numbers, or turn off dropout with set_train(False)."
             )
         coarsest = max(
             [_epsilon(leaf.tensor.dtype) for leaf in function.variables]

@@ -31,7 +31,8 @@ def target_parser(name: str, description: str, examples: str) -> argparse.Argume
     parser.add_argument(
         "arguments",
         nargs="*",
-        help="what it is called with, as Python expressions; else its defaults and the script's variables",
+        help="arguments of the function, as Python expressions; default: its defaults and the script's "
+        "variables",
     )
     return parser
 
@@ -47,7 +48,7 @@ def add_order(parser: argparse.ArgumentParser, default: int) -> None:
 
     parser.add_argument(
         "--order", type=order, default=default,
-        help=f"the order of the derivative, {default} by default; 0: the function alone",
+        help=f"order of the derivative (0: the function itself); default: {default}",
     )  # fmt: skip
 
 
@@ -79,7 +80,7 @@ def target_of(
     """
     path, _, name = options.function.rpartition(":")
     if not path or not name.isidentifier():
-        parser.error(f"{options.function!r} names no function: write script.py:function")
+        parser.error(f"{options.function!r} does not name a function; write script.py:function")
     if not os.path.isfile(path):
         parser.error(f"there is no file {path!r}")
     sys.path.insert(0, os.path.dirname(os.path.realpath(path)))
@@ -90,7 +91,7 @@ def target_of(
         parser.error(f"{path} has no {name!r}{nearest(name, functions)}")
     fn = names[name]
     if not callable(fn):
-        parser.error(f"{name!r} of {path} is no function or Cell, but of type {type(fn).__name__}")
+        parser.error(f"{name!r} of {path} is not a function or Cell, but has type {type(fn).__name__}")
     if options.arguments:
         return fn, _evaluated(options.arguments, names, parser), names
     return fn, _own_values(fn, names, parser), names
@@ -112,8 +113,8 @@ def _own_values(
             missing.append(parameter.name)
     if missing:
         parser.error(
-            f"a value is needed for {', '.join(missing)}: write all arguments behind the function, as Python "
-            f"expressions, or give the script variables of these names"
+            f"values are missing for {', '.join(missing)}. Write all arguments after the function, as "
+            "Python expressions, or define variables with these names in the script"
         )
     return tuple(values)
 

@@ -24,14 +24,14 @@ from mindgrad.tools.terminal import print_json, print_lines, print_table, print_
 __all__ = ["Finding", "findings", "main", "probe"]
 
 _EXAMPLE = """examples:
-  mindgrad doctor           a table; what to do about each problem beneath it
-  mindgrad doctor --json    for programs, and for reports of bugs
+  mindgrad doctor           print a table, and the fix for each problem
+  mindgrad doctor --json    print JSON, for scripts and bug reports
 
 The exit status is 0, or 1 if there is a problem."""
 _REQUIRED = ("numpy", "scipy", "ml_dtypes", "safetensors", "jax", "jaxlib")
 #: optional packages, and what they are for
 _OPTIONAL = {
-    "rich": "colours and progress bars on a terminal",
+    "rich": "colors and progress bars on a terminal",
     "matplotlib": "figures",
     "pillow": "image files in datasets",
     "IPython": "notebooks",
@@ -141,9 +141,7 @@ def _versions() -> Iterator[Finding]:
     jax, jaxlib = _version_of("jax"), _version_of("jaxlib")
     if jax and jaxlib and jax.split(".")[:2] != jaxlib.split(".")[:2]:
         advice = f"{shlex.quote(sys.executable)} -m pip install jax=={jax} jaxlib=={jax}"
-        yield Finding(
-            topic, "jax and jaxlib", f"{jax} and {jaxlib} do not belong together", "problem", advice
-        )
+        yield Finding(topic, "jax and jaxlib", f"{jax} and {jaxlib} are not compatible", "problem", advice)
     for name, purpose in _OPTIONAL.items():
         version = _version_of(name)
         yield Finding(
@@ -152,7 +150,7 @@ def _versions() -> Iterator[Finding]:
     mindspore = _version_of("mindspore")
     if mindspore:
         yield Finding(
-            topic, "mindspore", f"{mindspore}, which `mindgrad run` and install() leave alone", "note"
+            topic, "mindspore", f"{mindspore}, which `mindgrad run` and install() do not change", "note"
         )
 
 
@@ -209,12 +207,12 @@ def _devices() -> Iterator[Finding]:
         return
     if status:
         last = [line for line in errors.splitlines() if line.strip()][-1:] or [f"exit status {status}"]
-        advice = "Look at what XLA_FLAGS and JAX_* variables say (below), or install jax and jaxlib anew."
+        advice = "Check XLA_FLAGS and the JAX_* variables (below), or reinstall jax and jaxlib."
         if "Unknown flag" in errors:
             last = [
                 line[line.index("Unknown flag") :] for line in errors.splitlines() if "Unknown flag" in line
             ]
-            advice = "unset XLA_FLAGS, or remove the flag that this version of XLA does not know"
+            advice = "unset XLA_FLAGS, or remove the flag that this version of XLA does not support"
         yield Finding(topic, "jax", last[0][-200:], "problem", advice)
         return
     devices = json.loads(output.splitlines()[-1])
@@ -223,8 +221,8 @@ def _devices() -> Iterator[Finding]:
     has_gpu = any(name.startswith("GPU") for name, _ in devices)
     if not has_gpu and any(os.path.exists(file) for file in _NVIDIA):
         advice = f"{shlex.quote(sys.executable)} -m pip install 'mindgrad[gpu]'"
-        yield Finding(topic, "GPU", "there is an NVIDIA GPU that jax does not see", "problem", advice)
-    yield Finding(topic, "a derivative", "right, eager and compiled")
+        yield Finding(topic, "GPU", "JAX does not find the NVIDIA GPU of this machine", "problem", advice)
+    yield Finding(topic, "gradient self-test", "passed (eager, compiled)")
 
 
 def _cache() -> Iterator[Finding]:
@@ -232,24 +230,24 @@ def _cache() -> Iterator[Finding]:
     try:
         facts = cache_facts()
     except OSError as error:
-        yield Finding(topic, "folder", str(error), "problem", f"let {DIRECTORY_VARIABLE} name another folder")
+        yield Finding(topic, "folder", str(error), "problem", f"set {DIRECTORY_VARIABLE} to another folder")
         return
     if facts["folder"] is not None:
         folder = Path(facts["folder"])
         while not folder.exists():
             folder = folder.parent
         if not os.access(folder, os.W_OK):
-            advice = f"let {DIRECTORY_VARIABLE} name a folder that you can write to"
+            advice = f"set {DIRECTORY_VARIABLE} to a folder that you can write to"
             yield Finding(topic, "folder", f"{folder} cannot be written", "problem", advice)
             return
         yield Finding(topic, "folder", facts["folder"])
         size = f"{readable_size(facts['bytes'])} of {readable_size(facts['limit_bytes'])}"
         yield Finding(topic, "size", f"{facts['programs']} programs, {size}")
     elif any(name in facts["off"] for name in (DIRECTORY_VARIABLE, SIZE_VARIABLE)):
-        yield Finding(topic, "cache", f"off: {facts['off']}", "note")
+        yield Finding(topic, "cache", f"disabled: {facts['off']}", "note")
     else:
-        advice = f"let {DIRECTORY_VARIABLE} name a folder of yours; every start compiles anew without it"
-        yield Finding(topic, "cache", f"off: {facts['off']}", "problem", advice)
+        advice = f"set {DIRECTORY_VARIABLE} to a folder that you own; without it, every start compiles again"
+        yield Finding(topic, "cache", f"disabled: {facts['off']}", "problem", advice)
 
 
 def _settings() -> Iterator[Finding]:

@@ -14,8 +14,8 @@ _EXAMPLE = """examples:
   mindgrad draw energy.py:energy "Tensor([1.0, 2.0])" --order 1 -o energy.svg
   mindgrad draw train.py:net "ops.ones((4, 3))" -o net.png
 
-The arguments are Python expressions; they see the names of the script and those of mindgrad. Where none are
-written the function is called with its defaults, and with the script's variables of its arguments' names.
+The arguments are Python expressions that can use the names of the script and of mindgrad. Without arguments,
+the function is called with its defaults and with the script's variables that have the names of its arguments.
 The exit status is 0, 1 if the script raises an error or matplotlib is not installed, and 2 for a wrong
 command line."""
 
@@ -33,15 +33,13 @@ def main(arguments: Sequence[str]) -> int:
     Raises:
         SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
-    parser = target_parser(
-        "draw", "Draw a function and its derivative, side by side, a row for each line.", _EXAMPLE
-    )
+    parser = target_parser("draw", "Draw a function and its derivative side by side, line by line.", _EXAMPLE)
     add_order(parser, default=1)
     parser.add_argument(
-        "--as-written", action="store_true", help="without the rewrites that the compiler makes"
+        "--as-written", action="store_true", help="show the function without the compiler's rewrites"
     )
     parser.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="the picture: .svg, .png or .pdf"
+        "-o", "--output", metavar="FILE", required=True, help="image file: .svg, .png or .pdf"
     )
     options = parser.parse_args(arguments)
     fn, values, _ = target_of(options, parser)

@@ -71,8 +71,8 @@ def explain(fn: Callable[..., Any], compiled: bool = False) -> Callable[..., Exp
     check_callable("explain", fn)
     if not isinstance(compiled, bool):
         raise TypeError(
-            f"For 'explain', the 'compiled' should be bool, but got {type(compiled).__name__}. Arguments "
-            f"of the function go to what 'explain' returns: explain(fn)(x)."
+            f"For 'explain', the 'compiled' should be bool, but got {type(compiled).__name__}. Pass the "
+            "arguments of the function to the result of 'explain': explain(fn)(x)."
         )
 
     def explained(*args: Any, **kwargs: Any) -> Explanation:

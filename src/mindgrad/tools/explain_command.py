@@ -16,8 +16,8 @@ _EXAMPLE = """examples:
   mindgrad explain train.py:net "ops.ones((4, 3))" --compiled
   mindgrad explain wave.py:loss "ops.ones((100, 2))" --json
 
-The arguments are Python expressions; they see the names of the script and those of mindgrad. Where none are
-written the function is called with its defaults, and with the script's variables of its arguments' names.
+The arguments are Python expressions that can use the names of the script and of mindgrad. Without arguments,
+the function is called with its defaults and with the script's variables that have the names of its arguments.
 The exit status is 0, 1 if the script raises an error, and 2 for a wrong command line."""
 
 
@@ -35,14 +35,14 @@ def main(arguments: Sequence[str]) -> int:
         SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = target_parser(
-        "explain", "Tell which rewrites the compiler applies to a function, and what they save.", _EXAMPLE
+        "explain", "List the rewrites that the compiler applies to a function, and what they save.", _EXAMPLE
     )
     add_order(parser, default=0)
     parser.add_argument(
-        "--compiled", action="store_true", help="compile it too: time and memory as XLA has them"
+        "--compiled", action="store_true", help="also compile, and report XLA's time and memory"
     )
-    parser.add_argument("--graph", action="store_true", help="with the program as it is compiled")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--graph", action="store_true", help="print the optimized graph")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
     fn, values, _ = target_of(options, parser)
     for _ in range(options.order):

@@ -120,9 +120,7 @@ class Explanation:
         ]
         if self.compilations is not None:
             without, used = self.compilations
-            savings.append(
-                _saving(without.temporary_bytes, used.temporary_bytes, "memory beside the results")
-            )
+            savings.append(_saving(without.temporary_bytes, used.temporary_bytes, "temporary memory"))
         return savings
 
     def lines(self) -> list[LineCost]:
@@ -167,7 +165,7 @@ class Explanation:
     def _notes(self) -> list[str]:
         notes = []
         if not (self.before.is_known and self.after.is_known):
-            notes.append("A loop whose number of trips depends on the data is counted with one trip.")
+            notes.append("A loop whose number of iterations depends on the data is counted as one iteration.")
         return notes
 
     # -- how it is shown ------------------------------------------------------------------------

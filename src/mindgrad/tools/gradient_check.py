@@ -109,7 +109,7 @@ class GradientCheck:
 
     def _text(self, omitted: Sequence[str]) -> str:
         """The table without the columns ``omitted``."""
-        verdict = "derivatives agree with differences" if self.ok else "DERIVATIVES DO NOT AGREE"
+        verdict = "derivatives match finite differences" if self.ok else "DERIVATIVES DO NOT MATCH"
         lines = [f"{self.function}: {verdict} (computed in {self.precision})"]
         slots = [k for k, head in enumerate(_HEADER) if head not in omitted]
         rows = [tuple([row[k] for k in slots]) for row in (_HEADER, *[row._row() for row in self.rows])]

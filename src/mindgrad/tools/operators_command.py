@@ -27,30 +27,31 @@ from mindgrad.tools.terminal import filled, print_json, print_lines, print_table
 __all__ = ["describe", "main", "nearest_rows", "public_names"]
 
 _EXAMPLE = """examples:
-  mindgrad ops                 all rows, by kind
-  mindgrad ops tanh            one of them, with its rules
-  mindgrad ops "Tensor.sum"    the rows that a public name applies
-  mindgrad ops tanh --json     for programs
+  mindgrad ops                 list all operators by kind
+  mindgrad ops tanh            show one operator with its rules
+  mindgrad ops "Tensor.sum"    show the operators that a public name applies
+  mindgrad ops tanh --json     print JSON, for scripts
 
-The exit status is 0, or 1 if there is no such row and no public name that applies one."""
+The exit status is 0, or 1 if no operator or public name matches."""
 _PUBLIC: dict[str, Any] = {"ops": ops, "mint": mint, "numpy": numpy, "nn": nn}
 #: what the kind of a row says about its derivative
 _KINDS = {
     "constant": "the derivative is zero",
-    "pointwise constant": "each element by itself; the derivative is zero",
+    "pointwise constant": "elementwise; the derivative is zero",
     "linear": "linear in its operands",
-    "pointwise linear": "linear, each element by itself",
+    "pointwise linear": "linear, elementwise",
     "multilinear": "linear in each of its operands",
-    "pointwise multilinear": "linear in each of its operands, each element by itself",
-    "elementwise": "each element by itself, by its partial derivatives",
-    "general": "a forward rule of its own; reverse mode transposes the rows of that rule",
-    "control": "programs are its parameters: its rules are made from theirs",
+    "pointwise multilinear": "linear in each of its operands, elementwise",
+    "elementwise": "elementwise, by its partial derivatives",
+    "general": "a separate forward rule; reverse mode transposes it",
+    "control": "a control-flow operator: its rules come from the functions that it runs",
 }
 #: names of other functions that the text shows
 _SHOWN = 24
 _TAINT = {
-    "starts": "slopes can be infinite: exact zeros win over them, any other zero times infinity is NaN",
-    "passes": "infinite where an operand's are",
+    "starts": "derivatives can be infinite; an exact zero times infinity is 0, and any other zero times "
+    "infinity is NaN",
+    "passes": "infinite if the input is infinite",
     "stops": "none",
 }
 
@@ -69,12 +70,13 @@ def main(arguments: Sequence[str]) -> int:
     """
     parser = argparse.ArgumentParser(
         "mindgrad ops",
-        description="Show the row of an operator: kernels, derivatives, batching, corners, public names.",
+        description="Show an operator: kernels, derivatives, batching, nondifferentiable points, and public "
+        "names.",
         epilog=_EXAMPLE,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "name", nargs="?", help="a row (tanh) or a public name (ops.tanh); all rows without it"
+        "name", nargs="?", help="an operator (tanh) or a public name (ops.tanh); default: list all operators"
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(arguments)
@@ -187,13 +189,13 @@ def _kernel(kernel: Any) -> str:
     name = str(getattr(kernel, "__qualname__", None) or getattr(kernel, "__name__", repr(kernel)))
     module = getattr(kernel, "__module__", None) or ("numpy" if type(kernel).__name__ == "ufunc" else "")
     if "<lambda>" in name:
-        return "written in the row"
+        return "defined inline"
     return f"{module}.{name}" if module else name
 
 
 def _element_types(row: Primitive) -> str:
     if row.samples is None:
-        return "those of its programs"
+        return "the types of the functions that it runs"
     accepts = {row.samples[2]} if isinstance(row.samples, tuple) else {case.accepts for case in row.samples}
     kinds = {kind for name in accepts for kind in ACCEPTS[name]}
     return ", ".join(kind for kind in ("bool", "int", "uint", "float", "complex") if kind in kinds)
@@ -201,12 +203,8 @@ def _element_types(row: Primitive) -> str:
 
 def _batching(row: Primitive) -> str:
     if row.batch is not None:
-        return "a rule of its own"
-    return (
-        "the row itself, on operands with one more axis"
-        if row.axes
-        else "none: a vmap over it runs one by one"
-    )
+        return "a separate rule"
+    return "native (an extra leading axis)" if row.axes else "none: vmap runs the elements one by one"
 
 
 @functools.lru_cache(maxsize=1)
@@ -312,7 +310,7 @@ def _list(as_json: bool) -> None:
             print()
         print_title(f"{kind} ({len(names)}): {_KINDS[kind]}")
         print_lines(filled(sorted(names)))
-    print(f"\n{len(REGISTRY)} rows; `mindgrad ops tanh` shows one of them.")
+    print(f"\n{len(REGISTRY)} operators; `mindgrad ops tanh` shows one of them.")
 
 
 def _show(row: dict[str, Any]) -> None:
@@ -327,16 +325,16 @@ def _show(row: dict[str, Any]) -> None:
     ]
     print_table([fact for fact in facts if fact[1]])
     if row["tangent"]:
-        _section("forward mode: the tangent dy of tangents dx", row["tangent"])
+        _section("forward mode: tangent dy for tangents dx", row["tangent"])
     if row["cotangents"]:
-        _section("reverse mode: cotangents of operands, of the cotangent ct of y", row["cotangents"])
+        _section("reverse mode: cotangents of the inputs for the cotangent ct of y", row["cotangents"])
     if row["conventions"]:
         print()
-        print_title("corners and edges")
+        print_title("nondifferentiable points")
         header = ("expression", "at", "first derivative", "second", "why")
         print_table(row["conventions"], header)
     if row["source"]:
-        _section("the row", row["source"])
+        _section("definition", row["source"])
     alike = [name for name in row["names"] if _short(name) == _short(row["name"])]
     others = [name for name in row["names"] if name not in alike]
     if alike:

@@ -15,9 +15,9 @@ _EXAMPLE = """examples:
   mindgrad source wave.py:u "ops.ones((4, 1))" --order 2 --emit jax
   mindgrad source train.py:net "ops.ones((4, 3))" --emit mindspore --output net.py
 
-The arguments are Python expressions; they see the names of the script and those of mindgrad. Where none are
-written the function is called with its defaults, and with the script's variables of its arguments' names.
-With --output the program is written to a file that runs by itself: python net.py. The exit status is 0, 1 if
+The arguments are Python expressions that can use the names of the script and of mindgrad. Without arguments,
+the function is called with its defaults and with the script's variables that have the names of its arguments.
+With --output, the command writes a file that runs on its own: python net.py. The exit status is 0, 1 if
 the script raises an error or an operator cannot be written, and 2 for a wrong command line."""
 
 
@@ -35,14 +35,14 @@ def main(arguments: Sequence[str]) -> int:
         SystemExit: If the command line is wrong (status 2), or asks for help (0).
     """
     parser = target_parser(
-        "source", "Write a function, or its derivative, as a program to read and run.", _EXAMPLE
+        "source", "Write a function or its derivative as readable, runnable Python source.", _EXAMPLE
     )
     add_order(parser, default=0)
-    parser.add_argument("--emit", choices=LANGUAGES, default="numpy", help="the library that it uses")
+    parser.add_argument("--emit", choices=LANGUAGES, default="numpy", help="library that the source uses")
     parser.add_argument(
-        "--as-written", action="store_true", help="without the rewrites that the compiler makes"
+        "--as-written", action="store_true", help="show the function without the compiler's rewrites"
     )
-    parser.add_argument("-o", "--output", metavar="FILE", help="a file to write the program to")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the source to this file")
     options = parser.parse_args(arguments)
     fn, values, _ = target_of(options, parser)
     try:

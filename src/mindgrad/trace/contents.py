@@ -1,9 +1,9 @@
-"""Contents of objects that can change: how they are read, compared and put back, for each kind of object.
+"""Readers, comparisons and writers of the contents of objects.
 
 Guards compare contents that a trace has read with the present ones (``guards``). While a program is traced,
 contents of objects from outside are compared and put back (``outside_effects``, ``snapshots``).
 Contents are read without running the user's methods. Items are compared by identity or as constants are:
-an item that changes itself is an object with contents of its own (``reach``).
+an item that changes itself is another object with contents (``reach``).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Kind(NamedTuple):
 
 
 def same_item(before: Any, now: Any) -> bool:
-    """Whether two items are one object or equal constants; lists, dicts and sets are compared by identity."""
+    """Whether two items are one object, or equal constants but not containers."""
     return before is now or (not isinstance(before, (list, dict, set)) and same(before, now))
 
 
@@ -90,7 +90,7 @@ def _write_deque(container: Any, items: tuple[Any, ...]) -> None:
 
 
 def _plain(container: Any) -> Any:
-    """The class whose methods know the items and their order, whatever the methods of a subclass do."""
+    """The built-in class whose methods read the items and their order."""
     return collections.OrderedDict if isinstance(container, collections.OrderedDict) else dict
 
 
@@ -181,7 +181,7 @@ def _array_of(tensor: Tensor) -> Any:
 
 
 def _same_elements(now: Any, then: Any) -> bool:
-    """Whether a tensor still holds the elements of the array: it may have moved to another device."""
+    """Whether an array, perhaps of another device, has the same elements."""
     if now is then or now is None or now.dtype != then.dtype or now.shape != then.shape:
         return now is then
     return np.asarray(now).tobytes() == np.asarray(then).tobytes()
@@ -197,7 +197,7 @@ def _all_attributes(owner: Any) -> tuple[Any, ...]:
 def _read_attributes(owner: Any) -> dict[str, Any]:
     kind: Any = type(owner)
     attributes = own_attributes(owner)
-    for name in cached_names(kind):  # to fill a cache is no change
+    for name in cached_names(kind):  # filling a cache does not count
         attributes.pop(name, None)
     for name in attribute_names(kind):
         if hasattr(owner, name):
@@ -246,7 +246,7 @@ def is_generator(function: Any) -> bool:
 
 
 def _stored_cells(function: Any) -> dict[str, Any]:
-    """The variables of enclosing functions that a generator function assigns, which is not converted."""
+    """Variables of enclosing functions that a generator function assigns."""
     code = function.__code__
     if not is_generator(function):
         return {}
@@ -283,7 +283,7 @@ def _read_iterator(iterator: Any) -> Any:
 
 
 def _write_iterator(iterator: Any, state: Any) -> None:
-    """Put an iterator of a list, tuple or text back to where it was, if it has not ended.
+    """Put an unfinished iterator of a list, tuple or string back.
 
     Iterators of ranges go back in Python 3.11 only: they have no place in later versions.
     """
@@ -298,7 +298,7 @@ def _local_values(generator: Any) -> Any:
 
 
 def _flat(value: Any) -> Any:
-    """Nested tuples, lists and dicts with numbers and text by value and anything else by identity."""
+    """Nested containers with numbers and strings by value, all else by identity."""
     if isinstance(value, (bool, int, float, str, bytes, type(None))):
         return (type(value), value if value == value else "nan")
     if isinstance(value, np.ndarray):

@@ -128,16 +128,16 @@ def _warn(call: str, random_numbers: bool = False) -> None:
     instead = "draw with mindgrad.ops (ops.rand, ops.randn, ops.randint), or " if random_numbers else ""
     _local.has_warned = True
     warn_user(
-        f"{call} is called while a function is compiled: its value is frozen into the program, and every "
-        f"call of the program uses that one. Instead, {instead}pass it as an argument that is a Tensor.",
+        f"{call} is called while a function is compiled. The compiled function stores its value and uses it "
+        f"in every call. Instead, {instead}pass it as a Tensor argument.",
         FrozenValueWarning,
     )
 
 
 def _warn_of_output(call: str) -> None:
     warn_user(
-        f"{call} is called while a function is compiled: it writes once, without the values of tensors, and "
-        f"not when the program runs. Use print(...), which prints in every call, or log the result.",
+        f"{call} is called while a function is compiled. It writes once, without the values of tensors, and "
+        "not when the compiled function runs. Use print(...), which prints in every call, or log the result.",
         FrozenValueWarning,
     )
 

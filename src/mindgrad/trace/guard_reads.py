@@ -35,13 +35,11 @@ _OF_CLASSES = frozenset(
     ["__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "__static_attributes__"]
 )
 OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
-_ATTRIBUTE = (
-    "Make it a Parameter, pass it as an argument that is a Tensor, or do not change it between calls."
-)
-MAKE_ONCE = "Define the function once, outside of the loop, and pass what changes as a Tensor."
-_FUNCTION = "Call it by a variable of your own program, whose changes are seen."
+_ATTRIBUTE = "Make it a Parameter, pass it as a Tensor argument, or do not change it between calls."
+MAKE_ONCE = "Define the function once, outside the loop, and pass changing values as Tensors."
+_FUNCTION = "Call it through a variable of your program, so that changes are detected."
 _CODE_ADVICE = "Define it once."
-_VARIABLE = "Pass it as an argument that is a Tensor, or make it a Parameter."
+_VARIABLE = "Pass it as a Tensor argument, or make it a Parameter."
 
 
 # -- entries: [read, holder, name, value, label, advice] --------------------------------------------
@@ -242,7 +240,7 @@ class Reads:
                     self.variables(target)
 
     def unconverted(self, kind: type, operands: tuple[Any, ...] = (), is_created: bool = False) -> None:
-        """Note what the methods of a class read that Python calls itself (``named_reads``).
+        """Note the reads of methods that Python calls itself (``named_reads``).
 
         Args:
             kind: the class.
@@ -324,12 +322,12 @@ class Reads:
                 self.function(value)
 
     def _base(self, value: Any, code: types.CodeType) -> None:
-        """Note what creating a subclass of ``value`` reads, if the code may define one."""
+        """Note the reads of creating a subclass of ``value``, if the code may do so."""
         if isinstance(value, type) and defines_classes(code):
             self.unconverted(value, is_created=True)
 
     def _imports(self, function: types.FunctionType) -> None:
-        """Note the attributes of modules that ``from module import name`` reads inside a function."""
+        """Note the attributes that ``from module import name`` reads in a function."""
         for module, name in imported_names(function):
             value = getattr(module, name, MISSING)
             if is_constant(module, value):
@@ -405,7 +403,8 @@ class Reads:
 
     def effects(self) -> list[list[Any]]:
         """The entries of objects whose contents have changed since they were read."""
-        entries = [e for e in self._entries.values() if e and _is_effect(e[0]) and e[3] is not MISSING]
+        entries = [e for e in self._entries.values() if e and _is_effect(e[0])]
+        entries = [e for e in entries if e[3] is not MISSING and not (e[0] is static and e[3] is None)]
         return [e for e in entries if not is_traced_value(e[3]) and not stands(e) and not _is_computed(e)]
 
     def compares(self, holder: Any) -> bool:
@@ -424,7 +423,7 @@ class Reads:
 
 def _is_effect(read: Any) -> bool:
     """Whether code that is not converted may have changed what an entry has read."""
-    return read.is_effect if type(read) is Kind else read in (getattr, dict.get)
+    return read.is_effect if type(read) is Kind else read in (getattr, dict.get, static)
 
 
 def is_traced_value(value: Any) -> bool:

@@ -14,7 +14,7 @@ The rule, which the page "Graph mode" states for users:
 
 Every read is one entry ``[read, holder, name, value, label, advice]``: ``read(holder, name, MISSING)`` is the
 question, ``value`` the answer that the trace got. Before each call of a compiled program all questions are
-asked again, those of one kind in one pass that runs no Python code.
+asked again. Questions of one kind are one pass that runs no Python code.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _LOOKED_AT = 1 << 24
 
 
 class _Pass:
-    """Entries that ask for names by one function of Python's, in one pass that runs no Python code."""
+    """Entries that read names by one built-in function, in one pass."""
 
     __slots__ = ("_entries", "_holders", "_names", "_read", "_values")
 
@@ -70,7 +70,7 @@ class _Pass:
 
 
 class _Inventory:
-    """Dictionaries with names as keys, as those of Cells that hold their Parameters, Cells and hooks."""
+    """Dictionaries with names as keys, such as the Parameters of a Cell."""
 
     __slots__ = ("_dicts", "_empty", "_entries", "_keys", "_values")
 
@@ -121,11 +121,12 @@ class Dependencies(Reads):
     def close(self, parameters: list[Any]) -> None:
         """End the trace; ``parameters`` are those that the program reads or writes.
 
-        Left out: what the traced function has changed itself.
+        Changes that the traced function has made itself are left out.
         """
         self._typed = [(p, p.type) for p in parameters]
         for key, entry in self._entries.items():
-            if key[0] == "own":  # the trace has filled a cached property, whose value counts from now on
+            # the trace has filled a cached property, or an attribute of a class
+            if key[0] == "own" or (key[0] == "class" and entry[3] is None):
                 entry[3] = read_entry(entry[0], entry[1], entry[2])
         entries = [e for e in self._entries.values() if e and not is_traced_value(e[3])]
         self._frozen = list(self._constants.values())
@@ -138,7 +139,7 @@ class Dependencies(Reads):
         self._entries, self._met, self._named, self._constants, self.roots = {}, {}, {}, {}, []
 
     def _prepared(self) -> list[Any]:
-        """The questions of all entries, as functions: in one pass each where Python's own functions read."""
+        """The questions of all entries, one function for each way of reading."""
         inventory = [entry for entry in self._contents if _is_inventory(entry)]
         others = [entry for entry in self._contents if not _is_inventory(entry)]
         named: dict[Any, list[list[Any]]] = {getattr: [], dict.get: [], static: [], content: []}
@@ -159,7 +160,7 @@ class Dependencies(Reads):
         return passes
 
     def _bound_cells(self) -> list[list[Any]]:
-        """The entries of closure cells; those of a detached program have none."""
+        """The entries of closure cells; a detached program has none."""
         return [entry for entry in self._cells if type(entry[1]) is not int]
 
     def hold(self) -> bool:
@@ -187,8 +188,8 @@ class Dependencies(Reads):
             is_large = entry[0] is CHECKSUM and entry[1].nbytes > _LOOKED_AT  # longer than a few milliseconds
             if not is_large and not stands(entry):
                 warn_user(
-                    f"{entry[4]} has changed since the function was compiled, and is a constant of the "
-                    f"program, which does not see the change. {entry[5]}",
+                    f"{entry[4]} has changed since the function was compiled. The compiled function still "
+                    f"uses the old value, because it is a constant. {entry[5]}",
                     FrozenValueWarning,
                 )
                 self._frozen = [each for each in self._frozen if each is not entry]
@@ -204,7 +205,7 @@ class Dependencies(Reads):
             if not stands(entry):
                 read, holder, name, value, label, advice = entry
                 if name in OF_FUNCTIONS:
-                    yield Change(label, f"{label} was defined anew", advice)
+                    yield Change(label, f"{label} was redefined", advice)
                 elif type(read) is Kind:
                     yield Change(label, f"the contents of {label} changed", advice)
                 else:

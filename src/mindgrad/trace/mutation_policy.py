@@ -214,7 +214,7 @@ def may_call(method: Any) -> bool:
 
 def refuse_change(subject: str) -> NoReturn:
     """Refuse a change that would happen while compiling only."""
-    where = "inside a branch or loop that a tensor decides on" if is_in_body() else "in a compiled program"
+    where = "in a branch or loop on a tensor" if is_in_body() else "in a compiled function"
     refuse(
         f"{subject} {where}. This would happen once, at compile time, and not when the function runs",
         "Return the new value and store it after the call, assign a new object to the variable or "

@@ -1,4 +1,4 @@
-"""Reads of methods that Python calls itself, found from the names in their code (``guard_reads``).
+"""Reads of methods that Python calls itself, found from the names in their code.
 
 Special methods, constructors and properties run unconverted, so their reads are not seen when they happen.
 Of everything that such code can reach, through its variables, its operands and the attributes found so far,
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from mindgrad.ir.tensor import Tensor
-from mindgrad.trace.effect_log import UNDEFINED
+from mindgrad.trace.effect_log import UNDEFINED, Attribute, is_known, note_read
 from mindgrad.trace.owned_objects import is_of_program
 from mindgrad.trace.reach import attribute_names
 from mindgrad.trace.user_functions import (
@@ -43,7 +43,7 @@ _AT_CREATION = frozenset(
 _ANY = frozenset(["__dict__", "vars", "getattr", "attrgetter", "asdict", "astuple"])
 _CONTAINERS = (list, tuple, set, frozenset, dict, types.MappingProxyType, collections.deque)
 _PLAIN = (int, float, bool, str, bytes, type(None))
-#: packages whose objects keep what they hold
+#: packages whose objects are constants
 _KEPT = NUMERIC | {"mindgrad"}
 #: attributes of wrappers that hold a function, or the object of a method
 _PARTS = ("__func__", "__self__", "__wrapped__", "func", "fget", "args", "keywords")
@@ -78,7 +78,7 @@ class NamedReads:
             self._add([kind])
 
     def note(self, operands: tuple[Any, ...]) -> None:
-        """Note what the methods read, also of the objects ``operands``."""
+        """Note the reads of the methods, also of the objects ``operands``."""
         if not self._names:
             return
         self._add([*operands])
@@ -131,7 +131,7 @@ class NamedReads:
                     self._record.class_of(value)
 
     def _values_of(self, function: types.FunctionType) -> list[Any]:
-        """The values of a function's variables, which are noted; its names count from here on."""
+        """Note the variables and names of a function, and return their values."""
         if is_of_library(function):
             return []
         self._record.variables(function)
@@ -149,12 +149,13 @@ class NamedReads:
                 yield vars(base)[name]
             return
         kind: Any = type(holder)
-        is_noted = not is_cell(kind) and not is_of_program(holder)  # reads of Cells are seen
-        is_noted = is_noted and not self._record.compares_attributes(holder)
+        is_own = is_of_program(holder) or is_known(holder, name)
+        is_noted = not (is_own or is_cell(kind) or self._record.compares_attributes(holder))
         value = _own(holder, name)
         if value is not UNDEFINED:
             if is_noted:
                 self._record.attribute(holder, name, value)
+                note_read(Attribute(holder, name))
             yield value
         elif is_noted and is_users_class(kind) and hasattr(kind, name):
             self._record.method(holder, name, "attribute")
@@ -172,23 +173,23 @@ def _own(holder: Any, name: str) -> Any:
     kind: Any = type(holder)
     if is_cell(kind):
         held = vars(holder)
-        return held["_cells"].get(name, held.get(name, UNDEFINED))
+        return held.get("_cells", {}).get(name, held.get(name, UNDEFINED))
     if name in attribute_names(kind):
         return getattr(holder, name, UNDEFINED)
     return getattr(holder, "__dict__", {}).get(name, UNDEFINED)
 
 
 def _names_of(holder: Any) -> list[str]:
-    """The names of the attributes that an object has itself, without special attributes of classes."""
+    """The names of an object's own attributes, except special attributes of classes."""
     kind: Any = type(holder)
     names = [name for name in vars(holder) if name[:2] != "__"] if hasattr(holder, "__dict__") else []
     return [*names, *attribute_names(kind)]
 
 
 def _may_hold(value: Any) -> bool:
-    """Whether attributes of a value are state: those of classes, modules and objects of the user's program.
+    """Whether attributes of a value are state of the user's program.
 
-    Objects of Python's library hold what a program gives them.
+    Objects of Python's library count, because a program stores values in them.
     """
     kind: Any = type(value)
     if isinstance(value, type):

@@ -19,8 +19,9 @@ from mindgrad._base.refusal import refuse
 from mindgrad.ir.scope import GraphScope
 from mindgrad.trace import state
 from mindgrad.trace.contents import Kind
+from mindgrad.trace.control import snapshots
 from mindgrad.trace.effect_log import Attribute
-from mindgrad.trace.guard_reads import stands
+from mindgrad.trace.guard_reads import stands, static
 from mindgrad.trace.guards import Dependencies
 from mindgrad.trace.owned_objects import is_of_program
 from mindgrad.trace.reach import objects_in_reach
@@ -40,7 +41,8 @@ def refused(
     dependencies.roots = [(function, "the function"), *[(leaf, "an argument") for leaf in leaves]]
     error: BaseException | None = None
     try:
-        yield
+        with snapshots.iterators_kept(dependencies.roots):
+            yield
     except BaseException as raised:
         error = raised
         raise
@@ -90,10 +92,10 @@ def _refuse_elements(dependencies: Dependencies, program: GraphScope) -> None:
             continue
         file, line = lines[id(tensor)]
         refuse(
-            f"a Tensor ({label}) is changed in place in a compiled program, which keeps such changes of "
-            f"Parameters only: afterwards the Tensor would have its old elements",
-            "Make it a Parameter, Parameter(x, requires_grad=False). Or change a copy, y = x.copy(), and "
-            "return it, or assign it to the attribute or variable. Or run in PYNATIVE_MODE.",
+            f"a Tensor ({label}) is changed in place in a compiled function, which stores such changes only "
+            f"in Parameters. The Tensor would keep its old elements",
+            "Use a Parameter, Parameter(x, requires_grad=False). Or change a copy, y = x.copy(), and return "
+            "it or assign it to the attribute or variable. Or run in PYNATIVE_MODE.",
             at=(file, line, None, None, ""),
             is_final=True,
         )
@@ -105,7 +107,7 @@ def _restored(entry: list[Any]) -> bool:
     try:
         if read is dict.get:
             holder[name] = value
-        elif read is getattr:
+        elif read is getattr or read is static:
             Attribute(holder, name).put(value)
         elif read.write is not None:
             read.write(holder, value)
@@ -119,10 +121,9 @@ def _refuse(entry: list[Any], is_restored: bool, at: Any) -> None:
     restored = "it has been restored" if is_restored else "it could not be restored"
     subject = f"the contents of {entry[4]} ({kind}) are" if type(entry[0]) is Kind else f"{entry[4]} is"
     refuse(
-        f"{subject} changed in a compiled program: this would happen once, while compiling, and "
-        f"not when the program runs ({restored})",
-        "Change a copy; or return the new value, and change the object after the call; or run in "
-        "PYNATIVE_MODE.",
+        f"{subject} changed in a compiled function. This would happen once, at compile time, and not when "
+        f"the function runs ({restored})",
+        "Change a copy, return the new value and change the object after the call, or run in PYNATIVE_MODE.",
         at=at,
         is_final=True,
     )

@@ -1,4 +1,4 @@
-"""Objects that the program being traced has created: it may change them, and no guard compares them."""
+"""Objects that a traced program has created: it may change them without guards."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def made(x: Any) -> Any:
 
 
 def made_by(kind: Any, instance: Any) -> Any:
-    """Note what calling a class has returned, unless the class keeps it: an object that existed before."""
+    """Note the result of calling a class, unless the class keeps its instances."""
     roots = [(kind, ""), (type(kind), "")]
     if _makes_new(kind) or all(instance is not held for held, _ in objects_in_reach(roots)):
         made(instance)

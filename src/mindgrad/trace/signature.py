@@ -100,12 +100,13 @@ def leaf_signature(leaf: Any) -> Any:
         if leaf.nbytes > _LARGEST_ARRAY or leaf.dtype.hasobject:
             raise TypeError(
                 f"For a compiled function, the input can not be a {type(leaf).__name__} of {leaf.dtype} "
-                f"elements and {leaf.nbytes} bytes: no tensor can stand for it, and each value of a "
-                f"constant is a program of its own. Give an array of numbers: numpy.asarray(array, float)."
+                f"elements and {leaf.nbytes} bytes: it cannot become a tensor, and a compiled function "
+                "would be compiled again for each value. Give an array of numbers: numpy.asarray(array, "
+                "float)."
             )
         return (np.ndarray, leaf.dtype.str, leaf.shape, leaf.tobytes())
-    if isinstance(leaf, float):
-        return (type(leaf), float.hex(leaf))  # tells 0.0 from −0.0, and a NaN from no NaN
+    if isinstance(leaf, (float, np.float32, np.float16)):
+        return (type(leaf), float(leaf).hex())  # tells 0.0 from −0.0, and a NaN from no NaN
     if isinstance(leaf, (complex, np.inexact)):
         return (type(leaf), repr(leaf))  # so does this
     if isinstance(leaf, _FUNCTIONS):

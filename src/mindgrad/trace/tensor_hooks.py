@@ -180,9 +180,9 @@ def register_hook(self: Any, hook: Callable[[Tensor], Any]) -> HookHandle:
     tensor = as_it_is(self)
     if isinstance(self._scope, GraphScope) and tensor._atom in self._scope.builder.operands:
         raise RuntimeError(
-            "For 'register_hook', operators have been applied to the tensor already, and in GRAPH_MODE what "
-            "they contribute to its gradient would pass the hook by. Register the hook where the tensor is "
-            "made."
+            "For 'register_hook', operators have already been applied to the tensor. In GRAPH_MODE the hook "
+            "would not receive their contributions to the gradient. Register the hook where the tensor is "
+            "created."
         )
     hooks = _HOOKS[id(self)] = _Hooks(self)
     kind = _CompiledHandle if isinstance(self._scope, GraphScope) else HookHandle

@@ -10,7 +10,7 @@ from mindgrad._base.tree import flatten, unflatten
 from mindgrad.ir.build import building
 from mindgrad.ir.constant_arguments import is_constant
 from mindgrad.ir.graph import Graph
-from mindgrad.ir.mutable import MutableFloat, MutableInt
+from mindgrad.ir.mutable import MutableFloat, MutableInt, MutableScalar
 from mindgrad.ir.scope import GraphScope, opened
 from mindgrad.ir.tensor import Number, Tensor, make_number
 from mindgrad.ir.types import tensor_type
@@ -26,7 +26,11 @@ from mindgrad.trace.tensor_hooks import inherit_hooks
 __all__ = ["DATA", "NUMBER", "TENSOR", "Trace", "kind_held", "kind_of", "trace_of"]
 
 #: the types of numbers that ``mutable`` made, which are inputs: their values are no guards
-DATA = {MutableFloat: tensor_type("float64", ()), MutableInt: tensor_type("int64", ())}
+DATA = {
+    MutableFloat: tensor_type("float64", ()),
+    MutableScalar: tensor_type("float64", ()),
+    MutableInt: tensor_type("int64", ()),
+}
 
 #: kinds of leaves of a result: a tensor, or a Python number that is made from one
 TENSOR, NUMBER = object(), object()
@@ -53,6 +57,7 @@ class Trace:
     ) -> None:
         scope: Any = GraphScope()
         scope.dependencies = self.dependencies = Dependencies()
+        scope.has_scalars = any(type(leaf) is MutableScalar for leaf in leaves)
         effects = outside_effects.refused(self.dependencies, scope, function, leaves)
         with effects, opened(scope), reads_noted(self.dependencies.read_of_cell), watched() as watch:
             symbols = [_symbol(scope, leaf) for leaf in leaves]

@@ -93,7 +93,7 @@ def callee_for(function: Any) -> Any:
     _note_reach(function)
     owner = getattr(function, "__self__", None)
     is_watched = owner is not None and bool(snapshots.entries_of(owner))
-    if is_watched and function.__name__ in _NEVER:
+    if owner is not None and getattr(function, "__name__", "") in _NEVER:
         snapshots.refuse_advance(owner)
     module = str(getattr(function, "__module__", None) or type(function).__module__).partition(".")[0]
     is_sort = isinstance(owner, list) and function.__name__ == "sort"

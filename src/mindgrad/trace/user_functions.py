@@ -1,4 +1,4 @@
-"""The user's functions and classes: which they are, and what can be read from their code."""
+"""Functions and classes of the user's program, and the names in their code."""
 
 from __future__ import annotations
 
@@ -49,17 +49,17 @@ def cell_content(cell: Any) -> Any:
 
 
 def is_of_library(function: Any) -> bool:
-    """Whether a function was defined in this package, in Python's library, or in one that works on values."""
+    """Whether a function is not part of the user's program."""
     return in_package(function) or root(function.__globals__.get("__name__")) in NOT_THE_USERS
 
 
 def is_constant(module: types.ModuleType, value: Any) -> bool:
-    """Whether an attribute of a module is a constant of the program: functions and classes of libraries."""
+    """Whether an attribute of a module is a function or class of a library."""
     return isinstance(value, _CODE) and root(module.__name__) in NOT_THE_USERS
 
 
 def captured(function: types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """Names and closure cells of the variables that a function captures, without caches of functools."""
+    """Names and closure cells of captured variables, without caches of functools."""
     is_of_functools = function.__globals__ is vars(functools)
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
         if not (is_of_functools and name == "dispatch_cache"):  # of functools.singledispatch
@@ -107,7 +107,7 @@ def global_names(code: types.CodeType) -> tuple[str, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def names_read(code: types.CodeType) -> frozenset[str]:
-    """The names of global variables and attributes that a function and the functions inside it read."""
+    """The names of global variables and attributes that a function reads."""
     steps = (step for inner in _codes(code) for step in dis.get_instructions(inner))
     kinds = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR")
     return frozenset(step.argval for step in steps if step.opname in kinds)
@@ -120,7 +120,7 @@ def defines_classes(code: types.CodeType) -> bool:
 
 
 def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    """A code object, and those of the functions inside it."""
+    """A code object, and the code of the functions inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -128,7 +128,7 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleType, str]]:
-    """Modules and names that a function and the functions inside it read with ``from module import name``."""
+    """Modules and names that a function reads with ``from module import name``."""
     package = str(function.__globals__.get("__package__") or "")
     for path, names in _imports(function.__code__):
         try:
@@ -141,7 +141,7 @@ def imported_names(function: types.FunctionType) -> Iterator[tuple[types.ModuleT
 
 @functools.lru_cache(maxsize=4096)
 def _imports(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Modules and names; a relative import has one dot for each level before the name of the module."""
+    """Names of modules, with one dot for each level of a relative import, and names."""
     imports = []
     for inner in _codes(code):
         steps = [step for step in dis.get_instructions(inner) if step.opname != "EXTENDED_ARG"]
@@ -156,7 +156,7 @@ def _imports(code: types.CodeType) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 @functools.lru_cache(maxsize=4096)
 def is_users_class(kind: Any) -> bool:
-    """Whether a class is of the user's program, or of a library that is converted as that is."""
+    """Whether a class is of the user's program, or of a library that is converted."""
     return root(kind.__module__) not in NOT_THE_USERS
 
 
@@ -168,7 +168,7 @@ def is_cell(kind: Any) -> bool:
 
 @functools.lru_cache(maxsize=4096)
 def cached_names(kind: Any) -> tuple[str, ...]:
-    """The names of the attributes of a class that are computed once: ``functools.cached_property``."""
+    """The names of the attributes that are a ``functools.cached_property``."""
     held = [(name, value) for base in kind.__mro__ for name, value in vars(base).items()]
     return tuple(name for name, value in held if isinstance(value, functools.cached_property))
 

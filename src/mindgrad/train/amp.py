@@ -277,7 +277,7 @@ def build_train_network(
     options = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
     for name in kwargs:
         if name not in options:
-            raise TypeError(f"For '{owner}', there is no option {name!r}; use {', '.join(options)}.")
+            raise TypeError(f"For '{owner}', unknown option {name!r}; use {', '.join(options)}.")
     if level not in _LEVELS:
         raise ValueError(
             f"For '{owner}', the 'level' must be one of {', '.join(_LEVELS)}, but got {level!r}."
@@ -308,6 +308,6 @@ def _warn_of_scale(optimizer: Any, scale: float) -> None:
     divided = getattr(optimizer, "loss_scale", scale)
     if divided != scale:
         warn_user(
-            f"the loss is multiplied with {scale}, but the optimiser divides gradients by {divided}: give it "
+            f"the loss is multiplied with {scale}, but the optimizer divides gradients by {divided}: give it "
             f"loss_scale={scale}, or use FixedLossScaleManager({scale}, drop_overflow_update=True)."
         )

@@ -130,9 +130,9 @@ def read(content: bytes, need_checksum: bool = False) -> dict[str, np.ndarray | 
         first, *others = entries
         for part in others:  # slices of one large tensor
             if (part.shape, part.type_name) != (first.shape, first.type_name) or not part.elements:
-                raise Malformed(f"'{name}' is there twice")
+                raise Malformed(f"'{name}' appears twice")
         if name in arrays:
-            raise Malformed(f"'{name}' is there twice")
+            raise Malformed(f"'{name}' appears twice")
         elements = memoryview(b"".join(part.elements for part in (first, *others))) if others else None
         arrays[name] = _value(first, first.elements if elements is None else elements)
     return arrays
@@ -220,7 +220,7 @@ def _value(entry: _Entry, elements: memoryview) -> np.ndarray | str:
             f"{len(elements)} are there"
         )
     if entry.type_name == "Bool" and np.frombuffer(elements, np.uint8).max(initial=0) > 1:
-        raise Malformed(f"'{name}' has truth values that are neither 0 nor 1")
+        raise Malformed(f"'{name}' has Booleans that are neither 0 nor 1")
     try:
         return np.frombuffer(elements, element_type).reshape(shape)
     except ValueError as error:  # axes longer than those of an array can be
@@ -232,10 +232,10 @@ def _bytes(
 ) -> memoryview:
     """The field as bytes, if the message has such a field."""
     if number not in fields:
-        raise Malformed(f"a {message} has no field {number}: this is no MindSpore checkpoint")
+        raise Malformed(f"a {message} has no field {number}: this is not a MindSpore checkpoint")
     if wire != BYTES or not isinstance(value, memoryview):
         raise Malformed(
-            f"the {fields[number]} of a {message} is {wire_name(wire)} instead of bytes: this is no "
+            f"the {fields[number]} of a {message} is {wire_name(wire)} instead of bytes: this is not a "
             "MindSpore checkpoint"
         )
     return value

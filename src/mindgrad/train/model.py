@@ -92,8 +92,8 @@ class Model:
             )
         if eval_indexes is not None and len(eval_indexes) != 3:
             raise ValueError(
-                f"For 'Model', the 'eval_indexes' must be three: those of the loss, the prediction and the "
-                f"label, but got {list(eval_indexes)}."
+                "For 'Model', the 'eval_indexes' must be three: the indices of the loss, the prediction "
+                f"and the label, but got {list(eval_indexes)}."
             )
         self._network = network
         self._loss_fn = loss_fn

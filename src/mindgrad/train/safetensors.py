@@ -76,10 +76,10 @@ def read(path: Path, need_checksum: bool = False) -> dict[str, np.ndarray | str]
             for name in sorted(file.keys()):
                 arrays[name] = _array(name, file)
     except safetensors.SafetensorError as error:
-        raise Malformed(f"it is no safetensors file, or is damaged: {error}") from None
+        raise Malformed(f"it is not a safetensors file, or is damaged: {error}") from None
     texts = _texts(metadata)
     if both := sorted(texts.keys() & arrays.keys()):
-        raise Malformed(f"'{both[0]}' is there twice")
+        raise Malformed(f"'{both[0]}' appears twice")
     contents.update(arrays)
     contents.update(texts)
     if need_checksum and _CHECKSUM not in metadata:
@@ -99,7 +99,7 @@ def _array(name: str, file: Any) -> np.ndarray:
     except ValueError as error:
         raise Malformed(f"'{name}' has a shape that no array can have: {error}") from None
     if array.dtype == bool and array.view(np.uint8).max(initial=0) > 1:
-        raise Malformed(f"'{name}' has truth values that are neither 0 nor 1")
+        raise Malformed(f"'{name}' has Booleans that are neither 0 nor 1")
     return array
 
 
@@ -110,7 +110,7 @@ def _check_names(path: Path) -> None:
         names = [name for name, _ in pairs]
         if len(set(names)) != len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise Malformed(f"'{twice}' is there twice")
+            raise Malformed(f"'{twice}' appears twice")
         return dict(pairs)
 
     with open(path, "rb") as file:
@@ -124,7 +124,7 @@ def _texts(metadata: dict[str, str]) -> dict[str, str]:
     except (ValueError, RecursionError):
         texts = None
     if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
-        raise Malformed(f"its metadata '{_TEXTS}' is no table of texts")
+        raise Malformed(f"its metadata '{_TEXTS}' is not a mapping of strings")
     return texts
 
 

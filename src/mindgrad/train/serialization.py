@@ -155,8 +155,8 @@ def save_checkpoint(
     for name, value in [*entries_of(save_obj, choice_func), *appended(append_dict)]:
         if name in content:
             raise ValueError(
-                f"For 'save_checkpoint', two entries have the name '{name}', and a file holds one of each; "
-                f"give every Parameter a name of its own."
+                f"For 'save_checkpoint', two entries have the name '{name}', but names in a file must be "
+                "unique; give every Parameter a unique name."
             )
         content[name] = value
     trained = [name for name, value in named(save_obj) if getattr(value, "requires_grad", False)]
@@ -400,7 +400,7 @@ def _convert(file_path: str, save_path: str | None, name_map: dict[str, str] | N
     names = name_map or {}
     renamed = {names.get(each, each): value for each, value in content.items()}
     if len(renamed) != len(content):
-        raise ValueError("'name_map' gives two entries one name; every entry needs a name of its own.")
+        raise ValueError("'name_map' maps two entries to one name; every entry needs a unique name.")
     save_checkpoint(renamed, Path(file_path).parent / name if save_path is None else Path(save_path) / name)
 
 
@@ -423,6 +423,6 @@ def export(*_: Any, **__: Any) -> NoReturn:
         NotImplementedError: Always. The message names the alternative.
     """
     raise NotImplementedError(
-        "'export' writes programs for MindSpore's own runtimes (MINDIR, AIR, ONNX), which mindgrad does not "
-        "make. To keep the Parameters: save_checkpoint(net, 'net.ckpt'), which MindSpore reads too."
+        "'export' writes programs for MindSpore's runtimes (MINDIR, AIR, ONNX), which mindgrad does not "
+        "support. To keep the Parameters: save_checkpoint(net, 'net.ckpt'), which MindSpore reads too."
     )

@@ -172,8 +172,8 @@ def have_one_folder(path: str | os.PathLike[str]) -> bool:
     paths = _together(lambda: os.path.abspath(path))
     if len(set(paths)) not in (1, len(paths)):
         raise ValueError(
-            f"For 'save_checkpoint', all processes of a job give one folder, or each a name of its own, but "
-            f"got {', '.join(sorted(set(paths)))}."
+            "For 'save_checkpoint', all processes of a job must pass the same folder, or each a unique "
+            f"name, but got {', '.join(sorted(set(paths)))}."
         )
     return len(set(paths)) == 1
 
@@ -191,8 +191,9 @@ def own_slices(entries: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
             shards = array.addressable_shards
             if len(shards) != 1:
                 raise ValueError(
-                    f"For 'save_checkpoint', this process has {len(shards)} slices of '{name}', and a "
-                    f"file of its own takes one; let all processes give one folder, for a set of files."
+                    f"For 'save_checkpoint', this process has {len(shards)} slices of '{name}', but a "
+                    "separate file holds only one. Pass the same folder in all processes to write a sharded "
+                    "checkpoint."
                 )
             value = make_tensor(_on_host(shards[0].data))
         slices.append((name, value))
@@ -246,7 +247,7 @@ def set_at(folder: str | os.PathLike[str], caller: str = "load_checkpoint") -> S
         for name, entry in index["entries"].items():
             slices = [Slice(*x) for x in entry["slices"]]
             if not all(_PART.fullmatch(x.file) for x in slices):
-                raise ValueError(f"the slices of '{name}' lie outside of it")
+                raise ValueError(f"the slices of '{name}' lie outside its shape")
             content.entries[name] = Entry(as_dtype(entry["dtype"]), tuple(entry["shape"]), slices)
     except FileNotFoundError:
         raise ValueError(

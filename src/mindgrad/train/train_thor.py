@@ -2,9 +2,9 @@
 
 from mindgrad._base.absent import absent
 
-_INSTEAD = "Use another optimiser, or a second-order method with mindgrad.hvp or mindgrad.ggnvp."
+_INSTEAD = "Use another optimizer, or a second-order method with mindgrad.hvp or mindgrad.ggnvp."
 
-ConvertModelUtils = absent(__name__, "ConvertModelUtils", "makes a Model of the optimiser THOR", _INSTEAD)
-ConvertNetUtils = absent(__name__, "ConvertNetUtils", "replaces layers for the optimiser THOR", _INSTEAD)
+ConvertModelUtils = absent(__name__, "ConvertModelUtils", "builds a Model for the THOR optimizer", _INSTEAD)
+ConvertNetUtils = absent(__name__, "ConvertNetUtils", "replaces layers for the THOR optimizer", _INSTEAD)
 
 __all__ = ["ConvertModelUtils", "ConvertNetUtils"]

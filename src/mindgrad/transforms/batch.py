@@ -107,7 +107,7 @@ def _batched(
     if primitive.axes is not None:
         return _with_label(equation, xs, at, size)
     raise TypeError(
-        f"the operator '{primitive.name}' cannot be batched: its row has neither 'axes' nor a "
+        f"the operator '{primitive.name}' cannot be batched: it has neither 'axes' nor a "
         f"'batch' rule. Give it one, or loop over the batch."
     )
 
@@ -138,7 +138,7 @@ def _with_label(
             targets = [len(labels) if is_last else 0 for labels in axes.operands]
             xs, at = list(map(placed, [size] * len(xs), xs, at, targets)), list(targets)
             form = with_label()
-    assert form is not None, f"the axes of {primitive.name} have no form for a batch in front or behind"
+    assert form is not None, f"the axes of {primitive.name} cannot have a batch axis at the front or the end"
     results = primitive(*(xs[::-1] if form.swaps else xs), **form.parameters)
     results = results if primitive.multiple else [results]
     outputs: list[tuple[Any, int | None]] = []

@@ -151,6 +151,8 @@ class _Series:
         primitive: Any = equation.primitive
         if k == 0:
             operands = yield from self._starts(equation.inputs)
+            if primitive.is_product:
+                return _term(equation, *operands)
             results = primitive(*operands, **silent(equation.parameters))
             found = results if primitive.multiple else [results]
             self._known.update(((y, 0), value) for y, value in zip(equation.outputs, found, strict=True))

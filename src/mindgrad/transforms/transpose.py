@@ -57,8 +57,8 @@ def pull_cotangents(
         primitive = equation.primitive
         if primitive.transpose is None:
             raise TypeError(
-                f"the operator '{primitive.name}' was applied to a tangent but is not linear: "
-                f"its row has no transpose, so its forward rule must be written with linear rows."
+                f"the operator '{primitive.name}' was applied to a tangent but is not linear: it has no "
+                "transpose. Forward rules must use linear operators."
             )
         if primitive.multiple:
             operand: Any = [

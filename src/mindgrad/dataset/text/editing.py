@@ -163,7 +163,7 @@ class ToNumber:
                 texts.shape
             )
         except (ValueError, OverflowError) as error:
-            raise RuntimeError(f"For 'ToNumber', a text is no {self.data_type}: {error}") from None
+            raise RuntimeError(f"For 'ToNumber', a string is not a valid {self.data_type}: {error}") from None
 
 
 class Truncate:

@@ -40,7 +40,7 @@ class Vocab:
         tokens = [*special, *words] if special_first else [*words, *special]
         twice = [token for token, count in Counter(tokens).items() if count > 1]
         if twice:
-            raise ValueError(f"For 'Vocab', the token {twice[0]!r} is there twice.")
+            raise ValueError(f"For 'Vocab', the token {twice[0]!r} appears twice.")
         return cls.from_dict({token: number for number, token in enumerate(tokens)})
 
     @classmethod
@@ -53,7 +53,8 @@ class Vocab:
         for token, number in word_dict.items():
             if not isinstance(token, str) or number < 0:
                 raise ValueError(
-                    f"For 'Vocab', tokens are texts with numbers from 0 on, but got {token!r}: {number!r}."
+                    f"For 'Vocab', tokens must be strings with indices of at least 0, but got {token!r}: "
+                    f"{number!r}."
                 )
         vocab = cls()
         vocab._numbers = dict(word_dict)

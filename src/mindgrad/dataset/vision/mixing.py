@@ -186,7 +186,7 @@ def _batch(images: Any, labels: Any, name: str) -> tuple[np.ndarray, np.ndarray]
     images, labels = _arrays(images, labels)
     if images.ndim != 4:
         raise refuse_image(
-            name, "be a batch of images, of four axes: use it behind batch(...), and it", images
+            name, "be a batch of images, with four axes (use it after batch(...)), and it", images
         )
     if labels.ndim not in (2, 3) or len(labels) != len(images):
         raise RuntimeError(

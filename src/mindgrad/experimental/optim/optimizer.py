@@ -71,7 +71,9 @@ class Optimizer(Cell):
         self.group_start_id = [0, *itertools.accumulate(sizes)]
         every = [p for group in self.param_groups for p in group["params"]]
         if len({id(p) for p in every}) < len(every):
-            raise ValueError(f"For '{owner}', a Parameter stands twice among the 'params'.")
+            raise ValueError(
+                f"For '{owner}', a Parameter appears twice in 'params'. List each Parameter once."
+            )
         self.parameters = ParameterTuple(every)
         self.lrs = ParameterTuple([group["lr"] for group in self.param_groups])
         self.map_, self.hyper_map = ops.Map(), ops.HyperMap()
@@ -83,7 +85,7 @@ class Optimizer(Cell):
         unknown = sorted(set(group_) - {"params", "weight_decay", *self.defaults})
         if unknown:
             raise ValueError(
-                f"For '{owner}', there is no option {unknown[0]!r}; there are {', '.join(self.defaults)}."
+                f"For '{owner}', unknown option {unknown[0]!r}; there are {', '.join(self.defaults)}."
             )
         members = group_["params"]
         members = [members] if isinstance(members, Parameter) else list(members)

@@ -48,16 +48,19 @@ class _BatchNorm:
 
 
 class BatchNorm1d(_BatchNorm, _nn.BatchNorm1d):
-    """Elements normalised over the batch: :class:`mindgrad.nn.BatchNorm1d` with PyTorch's arguments.
+    """Batch normalization of 2-D or 3-D inputs, with PyTorch's arguments.
+
+    See :class:`mindgrad.nn.BatchNorm1d` for MindSpore's arguments.
 
     Args:
-        num_features: the number of channels.
-        eps: what is added to the variance.
-        momentum: the share of the new statistics in the moving ones: 0.1 is ``nn``'s 0.9; ``None``: they
-            are the mean of those of all batches, which ``num_batches_tracked`` counts.
-        affine: whether channels have a scale and a shift.
-        track_running_stats: whether moving statistics are used outside of training.
-        dtype: the element type of the Parameters, by default Float32.
+        num_features (int): number of channels.
+        eps (float): number added to the variance.
+        momentum (float or None): weight of the new statistics in the running statistics. 0.1
+            corresponds to 0.9 in ``nn``. ``None`` averages the statistics of all batches, which
+            ``num_batches_tracked`` counts.
+        affine (bool): whether each channel has a trainable scale and shift.
+        track_running_stats (bool): whether to use running statistics outside of training.
+        dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import mint
     >>> mint.nn.BatchNorm1d(3)(mint.ones((2, 3))).shape
@@ -66,7 +69,9 @@ class BatchNorm1d(_BatchNorm, _nn.BatchNorm1d):
 
 
 class BatchNorm2d(_BatchNorm, _nn.BatchNorm2d):
-    """Images normalised over the batch; arguments as for :class:`BatchNorm1d`.
+    """Batch normalization of 4-D inputs (images), with PyTorch's arguments.
+
+    {as BatchNorm1d}
 
     >>> from mindgrad import mint
     >>> mint.nn.BatchNorm2d(3)(mint.ones((2, 3, 4, 4))).shape
@@ -75,7 +80,9 @@ class BatchNorm2d(_BatchNorm, _nn.BatchNorm2d):
 
 
 class BatchNorm3d(_BatchNorm, _nn.BatchNorm3d):
-    """Volumes normalised over the batch; arguments as for :class:`BatchNorm1d`.
+    """Batch normalization of 5-D inputs (volumes), with PyTorch's arguments.
+
+    {as BatchNorm1d}
 
     >>> from mindgrad import mint
     >>> mint.nn.BatchNorm3d(3)(mint.ones((2, 3, 2, 2, 2))).shape

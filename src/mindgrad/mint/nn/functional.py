@@ -19,7 +19,16 @@ __all__ = [
 
 
 def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
-    """exp x / Σ exp x along ``dim``, by default the second axis, or the first of 0, 1 or 3 axes.
+    """Compute the softmax exp x / Σ exp x along an axis.
+
+    Args:
+        input (Tensor): floating-point tensor with at least one axis.
+        dim (int or None): axis whose elements sum to 1. ``None`` means axis 0 for tensors of 0,
+            1, or 3 axes, and axis 1 otherwise.
+        dtype (mindgrad.dtype): dtype in which to compute. ``None`` means the dtype of ``input``.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.softmax(Tensor([0.0, 0.0])))
@@ -30,7 +39,18 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
 
 
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
-    """x / max(‖x‖ₚ, ``eps``) along ``dim``.
+    """Divide a tensor by its p-norm along an axis.
+
+    The result is x / max(‖x‖ₚ, ``eps``).
+
+    Args:
+        input (Tensor): floating-point tensor.
+        p (int or float): order of the norm.
+        dim (int or tuple of int): axis along which the norm is computed.
+        eps (float): lower bound of the denominator.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.normalize(Tensor([[3.0, 4.0]])))
@@ -41,11 +61,15 @@ def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> T
 
 
 def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
-    """1 at the place of each index and 0 elsewhere, along a new last axis, as Int64.
+    """Encode indices as one-hot vectors along a new last axis.
 
     Args:
-        tensor: indices.
-        num_classes: the size of the new axis; −1: one more than the largest index, which must have a value.
+        tensor (Tensor): nonnegative integer tensor of indices.
+        num_classes (int): size of the new axis. −1 means one more than the largest index, whose
+            value must be known.
+
+    Returns:
+        int64 tensor of shape ``(*tensor.shape, num_classes)``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.one_hot(Tensor([0, 2])))
@@ -71,7 +95,20 @@ def conv1d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """Cross-correlation along one axis, zeros at both ends being ``padding``.
+    """Compute a cross-correlation along one axis.
+
+    Args:
+        input (Tensor): tensor of shape (n, channels, w).
+        weight (Tensor): kernels of shape (out_channels, channels / groups, kw).
+        bias (Tensor or None): tensor of shape (out_channels,).
+        stride (int or tuple of int): step between neighboring windows.
+        padding (int, tuple of int, or str): number of zeros at both ends, or ``"valid"`` or
+            ``"same"``.
+        dilation (int or tuple of int): spacing between the elements of the kernel.
+        groups (int): number of groups of channels, each with its own kernels.
+
+    Returns:
+        Tensor of shape (n, out_channels, w').
 
     >>> from mindgrad import mint
     >>> mint.nn.functional.conv1d(mint.ones((1, 2, 5)), mint.ones((3, 2, 3)), padding=1).shape
@@ -84,7 +121,20 @@ def conv2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """Cross-correlation along two axes; as :func:`conv1d`.
+    """Compute a cross-correlation along two axes.
+
+    Args:
+        input (Tensor): tensor of shape (n, channels, h, w).
+        weight (Tensor): kernels of shape (out_channels, channels / groups, kh, kw).
+        bias (Tensor or None): tensor of shape (out_channels,).
+        stride (int or tuple of int): step between neighboring windows.
+        padding (int, tuple of int, or str): number of zeros at both ends of each axis, or
+            ``"valid"`` or ``"same"``.
+        dilation (int or tuple of int): spacing between the elements of the kernel.
+        groups (int): number of groups of channels, each with its own kernels.
+
+    Returns:
+        Tensor of shape (n, out_channels, h', w').
 
     >>> from mindgrad import mint
     >>> mint.nn.functional.conv2d(mint.ones((1, 2, 5, 5)), mint.ones((3, 2, 3, 3)), padding=1).shape
@@ -97,7 +147,20 @@ def conv3d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:  # fmt: skip
-    """Cross-correlation along three axes; as :func:`conv1d`.
+    """Compute a cross-correlation along three axes.
+
+    Args:
+        input (Tensor): tensor of shape (n, channels, d, h, w).
+        weight (Tensor): kernels of shape (out_channels, channels / groups, kd, kh, kw).
+        bias (Tensor or None): tensor of shape (out_channels,).
+        stride (int or tuple of int): step between neighboring windows.
+        padding (int, tuple of int, or str): number of zeros at both ends of each axis, or
+            ``"valid"`` or ``"same"``.
+        dilation (int or tuple of int): spacing between the elements of the kernel.
+        groups (int): number of groups of channels, each with its own kernels.
+
+    Returns:
+        Tensor of shape (n, out_channels, d', h', w').
 
     >>> from mindgrad import mint
     >>> mint.nn.functional.conv3d(mint.ones((1, 1, 4, 4, 4)), mint.ones((2, 1, 3, 3, 3))).shape
@@ -110,7 +173,20 @@ def avg_pool2d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The mean of each window.
+    """Average the elements of each window over two axes.
+
+    Args:
+        input (Tensor): tensor of shape (n, channels, h, w) or (channels, h, w).
+        kernel_size (int or tuple of int): size of the windows.
+        stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
+            ``kernel_size``.
+        padding (int or tuple of int): number of zeros at both ends of each axis.
+        ceil_mode (bool): whether windows may reach over the end of the input.
+        count_include_pad (bool): whether zeros of the padding are counted.
+        divisor_override (int or None): divisor to use instead of the number of elements.
+
+    Returns:
+        Tensor of the same number of axes as ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.avg_pool2d(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2))
@@ -126,7 +202,20 @@ def batch_norm(
     input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None,
     training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
 ) -> Tensor:  # fmt: skip
-    """Channels normalised with the statistics of the batch (``training``) or with the given ones.
+    """Normalize channels with the statistics of the batch or given ones.
+
+    Args:
+        input (Tensor): tensor of shape (n, channels, …).
+        running_mean, running_var (Tensor): statistics of shape (channels,), which are used unless
+            ``training`` is true.
+        weight (Tensor or None): scale of each channel. ``None`` means 1.
+        bias (Tensor or None): shift of each channel. ``None`` means 0.
+        training (bool): whether to use the statistics of the batch.
+        momentum (float): weight of the new statistics in the running statistics.
+        eps (float): number added to the variance.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> x, zero, one = Tensor([[1.0], [3.0]]), Tensor([0.0]), Tensor([1.0])
@@ -144,7 +233,17 @@ def batch_norm(
 
 
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Tensor:
-    """Σ t (log t − x), x being logarithms of probabilities.
+    """Compute the Kullback–Leibler divergence Σ t (log t − x).
+
+    Args:
+        input (Tensor): log-probabilities x.
+        target (Tensor): probabilities t, of the same shape, or their logarithms with
+            ``log_target``.
+        reduction (str): ``"mean"``, ``"sum"``, ``"batchmean"``, or ``"none"``.
+        log_target (bool): whether ``target`` contains logarithms.
+
+    Returns:
+        0-D tensor, or a tensor of the shape of ``input`` with ``"none"``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.kl_div(Tensor([[-1.0, -2.0]]), Tensor([[0.0, 1.0]]), "sum"))

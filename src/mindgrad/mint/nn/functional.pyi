@@ -50,64 +50,64 @@ from mindgrad.ops.unpooling import max_unpool2d as max_unpool2d
 __all__: list[str]
 
 def avg_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> Tensor:
-    """The mean of each window."""
+    """Average the elements of each window over two axes."""
 def batch_norm(input: Any, running_mean: Any, running_var: Any, weight: Any = None, bias: Any = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> Tensor:
-    """Channels normalised with the statistics of the batch (``training``) or with the given ones."""
+    """Normalize channels with the statistics of the batch or given ones."""
 def binary_cross_entropy(input: Any, target: Any, weight: Any = None, reduction: str = 'mean') -> Tensor:
-    """−w (t log(p + ε) + (1 − t) log(1 − p + ε)) of probabilities p and targets t, with ε = 1e-12."""
+    """Compute the binary cross entropy of probabilities p and targets t."""
 def binary_cross_entropy_with_logits(input: Any, target: Any, weight: Any = None, reduction: str = 'mean', pos_weight: Any = None) -> Tensor:
-    """w (P t softplus(−x) + (1 − t) softplus(x)): −log-likelihood of t for the probability sigmoid(x)."""
+    """Compute the binary cross entropy of logits x and targets t."""
 def conv1d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
-    """Cross-correlation along one axis, zeros at both ends being ``padding``."""
+    """Compute a cross-correlation along one axis."""
 def conv2d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
-    """Cross-correlation along two axes; as `conv1d`."""
+    """Compute a cross-correlation along two axes."""
 def conv3d(input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
-    """Cross-correlation along three axes; as `conv1d`."""
+    """Compute a cross-correlation along three axes."""
 def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: Any = False) -> Tensor:
-    """``input`` with each element set to zero with probability ``p``, the others divided by 1 − p."""
+    """Set elements to zero with probability ``p`` and divide the others by 1 − p."""
 def elu(input: Any, alpha: float = 1.0, inplace: Any = False) -> Tensor:
-    """x above 0, and α (exp(x) − 1) elsewhere; the derivative at 0 is α."""
+    """Compute x for positive x, and α (exp(x) − 1) otherwise."""
 def elu_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """Let this tensor be x above 0 and ``alpha · (exp x − 1)`` below, of the same shape and element type; gives the tensor itself."""
+    """Replace the tensor, in place, by the exponential linear unit."""
 def flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """The axes from ``start_dim`` to ``end_dim`` made one; by default all but the first."""
+    """Merge axes of a tensor into one."""
 def glu(input: Any, dim: int = -1) -> Tensor:
-    """a · sigmoid(b), where a and b are the halves of ``input`` along ``dim``."""
+    """Compute a · sigmoid(b) for the halves a and b of a tensor along an axis."""
 def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: Any = False) -> Tensor:
-    """``input`` kept between two bounds, at which the derivative is 1."""
+    """Clip values to two bounds, at which the derivative is 1."""
 def hardtanh_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """Let this tensor be x held between ``min_val`` and ``max_val``, of the same shape and element type; gives the tensor itself."""
+    """Replace the tensor, in place, by x clipped to ``min_val`` and ``max_val``."""
 def kl_div(input: Any, target: Any, reduction: str = 'mean', log_target: bool = False) -> Tensor:
-    """Σ t (log t − x), x being logarithms of probabilities."""
+    """Compute the Kullback–Leibler divergence Σ t (log t − x)."""
 def leaky_relu(input: Any, negative_slope: float = 0.01) -> Tensor:
-    """x above 0, and α x elsewhere; the derivative at 0 is α."""
+    """Compute x for positive x, and α x otherwise; the derivative at 0 is α."""
 def linear(input: Any, weight: Any, bias: Any = None) -> Tensor:
-    """input · weightᵀ + bias: a fully connected layer."""
+    """Compute the fully connected layer input · weightᵀ + bias."""
 def max_pool2d(input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False, return_indices: bool = False) -> Any:
-    """The greatest element of each window over two axes; of equal ones the first has the derivative."""
+    """Return the largest element of each window over two axes."""
 def nll_loss(input: Any, target: Any, weight: Any = None, ignore_index: int = -100, reduction: str = 'mean') -> Tensor:
-    """−w[t] x[t] for log-probabilities x of classes and the class t; the mean is that weighted by w."""
+    """Compute the negative log-likelihood loss −w[t] x[t]."""
 def normalize(input: Any, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
-    """x / max(‖x‖ₚ, ``eps``) along ``dim``."""
+    """Divide a tensor by its p-norm along an axis."""
 def one_hot(tensor: Any, num_classes: int = -1) -> Tensor:
-    """1 at the place of each index and 0 elsewhere, along a new last axis, as Int64."""
+    """Encode indices as one-hot vectors along a new last axis."""
 def pad(input: Any, pad: Any, mode: str = 'constant', value: Any = None) -> Tensor:
-    """``input`` with elements added before and behind its last axes."""
+    """Pad a tensor before and after its last axes."""
 def relu(input: Any, inplace: Any = False) -> Tensor:
-    """max(x, 0); its derivative at 0 is 0."""
+    """Compute max(x, 0); its derivative at 0 is 0."""
 def relu6(input: Any, inplace: Any = False) -> Tensor:
-    """min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6."""
+    """Compute min(max(x, 0), 6); its derivative is 0 at 0 and 1 at 6."""
 def relu_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """Let this tensor be max(x, 0), of the same shape and element type; gives the tensor itself."""
+    """Replace the tensor, in place, by max(x, 0)."""
 def sigmoid_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """Let this tensor be 1 / (1 + exp(−x)), of the same shape and element type; gives the tensor itself."""
+    """Replace the tensor, in place, by 1 / (1 + exp(−x))."""
 def silu(input: Any, inplace: Any = False) -> Tensor:
-    """x · sigmoid(x), also called swish."""
+    """Compute x · sigmoid(x), also called swish."""
 def smooth_l1_loss(input: Any, target: Any, reduction: str = 'mean', beta: float = 1.0) -> Tensor:
-    """d² / (2β) where |d| < β, and |d| − β/2 elsewhere, of d = input − target (Girshick, 2015)."""
+    """Compute the smooth L1 loss of d = input − target (Girshick, 2015)."""
 def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Tensor:
-    """exp x / Σ exp x along ``dim``, by default the second axis, or the first of 0, 1 or 3 axes."""
+    """Compute the softmax exp x / Σ exp x along an axis."""
 def threshold(input: Any, threshold: float, value: float, inplace: Any = False) -> Tensor:
-    """x above ``threshold``, and ``value`` elsewhere."""
+    """Compute x above a threshold, and another value elsewhere."""
 def threshold_(self: Tensor, args: Any, kwargs: Any) -> Tensor:
-    """Let this tensor be x above ``threshold`` and ``value`` elsewhere, of the same shape and element type; gives the tensor itself."""
+    """Replace the tensor, in place, by x above a threshold and ``value`` otherwise."""

@@ -37,15 +37,16 @@ __all__ = list(_OWN + _SAME + [*_RENAMED])
 
 
 class AvgPool2d(_nn.Cell):
-    """The mean of each window: :func:`mindgrad.mint.nn.functional.avg_pool2d`.
+    """Average pooling over two axes.
 
     Args:
-        kernel_size: the size of windows.
-        stride: their distance, by default ``kernel_size``.
-        padding: the zeros around the input.
-        ceil_mode: whether windows that reach over the edge count.
-        count_include_pad: whether zeros of the padding are counted.
-        divisor_override: what sums are divided by instead of the number of elements.
+        kernel_size (int or tuple of int): size of the windows.
+        stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
+            ``kernel_size``.
+        padding (int or tuple of int): number of zeros at both ends of each axis.
+        ceil_mode (bool): whether windows may reach over the end of the input.
+        count_include_pad (bool): whether zeros of the padding are counted.
+        divisor_override (int or None): divisor to use instead of the number of elements.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.AvgPool2d(2)(Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
@@ -108,16 +109,20 @@ class _Convolution:
 
 
 class Conv1d(_Convolution, _nn.Conv1d):
-    """Cross-correlation along one axis: :class:`mindgrad.nn.Conv1d` with PyTorch's arguments.
+    """1-D convolution layer with PyTorch's arguments.
+
+    See :class:`mindgrad.nn.Conv1d` for MindSpore's arguments.
 
     Args:
-        in_channels, out_channels: the numbers of channels.
-        kernel_size, stride, dilation: ints.
-        padding: zeros at both ends, or ``"same"`` or ``"valid"``.
-        groups: the number of groups of channels, each with its own kernel.
-        bias: whether a bias is added.
-        padding_mode: must be ``"zeros"``.
-        dtype: the element type of the Parameters, by default Float32.
+        in_channels, out_channels (int): numbers of channels of the input and the output.
+        kernel_size, stride, dilation (int or tuple of int): size of the kernel, step between
+            windows, and spacing of the kernel's elements.
+        padding (int, tuple of int, or str): number of zeros at both ends, or ``"same"`` or
+            ``"valid"``.
+        groups (int): number of groups of channels, each with its own kernels.
+        bias (bool): whether to add a trainable bias.
+        padding_mode (str): must be ``"zeros"``.
+        dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import mint
     >>> mint.nn.Conv1d(2, 3, 3, padding=1)(mint.ones((1, 2, 5))).shape
@@ -126,7 +131,9 @@ class Conv1d(_Convolution, _nn.Conv1d):
 
 
 class Conv2d(_Convolution, _nn.Conv2d):
-    """Cross-correlation along two axes; arguments as for :class:`Conv1d`, ints or pairs.
+    """2-D convolution layer with PyTorch's arguments.
+
+    {as Conv1d}
 
     >>> from mindgrad import mint
     >>> mint.nn.Conv2d(2, 3, 3, padding=(1, 0))(mint.ones((1, 2, 5, 5))).shape
@@ -135,7 +142,9 @@ class Conv2d(_Convolution, _nn.Conv2d):
 
 
 class Conv3d(_Convolution, _nn.Conv3d):
-    """Cross-correlation along three axes; arguments as for :class:`Conv1d`, ints or triples.
+    """3-D convolution layer with PyTorch's arguments.
+
+    {as Conv1d}
 
     >>> from mindgrad import mint
     >>> mint.nn.Conv3d(1, 2, 3, padding=1)(mint.ones((1, 1, 4, 4, 4))).shape
@@ -144,12 +153,19 @@ class Conv3d(_Convolution, _nn.Conv3d):
 
 
 class ConvTranspose2d(_nn.Conv2dTranspose):
-    """The transpose of :class:`Conv2d`.
+    """2-D transposed convolution layer, the transpose of :class:`Conv2d`.
 
     Args:
-        output_padding: what is added to one side of the result.
-        in_channels, out_channels, kernel_size, stride, padding, groups, bias, dilation, padding_mode, dtype:
-            as for :class:`Conv2d`.
+        in_channels, out_channels (int): numbers of channels of the input and the output.
+        kernel_size, stride, padding (int or tuple of int): size of the kernel, step between
+            windows, and padding of the convolution.
+        output_padding (int or tuple of int): number of elements added at the end of each axis of
+            the output.
+        groups (int): number of groups of channels, each with its own kernels.
+        bias (bool): whether to add a trainable bias.
+        dilation (int or tuple of int): spacing between the elements of the kernel.
+        padding_mode (str): must be ``"zeros"``.
+        dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import mint
     >>> mint.nn.ConvTranspose2d(2, 3, 2, stride=2)(mint.ones((1, 2, 4, 4))).shape
@@ -168,7 +184,16 @@ class ConvTranspose2d(_nn.Conv2dTranspose):
 
 
 class GroupNorm(_nn.Cell):
-    """Groups of channels normalised: :func:`mindgrad.ops.group_norm` by Parameters ``weight`` and ``bias``.
+    """Group normalization with trainable Parameters ``weight`` and ``bias``.
+
+    See :func:`mindgrad.ops.group_norm`.
+
+    Args:
+        num_groups (int): number of groups of channels.
+        num_channels (int): number of channels.
+        eps (float): number added to the variance.
+        affine (bool): whether each channel has a trainable scale and shift.
+        dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import mint
     >>> mint.nn.GroupNorm(2, 4)(mint.ones((1, 4, 3, 3))).shape
@@ -192,9 +217,18 @@ class GroupNorm(_nn.Cell):
 
 
 class LayerNorm(_nn.Cell):
-    """The last axes normalised: :func:`mindgrad.ops.layer_norm` by Parameters ``weight`` and ``bias``.
+    """Layer normalization over the last axes, with trainable scale and shift.
 
-    Without ``elementwise_affine`` both are ``None``, without ``bias`` that one is.
+    See :func:`mindgrad.ops.layer_norm`. The Parameters are ``weight`` and ``bias``.
+
+    Args:
+        normalized_shape (int or tuple of int): sizes of the last axes, which are normalized
+            together.
+        eps (float): number added to the variance.
+        elementwise_affine (bool): whether elements have a trainable scale and shift; otherwise
+            ``weight`` and ``bias`` are ``None``.
+        bias (bool): whether elements have a trainable shift.
+        dtype (mindgrad.dtype): dtype of the Parameters. ``None`` means float32.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.LayerNorm(2, eps=0.0)(Tensor([[1.0, 3.0]])))
@@ -226,7 +260,13 @@ class LayerNorm(_nn.Cell):
 
 
 class Embedding(_nn.Cell):
-    """Rows of a table, the Parameter ``weight``; row ``padding_idx`` is 0 at first and is not trained.
+    """Embedding: look up rows of a trainable table, the Parameter ``weight``.
+
+    Args:
+        num_embeddings (int): number of rows.
+        embedding_dim (int): size of a row.
+        padding_idx (int or None): index of a row that is initialized with 0 and is not trained.
+        dtype (mindgrad.dtype): dtype of the table. ``None`` means float32.
 
     >>> from mindgrad import Tensor, mint
     >>> mint.nn.Embedding(5, 3)(Tensor([[1, 2]])).shape
@@ -258,7 +298,13 @@ def _renamed(parameter: Any, name: str) -> Any:
 
 
 class Dropout(_nn.Dropout):
-    """Drops elements with probability ``p`` in training: :class:`mindgrad.nn.Dropout`.
+    """Drop elements with probability ``p`` during training.
+
+    See :class:`mindgrad.nn.Dropout`.
+
+    Args:
+        p (float): probability that an element is dropped.
+        inplace (bool): whether to write the result into the input.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.Dropout(0.3)(Tensor([1.0])))
@@ -275,7 +321,11 @@ class Dropout(_nn.Dropout):
 
 
 class ELU(_nn.ELU):
-    """x above 0 and ``alpha · (exp x − 1)`` below.
+    """Compute x for positive x, and ``alpha · (exp x − 1)`` otherwise.
+
+    Args:
+        alpha (float): factor for negative values.
+        inplace (bool): whether to write the result into the input.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.ELU()(Tensor([1.0, 0.0])))
@@ -292,10 +342,10 @@ class ELU(_nn.ELU):
 
 
 class GELU(_nn.GELU):
-    """x Φ(x), or its approximation by tanh.
+    """Gaussian error linear unit x Φ(x), or its approximation by tanh.
 
     Args:
-        approximate: ``"none"`` or ``"tanh"``.
+        approximate (str): ``"none"`` or ``"tanh"``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.GELU()(Tensor([0.0])))
@@ -311,7 +361,14 @@ class GELU(_nn.GELU):
 
 
 class PReLU(_nn.Cell):
-    """x above 0 and ``weight · x`` below, with a Parameter: :func:`mindgrad.ops.prelu`.
+    """Compute x for positive x, and ``weight · x`` otherwise, with a Parameter.
+
+    See :func:`mindgrad.ops.prelu`.
+
+    Args:
+        num_parameters (int): number of slopes: 1, or the number of channels.
+        init (float): initial value of the slopes.
+        dtype (mindgrad.dtype): dtype of the Parameter. ``None`` means float32.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.PReLU()(Tensor([-4.0, 1.0])))
@@ -330,7 +387,10 @@ class PReLU(_nn.Cell):
 
 
 class Softmax(_nn.Softmax):
-    """exp x / Σ exp x along ``dim``, by default the last axis.
+    """Compute the softmax exp x / Σ exp x along an axis.
+
+    Args:
+        dim (int): the axis.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.Softmax(dim=0)(Tensor([0.0, 0.0])))
@@ -342,7 +402,10 @@ class Softmax(_nn.Softmax):
 
 
 class LogSoftmax(_nn.LogSoftmax):
-    """log softmax along ``dim``, by default the last axis.
+    """Compute the logarithm of the softmax along an axis.
+
+    Args:
+        dim (int): the axis.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.LogSoftmax(dim=0)(Tensor([0.0, -1000.0])))
@@ -354,7 +417,14 @@ class LogSoftmax(_nn.LogSoftmax):
 
 
 class BCEWithLogitsLoss(_nn.BCEWithLogitsLoss):
-    """The binary cross entropy of logits: :class:`mindgrad.nn.BCEWithLogitsLoss`.
+    """Compute the binary cross entropy of logits.
+
+    See :class:`mindgrad.nn.BCEWithLogitsLoss`.
+
+    Args:
+        weight (Tensor or None): weight of each element. ``None`` means 1.
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        pos_weight (Tensor or None): weight of targets 1. ``None`` means 1.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.BCEWithLogitsLoss()(Tensor([-800.0]), Tensor([1.0])))
@@ -366,7 +436,13 @@ class BCEWithLogitsLoss(_nn.BCEWithLogitsLoss):
 
 
 class SmoothL1Loss(_nn.SmoothL1Loss):
-    """x²/2β below β and |x| − β/2 above: :class:`mindgrad.nn.SmoothL1Loss`, averaged by default.
+    """Compute the smooth L1 loss: x²/2β below β and |x| − β/2 above.
+
+    See :class:`mindgrad.nn.SmoothL1Loss`.
+
+    Args:
+        reduction (str): ``"mean"``, ``"sum"``, or ``"none"``.
+        beta (float): the bound β.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.SmoothL1Loss()(Tensor([1.0, 4.0]), Tensor([2.0, 2.0])))
@@ -378,11 +454,11 @@ class SmoothL1Loss(_nn.SmoothL1Loss):
 
 
 class KLDivLoss(_nn.Cell):
-    """Σ t (log t − x), x being logarithms of probabilities.
+    """Kullback–Leibler divergence Σ t (log t − x).
 
     Args:
-        reduction: ``"mean"``, ``"sum"``, ``"batchmean"`` or ``"none"``.
-        log_target: whether the target holds logarithms too.
+        reduction (str): ``"mean"``, ``"sum"``, ``"batchmean"``, or ``"none"``.
+        log_target (bool): whether the target contains logarithms.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.KLDivLoss("sum")(Tensor([[-1.0, -2.0]]), Tensor([[0.0, 1.0]])))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindgrad import nn
+from mindgrad._base.shared_docs import document
 from mindgrad.ir.tensor import Tensor
 from mindgrad.mint.nn import functional as own
 from mindgrad.nn.function_cells import function_cell
@@ -22,7 +23,19 @@ def avg_pool1d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:  # fmt: skip
-    """The mean of each window over one axis.
+    """Average the elements of each window over one axis.
+
+    Args:
+        input (Tensor): tensor of shape (n, channels, w) or (channels, w).
+        kernel_size (int or tuple of int): size of the windows.
+        stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
+            ``kernel_size``.
+        padding (int or tuple of int): number of zeros at both ends.
+        ceil_mode (bool): whether windows may reach over the end of the input.
+        count_include_pad (bool): whether zeros of the padding are counted.
+
+    Returns:
+        Tensor of the same number of axes as ``input``.
 
     >>> from mindgrad import Tensor, mint
     >>> print(mint.nn.functional.avg_pool1d(Tensor([[[1.0, 3.0, 5.0, 7.0]]]), 2))
@@ -36,7 +49,20 @@ def avg_pool3d(
     input: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
     count_include_pad: bool = True, divisor_override: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """The mean of each window over three axes.
+    """Average the elements of each window over three axes.
+
+    Args:
+        input (Tensor): tensor of shape (n, channels, d, h, w) or (channels, d, h, w).
+        kernel_size (int or tuple of int): size of the windows.
+        stride (int, tuple of int, or None): step between neighboring windows. ``None`` means
+            ``kernel_size``.
+        padding (int or tuple of int): number of zeros at both ends of each axis.
+        ceil_mode (bool): whether windows may reach over the end of the input.
+        count_include_pad (bool): whether zeros of the padding are counted.
+        divisor_override (int or None): divisor to use instead of the number of elements.
+
+    Returns:
+        Tensor of the same number of axes as ``input``.
 
     >>> from mindgrad import mint
     >>> mint.nn.functional.avg_pool3d(mint.ones((1, 1, 4, 4, 4)), 2).shape
@@ -54,7 +80,18 @@ max_unpool2d = functional.max_unpool2d
 
 
 def dropout2d(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels of images set to 0 with probability ``p``, and the others divided by 1 − p.
+    """Set whole channels of images to 0 with probability ``p``.
+
+    The other channels are divided by 1 − p.
+
+    Args:
+        input (Tensor): tensor of shape (n, channels, h, w) or (channels, h, w).
+        p (float): probability that a channel is dropped.
+        training (bool): whether to drop channels; otherwise the input is returned.
+        inplace (bool): whether to write the result into ``input``.
+
+    Returns:
+        Tensor of the shape of ``input``.
 
     >>> from mindgrad import mint
     >>> mint.nn.functional.dropout2d(mint.ones((2, 3, 4, 4)), 0.5).shape
@@ -67,15 +104,19 @@ def conv_transpose2d(
     input: Any, weight: Any, bias: Any = None, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
     groups: int = 1, dilation: Any = 1,
 ) -> Tensor:  # fmt: skip
-    """The transpose of :func:`conv2d`, along two axes.
+    """Compute the transpose of a 2-D convolution.
 
     Args:
-        input: a tensor of shape (n, c, h, w).
-        weight: kernels of shape (c, channels of a group, height, width).
-        bias: a number for each channel of the result.
-        stride, padding, dilation: those of the convolution.
-        output_padding: elements added to the end of each axis of the result.
-        groups: the number of groups of channels.
+        input (Tensor): tensor of shape (n, c, h, w).
+        weight (Tensor): kernels of shape (c, out_channels / groups, kh, kw).
+        bias (Tensor or None): tensor of shape (out_channels,).
+        stride, padding, dilation (int or tuple of int): parameters of the convolution.
+        output_padding (int or tuple of int): number of elements added at the end of each axis of
+            the result.
+        groups (int): number of groups of channels.
+
+    Returns:
+        Tensor of shape (n, out_channels, h', w').
 
     >>> from mindgrad import mint
     >>> mint.nn.functional.conv_transpose2d(mint.ones((1, 2, 3, 3)), mint.ones((2, 1, 2, 2)), stride=2).shape
@@ -90,9 +131,12 @@ def conv_transpose2d(
 
 
 relu_, sigmoid_ = IN_PLACE["relu_"], IN_PLACE["sigmoid_"]
-elu_ = in_place("elu_", own.elu, "x above 0 and ``alpha · (exp x − 1)`` below")
-hardtanh_ = in_place("hardtanh_", functional.hardtanh, "x held between ``min_val`` and ``max_val``")
-threshold_ = in_place("threshold_", functional.threshold, "x above ``threshold`` and ``value`` elsewhere")
+elu_ = in_place("elu_", own.elu, "the exponential linear unit")
+hardtanh_ = in_place("hardtanh_", functional.hardtanh, "x clipped to ``min_val`` and ``max_val``")
+threshold_ = in_place("threshold_", functional.threshold, "x above a threshold and ``value`` otherwise")
+
+for _method in (elu_, hardtanh_, threshold_):
+    document(_method, [f"mindgrad.mint.nn.functional.{_method.__name__[:-1]}"])
 
 FUNCTIONS = [
     "adaptive_max_pool1d", "adaptive_max_pool2d", "avg_pool1d", "avg_pool3d", "conv_transpose2d", "dropout2d",

@@ -212,7 +212,7 @@ def _flattened(self: Any, x: Any) -> Tensor:
     last = axis_in_range(self.end_dim, x.ndim, "Flatten", "end_dim")
     if first > last:
         raise ValueError(
-            f"For 'Flatten', the 'start_dim' must not be behind the 'end_dim', but they are "
+            f"For 'Flatten', the 'start_dim' must not be after the 'end_dim', but they are "
             f"{self.start_dim} and {self.end_dim} for the shape {x.shape}."
         )
     size = 1

@@ -21,8 +21,8 @@ def _layer(name: str, axes: int, mode: str, meaning: str, example: str, prints: 
         margins = margins * (2 * axes) if len(margins) == 1 else margins
         if len(margins) != 2 * axes:
             raise ValueError(
-                f"For '{name}', the 'padding' must be one int, or {2 * axes}: before and behind each of the "
-                f"last {axes} axes, the last one first; but got {self.padding}."
+                f"For '{name}', the 'padding' must be one int, or {2 * axes}(before and after each of the "
+                f"last {axes} axes, the last axis first), but got {self.padding}."
             )
         value = getattr(self, "value", None)
         return padding.pad(x, margins, mode, value)

@@ -18,8 +18,8 @@ AdaSumByGradWrapCell = absent(
     __name__, "AdaSumByGradWrapCell", "adds the gradients of several processes", "Use the optimiser itself."
 )
 thor = absent(
-    __name__, "thor", "is a second-order optimiser with layers of its own",
-    "Use another optimiser, or a second-order method with mindgrad.hvp or mindgrad.ggnvp.",
+    __name__, "thor", "is a second-order optimizer with special layers",
+    "Use another optimizer, or a second-order method with mindgrad.hvp or mindgrad.ggnvp.",
 )  # fmt: skip
 
 __all__ = [

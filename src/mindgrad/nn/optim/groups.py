@@ -111,7 +111,7 @@ def _check_names(owner: str, entries: list[Member]) -> None:
             raise RuntimeError(f"For '{owner}', the Parameter '{name}' is given twice, {where}.")
         raise RuntimeError(
             f"For '{owner}', two Parameters have the name '{name}', {where}: {other!r} and "
-            f"{member.parameter!r}. Give each a name of its own."
+            f"{member.parameter!r}. Give each a unique name."
         )
 
 
@@ -121,8 +121,8 @@ def _ordered(owner: str, entries: list[Member], order: list[Any]) -> list[Member
     chosen = [member for member in wanted if member is not None]
     if len(chosen) != len(wanted) or {id(m.parameter) for m in chosen} != set(by_parameter):
         raise ValueError(
-            f"For '{owner}', the 'order_params' must be the Parameters of all groups, each once: the groups "
-            f"have {len(entries)}, of which 'order_params' lists {len({id(m) for m in chosen})}, among "
+            f"For '{owner}', the 'order_params' must be the Parameters of all groups, each once. The groups "
+            f"have {len(entries)}; 'order_params' lists {len({id(m) for m in chosen})}, among "
             f"{len(order)}."
         )
     if len(chosen) != len(entries):

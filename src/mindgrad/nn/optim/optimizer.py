@@ -400,7 +400,7 @@ class Optimizer(Cell):
         for parameter, rate in zip(self.parameters, self._held_rates(), strict=True):
             if parameter is param:
                 return getattr(rate, "learning_rate", rate) if _is_own(rate) else rate
-        raise ValueError(f"For 'get_lr_parameter', the optimiser does not train Parameter '{param.name}'.")
+        raise ValueError(f"For 'get_lr_parameter', the optimizer does not train Parameter '{param.name}'.")
 
     def _held_rates(self) -> Sequence[Any]:
         return tuple(self.learning_rate) if self.is_group_lr else (self.learning_rate,) * self.param_length

@@ -96,7 +96,7 @@ class SGD(Optimizer):
         """
         factor = non_negative("SGD", "momentum", momentum)
         if (factor > 0) is not self.has_momentum:
-            raise ValueError("For 'SGD', momentum cannot be switched on or off: make a new optimiser.")
+            raise ValueError("For 'SGD', momentum cannot be switched on or off: create a new optimizer.")
         self.momentum.set_data(Tensor(np.float32(factor)))
 
 

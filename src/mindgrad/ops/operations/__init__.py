@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from mindgrad._base.missing import explain_room as _explain_room
+from mindgrad._base.shared_docs import document_all as _document_all
+from mindgrad._base.shared_docs import with_sections as _with_sections
 from mindgrad.ops.operations import (
     alignment_ops,
     array_ops,
@@ -52,7 +54,9 @@ for _module in (
     uneven_collective_ops, update_ops,
 ):  # fmt: skip
     __all__ += _module.__all__
+    _document_all(vars(_module))
     globals().update({name: getattr(_module, name) for name in _module.__all__})
 
+_with_sections(Operation)
 _expose_classes(_CLASSES, globals())
 _explain_room(__name__)

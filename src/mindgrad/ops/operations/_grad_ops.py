@@ -16,7 +16,7 @@ def __getattr__(name: str) -> Any:
     if "Grad" in name and name[0].isupper():
         forward = name.replace("Grad", "")
         return absent(
-            __name__, name, "is a derivative as an operator of its own",
+            __name__, name, "is a derivative as a separate operator",
             f"Differentiate the operator: ops.grad(ops.{forward}()), or ops.vjp(ops.{forward}(), x)[1](g).",
         )  # fmt: skip
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)

@@ -55,9 +55,9 @@ ConvertToDynamic = operation(
     run=lambda self, x: x, example="ops.operations._inner_ops.ConvertToDynamic()(Tensor([1.0]))",
     prints="[1.]",
 )  # fmt: skip
-AntiQuant = absent(__name__, "AntiQuant", "computes with quantised weights on Ascend", _QUANTISED)
-Dequant = absent(__name__, "Dequant", "computes with quantised weights on Ascend", _QUANTISED)
-Quant = absent(__name__, "Quant", "computes with quantised weights on Ascend", _QUANTISED)
+AntiQuant = absent(__name__, "AntiQuant", "computes with quantized weights on Ascend", _QUANTISED)
+Dequant = absent(__name__, "Dequant", "computes with quantized weights on Ascend", _QUANTISED)
+Quant = absent(__name__, "Quant", "computes with quantized weights on Ascend", _QUANTISED)
 Generator = absent(__name__, "Generator", "is the state of random numbers", "Use mindgrad.Generator.")
 
 __all__ = [

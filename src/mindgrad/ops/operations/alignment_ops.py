@@ -32,23 +32,24 @@ __all__ = ["CTCLoss"]
 def sparse_ctc_loss(
     x: Any, labels_indices: Any, labels_values: Any, sequence_length: Any, zero_infinity: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """The loss of connectionist temporal classification for labels of a sparse matrix, and its derivative.
+    """Compute the CTC loss for labels of a sparse matrix, and its derivative.
 
     Args:
-        x: logits of shape (t, n, c): time, batch, classes, of which the last is the blank.
-        labels_indices: the sequence and the place of each label, integers of shape (k, 2).
-        labels_values: the k labels.
-        sequence_length: how many times of each sequence count: n integers.
-        zero_infinity: whether labels that need more times have the loss 0, and not ∞.
+        x (Tensor): logits of shape (t, n, c): time, batch, classes, of which the last is the blank.
+        labels_indices (Tensor): sequence and position of each label, integers of shape (k, 2).
+        labels_values (Tensor): the k labels.
+        sequence_length (Tensor): number of time steps of each sequence: n integers.
+        zero_infinity (bool): whether labels that need more time steps have the loss 0 instead of ∞.
 
     Returns:
-        The loss of each sequence, of shape (n,), and the derivative of their sum by ``x``. Derivatives of
-        every order flow through both.
+        The loss of each sequence, of shape (n,), and the derivative of their sum with respect to ``x``.
+        Derivatives of every order flow through both.
 
     Raises:
-        TypeError: an input is of another type.
-        ValueError: a shape is another, or a length too large.
-        NotImplementedError: repeated labels are to be collapsed, or repeated outputs not to be.
+        TypeError: If an input does not have its type.
+        ValueError: If a shape is wrong, or a length is too large.
+        NotImplementedError: If repeated labels should be collapsed, or repeated outputs should not be
+            merged.
     """
     logits = operand(x, "CTCLoss")
     places, values = operand(labels_indices, "CTCLoss"), cast(operand(labels_values, "CTCLoss"), int32)
@@ -92,21 +93,23 @@ CTCLoss = operation(
 def ctc_greedy_decoder(
     inputs: Any, sequence_length: Any, merge_repeated: bool = True
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The labels that the likeliest class of each time reads as, as a sparse matrix.
+    """Decode the most likely class of each time step, as a sparse matrix.
 
     Args:
-        inputs: logits of shape (t, n, c): time, batch, classes, of which the last is the blank.
-        sequence_length: how many times of each sequence count: n integers up to t.
-        merge_repeated: whether a class that follows itself is read once.
+        inputs (Tensor): logits of shape (t, n, c): time, batch, classes, of which the last is the blank.
+        sequence_length (Tensor): number of time steps of each sequence: n integers up to t.
+        merge_repeated (bool): whether to merge repeated classes.
 
     Returns:
-        The sequence and the place of each of k labels, of shape (k, 2); the labels, of shape (k,); the number
-        of sequences and the most labels of one; and of each sequence −Σ of its largest logits, (n, 1).
+        Sequence and position of each of k labels, of shape (k, 2); the labels, of shape (k,); the number of
+        sequences and the largest number of labels; and for each sequence −Σ of its largest logits, of shape
+        (n, 1).
 
     Raises:
-        TypeError: an input is of another type.
-        ValueError: ``inputs`` has another shape, or a length is too large.
-        RuntimeError: the values are unknown while compiling: they decide on the number of labels.
+        TypeError: If an input does not have its type.
+        ValueError: If ``inputs`` has another shape, or a length is too large.
+        RuntimeError: If the values are unknown at compile time, because they determine the number of
+            labels.
 
     >>> from mindgrad import Tensor, ops
     >>> logits = Tensor([[[2.0, 0.0]], [[2.0, 0.0]], [[0.0, 2.0]]])

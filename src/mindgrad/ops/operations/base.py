@@ -52,9 +52,15 @@ class Attribute(NamedTuple):
 
 
 class Operation(Primitive):
-    """An operator with its attributes fixed; calling it applies it to tensors.
+    """Operator with fixed attributes; calling it applies it to tensors.
 
     Its attributes can be read: ``ops.ReduceSum(True).keep_dims``.
+
+    Args:
+        *args, **kwargs (object): the attributes.
+
+    Raises:
+        TypeError: If an attribute is missing, unknown, given twice, or does not have its type.
     """
 
     attributes: dict[str, Attribute] = {}
@@ -127,6 +133,7 @@ def operation(
     run: Callable[..., Any] | None = None,
     example: str = "",
     prints: str = "",
+    meaning: str = "",
 ) -> type[Operation]:
     """The class of an operator.
 
@@ -138,6 +145,7 @@ def operation(
         run: ``run(operation, *inputs)`` where attributes are needed; by default ``function(*inputs)``.
         example: an expression that uses the class; by default that of the function's documentation.
         prints: what printing it shows.
+        meaning: summary and result of a class that does not compute the function: ``summary | result``.
     """
     declared = attributes or {}
     used = inspect.unwrap(function) if run is None else run
@@ -149,7 +157,15 @@ def operation(
         "__module__": module,
         "__qualname__": name,
         "__doc__": Later(
-            _documentation, name, function, used, 0 if run is None else 1, declared, example, prints
+            _documentation,
+            name,
+            function,
+            used,
+            0 if run is None else 1,
+            declared,
+            example,
+            prints,
+            meaning=meaning,
         ),
         "__signature__": Later(signature, declared),
     }
@@ -276,12 +292,19 @@ def _documentation(
     shown: str = "",
     parameters: dict[str, str] | None = None,
     ignored: Collection[str] = (),
+    meaning: str = "",
 ) -> str:
     names = input_names(used, skip)
     if parameters is None:
         parameters = _by_name([*attributes, *names], function)
     doc = FunctionDoc.of(function, parameters)
-    lines = [doc.summary, "", f"Class form of :func:`{path_of(function)}`: {_CALLS[bool(attributes)]}."]
+    if meaning:
+        summary, _, result = meaning.partition(" | ")
+        doc = doc._replace(summary=summary, notes=[], sections={"Returns": f"    {result}"})
+    path, how = path_of(function), _CALLS[bool(attributes)]
+    is_public = path.count(".") == 2 and not meaning  # a function of mindgrad.ops itself
+    what = f"Class form of :func:`{path}`: {how}." if is_public else f"{how[0].upper()}{how[1:]}."
+    lines = [doc.summary, "", what]
     for note in doc.notes:
         lines += ["", note]
     if attributes:
@@ -321,12 +344,12 @@ def _by_name(names: Iterable[str], function: Callable[..., Any]) -> dict[str, st
     """The parameters of a function by the attributes and inputs that are or have been called so."""
     code = inspect.unwrap(function).__code__
     free = list(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    found = {name: name for name in names if name in free}
+    parameters = {name: name for name in names if name in free}
     for name in names:
-        parameter = meant(name, [own for own in free if own not in found.values()])
-        if name not in found and parameter is not None:
-            found[name] = parameter
-    return found
+        parameter = meant(name, [own for own in free if own not in parameters.values()])
+        if name not in parameters and parameter is not None:
+            parameters[name] = parameter
+    return parameters
 
 
 def attribute_lines(

@@ -81,6 +81,8 @@ def _max_with_places(self: Any, x: Any) -> Any:
 
 MaxPoolWithArgmax = operation(
     __name__, "MaxPoolWithArgmax", pooling.max_pool2d, run=_max_with_places,
+    meaning="Return the largest element of each window over two axes, and its index. "
+    "| The elements and their indices.",
     attributes={
         "kernel_size": integers(1), "strides": integers(1), "pad_mode": text("valid"),
         "data_format": text("NCHW"),
@@ -98,6 +100,8 @@ def _max_with_indices(self: Any, x: Any) -> Any:
 
 MaxPoolWithArgmaxV2 = operation(
     __name__, "MaxPoolWithArgmaxV2", pooling.max_pool2d, run=_max_with_indices,
+    meaning="Return the largest element of each window over two axes, and its index. "
+    "| The elements and their indices.",
     attributes={
         "kernel_size": anything("an int or two"), "strides": anything("an int or two", None),
         "pads": anything("an int or two", 0), "dilation": anything("an int or two", (1, 1)),

@@ -28,9 +28,12 @@ Broadcast = operation(
 
 
 class Barrier(Primitive):
-    """Waits until all processes of a group are here; with one process for nobody.
+    """Wait until all processes of a group reach this point.
 
-    Inside a compiled function the processes wait for each other where the collectives around it do.
+    Inside a compiled function, the processes wait at this position among the collectives.
+
+    Args:
+        group (str): the group of processes.
 
     >>> from mindgrad import ops
     >>> ops.Barrier()()
@@ -45,21 +48,22 @@ class Barrier(Primitive):
 
 
 class Send(Primitive):
-    """Sends a tensor to another process, which calls :class:`Receive` for it.
+    """Send a tensor to another process, which calls :class:`Receive`.
 
     Args:
-        sr_tag: a number that the receiver names, too.
-        dest_rank: the rank that receives.
-        group, group_back: the group of processes; that of the derivative, which is the same here.
+        sr_tag (int): a number that the receiver passes too.
+        dest_rank (int): rank of the receiver.
+        group (str): the group of processes.
+        group_back (str): the group of processes for the derivative; mindgrad uses ``group``.
 
     Inputs:
-        ``input_x``: a Tensor.
+        input_x (Tensor): the tensor.
 
-    Outputs:
-        The same Tensor: what depends on it comes after the message.
+    Returns:
+        The same tensor; operators that use it run after the message.
 
     Raises:
-        ValueError: there is no such rank.
+        ValueError: If the rank does not exist.
 
     >>> from mindgrad import ops
     >>> ops.Send(0, 0)
@@ -84,23 +88,25 @@ class Send(Primitive):
 
 
 class Receive(Primitive):
-    """Receives a tensor that another process sends with :class:`Send`.
+    """Receive a tensor that another process sends with :class:`Send`.
 
     Args:
-        sr_tag: the number that the sender names.
-        src_rank: the rank that sends.
-        shape, dtype: those of the tensor.
-        group, group_back: the group of processes; that of the derivative, which is the same here.
+        sr_tag (int): the number that the sender passes.
+        src_rank (int): rank of the sender.
+        shape (tuple of int): shape of the tensor.
+        dtype (mindgrad.dtype): dtype of the tensor.
+        group (str): the group of processes.
+        group_back (str): the group of processes for the derivative; mindgrad uses ``group``.
 
     Inputs:
-        Optionally a Tensor: what it depends on comes before the message. Reverse mode sends the cotangent of
-        the message to the sender if it differentiates this input, or what it depends on.
+        input_x (Tensor, optional): operators that it depends on run before the message. Reverse mode sends
+            the cotangent of the message to the sender if it differentiates this input.
 
-    Outputs:
-        A Tensor.
+    Returns:
+        Tensor.
 
     Raises:
-        ValueError: there is no such rank.
+        ValueError: If the rank does not exist.
 
     >>> import mindgrad as ms
     >>> from mindgrad import ops

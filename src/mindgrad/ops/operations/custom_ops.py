@@ -22,8 +22,9 @@ class Custom(Primitive):
         out_shape (Callable or tuple): shape of the result, or a function of the shapes of the inputs that
             returns it. For several results, a tuple or list of shapes. Default: ``None``, which raises an
             error, because the shape must be known before ``func`` runs.
-        out_dtype (Callable or dtype): dtype of the result, or a function of the dtypes of the inputs
-            that returns it. For several results, a tuple or list of dtypes. Default: ``None``, likewise.
+        out_dtype (Callable or dtype): dtype of the result, or a function of the dtypes of the inputs that
+            returns it. For several results, a tuple or list of dtypes. Default: ``None``, which raises an
+            error.
         func_type (str): must be ``"pyfunc"``. The other values that MindSpore has compile kernels, which
             mindgrad does not support. Default: ``"hybrid"``, as in MindSpore.
         bprop (Callable): derivative, called as ``bprop(*inputs, out, dout)`` with Tensors; returns a tuple of

@@ -53,12 +53,15 @@ ConjugateTranspose = operation(
     "EmbeddingLookup >>> ops.EmbeddingLookup()(Tensor([[1.0], [2.0]]), Tensor([4, 5]), 4) => [[1.]\n [2.]]"
 )
 def looked_up_rows(table: Any, indices: Any, offset: Any) -> Tensor:
-    """The rows ``indices − offset`` of a table, zeros for those outside.
+    """Look up the rows ``indices − offset`` of a table; zeros outside.
 
     Args:
-        table: a tensor of at least one axis.
-        indices: integers.
-        offset: the number of the first row.
+        table (Tensor): the table.
+        indices (Tensor): integers.
+        offset (int): index of the first row.
+
+    Returns:
+        Tensor of the rows.
     """
     places = arithmetic.sub(operand(indices, "EmbeddingLookup"), offset)
     count = operand(table, "EmbeddingLookup").shape[0]

@@ -53,12 +53,12 @@ class _Carried:
 class WhileLoop:
     """Call a function on its own result as long as a condition holds.
 
-    The gradient is that of a ``while`` loop written in Python.
+    The gradient is the same as for a ``while`` loop written in Python.
 
     Inputs:
         - **cond_func** (function) - called with the value, returns a bool or a Tensor of one element.
         - **loop_func** (function) - called with the value, returns the next one: Tensors of the same shapes
-          and element types, in the same structure.
+          and dtypes, in the same structure.
         - **init_val** (Any) - the first value: a Tensor, a number, or a tuple, list or dict of them.
 
     Outputs:
@@ -108,7 +108,7 @@ class ForiLoop:
         - **lower** (int or Tensor) - the first integer.
         - **upper** (int or Tensor) - the integer after the last one.
         - **loop_func** (function) - called as ``loop_func(index, value)``, returns the next value: Tensors of
-          the same shapes and element types, in the same structure.
+          the same shapes and dtypes, in the same structure.
         - **init_val** (Any) - the first value: a Tensor, a number, or a tuple, list or dict of them.
         - **unroll** (bool) - accepted for compatibility: the compiler decides. Default: ``True``.
 
@@ -149,7 +149,7 @@ class ForiLoop:
 
 
 class Scan:
-    """Call a function with each element of a sequence and a carried value, and collect its outputs.
+    """Call a function with each element of a sequence and a carried value.
 
     Inputs:
         - **loop_func** (function) - called as ``loop_func(carry, x)``, returns ``(next carry, y)``.

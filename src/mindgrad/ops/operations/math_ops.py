@@ -11,6 +11,7 @@ from mindgrad.ops.registry import public
 
 EqualCount = operation(
     __name__, "EqualCount", comparison.equal,
+    meaning="Count the equal elements of two tensors. | 0-D tensor with the number of equal elements.",
     run=lambda self, x, y: reduction.reduce_sum(conversion.cast(comparison.equal(x, y), int32)),
     example="ops.EqualCount()(Tensor([1, 2, 3]), Tensor([1, 2, 4]))", prints="2",
 )  # fmt: skip
@@ -23,7 +24,8 @@ public(
     " >>> ops.ReduceSum(keep_dims=True)(Tensor([[1.0, 2.0], [3.0, 4.0]]), 1) => [[3.]\n [7.]]"
 )(reduction.reduce_sum)
 SquareSumAll = operation(
-    __name__, "SquareSumAll", reduction.reduce_sum,
+    __name__, "SquareSumAll", math.square,
+    meaning="Sum the squares of the elements of two tensors. | Two 0-D tensors.",
     run=lambda self, x, y: (reduction.reduce_sum(math.square(x)), reduction.reduce_sum(math.square(y))),
     example="ops.SquareSumAll()(Tensor([1.0, 2.0]), Tensor([3.0, 4.0]))[1]", prints="25.0",
 )  # fmt: skip

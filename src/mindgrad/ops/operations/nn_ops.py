@@ -125,7 +125,8 @@ Pad = operation(
 # --- losses and normalisation ------------------------------------------------------------------------
 
 L2Loss = operation(
-    __name__, "L2Loss", reduction.reduce_sum,
+    __name__, "L2Loss", math.square,
+    meaning="Compute half the sum of the squares of all elements. | 0-D tensor.",
     run=lambda self, x: arithmetic.div(reduction.reduce_sum(math.square(x)), 2),
     example="ops.L2Loss()(Tensor([1.0, 3.0]))", prints="5.0",
 )  # fmt: skip
@@ -138,6 +139,7 @@ def _normalised(self: Any, x: Any) -> Any:
 
 L2Normalize = operation(
     __name__, "L2Normalize", math.rsqrt, attributes={"axis": integers(0), "epsilon": number(1e-4)},
+    meaning="Divide a tensor by its 2-norm along axes. | Tensor of the shape of ``input_x``.",
     run=_normalised,
     example="ops.L2Normalize()(Tensor([0.0, 4.0]))", prints="[0. 1.]",
 )  # fmt: skip

@@ -25,16 +25,19 @@ from mindgrad.ops.registry import public
     " >>> ops.CumulativeLogsumexp()(Tensor([0.0]), 0) => [0.]"
 )
 def running_logsumexp(x: Any, axis: Any, exclusive: bool, reverse: bool) -> Tensor:
-    """The logarithm of the running sum of exponentials along ``axis``: log Σ_{j ≤ i} exp x_j.
+    """Compute the cumulative logsumexp log Σ_{j ≤ i} exp x_j along an axis.
 
     Args:
-        x: a real tensor.
-        axis: the axis to run along.
-        exclusive: whether each element is left out of its own result.
-        reverse: whether it runs from the end.
+        x (Tensor): real tensor.
+        axis (int): axis along which to sum.
+        exclusive (bool): whether to exclude each element from its own result.
+        reverse (bool): whether to start from the end.
+
+    Returns:
+        Tensor of the shape of ``x``.
 
     Raises:
-        ValueError: ``axis`` is out of range.
+        ValueError: If ``axis`` is out of range.
     """
     tensor = operand(x, "CumulativeLogsumexp")
     dim = axis_in_range(axis, tensor.ndim, "CumulativeLogsumexp")
@@ -67,10 +70,12 @@ public("IdentityN()(xs) -> tuple(map(identity, xs)) >>> ops.IdentityN()((Tensor(
 )
 TensorShape = operation(
     __name__, "TensorShape", layout.shape, run=lambda self, x: creation.tuple_to_array(layout.shape(x)),
+    meaning="Return the shape of a tensor as a tensor of integers. | 1-D integer tensor.",
     example="ops.TensorShape()(Tensor([[1.0, 2.0]]))", prints="[1 2]",
 )  # fmt: skip
 DynamicShape = operation(
     __name__, "DynamicShape", layout.shape, run=lambda self, x: creation.tuple_to_array(layout.shape(x)),
+    meaning="Return the shape of a tensor as a tensor of integers. | 1-D integer tensor.",
     example="ops.DynamicShape()(Tensor([[1.0, 2.0]]))", prints="[1 2]",
 )  # fmt: skip
 

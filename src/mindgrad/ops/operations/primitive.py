@@ -13,18 +13,21 @@ __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "prim_attr_r
 def _refuse(name: str) -> NoReturn:
     raise TypeError(
         f"For 'Primitive', {name} cannot become an operator of mindgrad: an operator in Python has no "
-        f"compiled form. Write a function of existing operators, which is differentiated by itself, or, for "
-        f"a derivative of your own, a Cell with 'construct' and 'bprop'."
+        "compiled form. Write a function of existing operators, which is differentiated by itself, or, for "
+        "a custom derivative, a Cell with 'construct' and 'bprop'."
     )
 
 
 class Primitive:
-    """The class of all operators: ``isinstance(op, ops.Primitive)``.
+    """Base class of all operators, for ``isinstance(op, ops.Primitive)``.
 
-    Programs cannot derive operators from it or make one by name.
+    Programs cannot derive operators from it or create one by name.
+
+    Args:
+        name (str): name of the operator.
 
     Raises:
-        TypeError: it is called, or a class of the program is derived from it.
+        TypeError: If it is called, or a class of the program is derived from it.
 
     >>> from mindgrad import ops
     >>> isinstance(ops.MatMul(), ops.Primitive), ops.MatMul().name
@@ -99,25 +102,37 @@ class Primitive:
 
 
 class PrimitiveWithInfer(Primitive):
-    """The base of operators in Python in MindSpore; here nothing can be derived from it.
+    """Base class of operators in Python in MindSpore; not supported by mindgrad.
+
+    Args:
+        name (str): name of the operator.
 
     Raises:
-        TypeError: it is called, or a class of the program is derived from it.
+        TypeError: If it is called, or a class of the program is derived from it.
     """
 
 
 class PrimitiveWithCheck(Primitive):
-    """As :class:`PrimitiveWithInfer`.
+    """Base class of operators in Python in MindSpore; not supported by mindgrad.
+
+    Args:
+        name (str): name of the operator.
 
     Raises:
-        TypeError: it is called, or a class of the program is derived from it.
+        TypeError: If it is called, or a class of the program is derived from it.
     """
 
 
 def prim_attr_register(fn: Callable[..., Any]) -> NoReturn:
-    """Decorates ``__init__`` of operators in Python in MindSpore; here there are none.
+    """Decorator of operators in Python in MindSpore; not supported by mindgrad.
+
+    Args:
+        fn (callable): the method ``__init__`` of an operator.
+
+    Returns:
+        Nothing.
 
     Raises:
-        TypeError: always.
+        TypeError: If it is called.
     """
     _refuse(f"what {getattr(fn, '__qualname__', fn)} initialises")

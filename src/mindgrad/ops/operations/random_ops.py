@@ -65,7 +65,17 @@ del _class
 
 
 def _permuted(self: Any, n: Any) -> Tensor:
-    """The integers below n in random order, and ``pad`` behind them up to ``max_length``."""
+    """Return a random permutation of the integers below ``n``, padded.
+
+    Args:
+        n (Tensor or int): number of integers, at most ``max_length``.
+        max_length (int): length of the result.
+        pad (int): value of the elements after the permutation.
+        dtype (mindgrad.dtype): dtype of the result.
+
+    Returns:
+        Tensor of shape (max_length,).
+    """
     count = operand(n, "Randperm")
     places = Tensor(np.arange(self.max_length))
     keys = fractions("Randperm", (self.max_length,), float32, seeds_of("Randperm", None))
@@ -75,7 +85,7 @@ def _permuted(self: Any, n: Any) -> Tensor:
 
 
 Randperm = operation(
-    __name__, "Randperm", random.randint,
+    __name__, "Randperm", _permuted,
     attributes={"max_length": integer(1), "pad": integer(-1), "dtype": element_type(int32)}, run=_permuted,
     example="ops.Randperm(3, -1)(Tensor([1]))", prints="[ 0 -1 -1]",
 )  # fmt: skip
@@ -83,6 +93,7 @@ Randperm = operation(
 # MindSpore's mask has a bit for each element; here it is a truth value
 DropoutGenMask = operation(
     __name__, "DropoutGenMask", dropping.dropout, attributes={"Seed0": integer(0), "Seed1": integer(0)},
+    meaning="Draw a random mask of the elements to keep. | Boolean tensor of the given shape.",
     run=lambda self, shape, keep_prob: fractions(
         "DropoutGenMask", shape_of("DropoutGenMask", shape), float32,
         seeds_of("DropoutGenMask", (self.Seed0, self.Seed1)),
@@ -91,6 +102,8 @@ DropoutGenMask = operation(
 )  # fmt: skip
 DropoutDoMask = operation(
     __name__, "DropoutDoMask", dropping.dropout,
+    meaning="Apply a mask of ``DropoutGenMask`` and divide by the probability. "
+    "| Tensor of the shape of ``input_x``.",
     run=lambda self, input_x, mask, keep_prob: choose(
         mask, arithmetic.div(operand(input_x, "DropoutDoMask"), keep_prob), 0.0
     ),

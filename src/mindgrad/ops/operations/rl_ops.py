@@ -38,20 +38,20 @@ def _number(x: Any) -> Any:
 
 
 def buffer_append(self: Any, buffer: Any, exps: Any, count: Any, head: Any) -> Any:
-    """A row, or several, written behind those in use of a ring buffer; the oldest go where it is full.
+    """Append rows to a ring buffer; the oldest rows are overwritten when it is full.
 
     Args:
-        buffer: the tensors, each of shape (capacity, …).
-        exps: a row of each, or several along one axis more in front.
-        count: how many rows are in use, a Parameter of one integer.
-        head: the oldest of them, another one.
+        buffer (list of Tensor): the tensors, each of shape (capacity, …).
+        exps (list of Tensor): one row of each, or several with a leading axis.
+        count (Parameter): number of rows in use, one integer.
+        head (Parameter): index of the oldest row, one integer.
 
     Returns:
         The new ``count``; the tensors and both Parameters are changed.
 
     Raises:
-        ValueError: a shape does not fit, or there are more rows than the buffer has.
-        RuntimeError: a program is being compiled and a tensor of the buffer is no Parameter.
+        ValueError: If a shape does not match, or there are more rows than the buffer has.
+        RuntimeError: If a function is being compiled and a tensor of the buffer is not a Parameter.
     """
     for part in _checked(self, buffer):
         if not part.is_parameter and known(part) is None:
@@ -77,16 +77,19 @@ def buffer_append(self: Any, buffer: Any, exps: Any, count: Any, head: Any) -> A
 
 
 def buffer_get_item(self: Any, buffer: Any, count: Any, head: Any, index: Any) -> tuple[Any, ...]:
-    """The row of a ring buffer that is ``index`` behind the oldest; negative ones count back from the newest.
+    """Return the row of a ring buffer at an index counted from the oldest row.
 
     Args:
-        buffer: the tensors, each of shape (capacity, …).
-        count: how many rows are in use, one integer.
-        head: the oldest of them.
-        index: an int or integer tensor.
+        buffer (list of Tensor): the tensors, each of shape (capacity, …).
+        count (Tensor or int): number of rows in use.
+        head (Tensor or int): index of the oldest row.
+        index (Tensor or int): the index; a negative one counts from the newest row.
+
+    Returns:
+        Tuple of the rows.
 
     Raises:
-        ValueError: a shape does not fit.
+        ValueError: If a shape does not match.
     """
     _checked(self, buffer)
     used, index = _number(count), _number(index)
@@ -95,15 +98,18 @@ def buffer_get_item(self: Any, buffer: Any, count: Any, head: Any, index: Any) -
 
 
 def buffer_sample(self: Any, buffer: Any, count: Any, head: Any) -> tuple[Any, ...]:
-    """Rows of a ring buffer, drawn at random from those in use.
+    """Draw random rows of a ring buffer from the rows in use.
 
     Args:
-        buffer: the tensors, each of shape (capacity, …).
-        count: how many rows are in use, one integer; with ``unique`` at least ``batch_size``.
-        head: the oldest of them.
+        buffer (list of Tensor): the tensors, each of shape (capacity, …).
+        count (Tensor or int): number of rows in use; with ``unique`` at least ``batch_size``.
+        head (Tensor or int): index of the oldest row.
+
+    Returns:
+        Tuple of tensors with ``batch_size`` rows.
 
     Raises:
-        ValueError: a shape does not fit.
+        ValueError: If a shape does not match.
     """
     _checked(self, buffer)
     seed = self.seed or None

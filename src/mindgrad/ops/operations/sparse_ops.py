@@ -16,16 +16,19 @@ _INDICES, _VALUES = "Tensor([[0, 1], [1, 2]])", "Tensor([1.0, 2.0])"
 
 @public("SparseToDense")
 def sparse_to_dense(indices: Any, values: Any, sparse_shape: Any) -> Tensor:
-    """The whole tensor of which the values at some indices are given, and 0 elsewhere.
+    """Create a dense tensor from elements at given indices; zeros elsewhere.
 
     Args:
-        indices: integers of shape (n, k), the indices of n elements of a tensor of k axes.
-        values: their values, of shape (n,), or one for all; values at one index add up.
-        sparse_shape: the shape of the whole tensor, a tuple or a tensor of k ints.
+        indices (Tensor): integers of shape (n, k): the indices of n elements of a tensor of k axes.
+        values (Tensor or number): values of shape (n,), or one for all; values at the same index are added.
+        sparse_shape (tuple of int or Tensor): shape of the dense tensor, k ints.
+
+    Returns:
+        Tensor of shape ``sparse_shape``.
 
     Raises:
-        TypeError: an input is of another type.
-        ValueError: the shapes do not belong together.
+        TypeError: If an input does not have its type.
+        ValueError: If the shapes do not match.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.SparseToDense()(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (2, 3)))
@@ -47,14 +50,19 @@ def sparse_tensor_dense_matmul(
     adjoint_st: bool = False,
     adjoint_dt: bool = False,
 ) -> Tensor:
-    """The product of a sparse and a dense matrix, in time proportional to the stored values.
+    """Multiply a sparse matrix by a dense matrix.
+
+    The cost is proportional to the number of stored values.
 
     Args:
-        indices: integers of shape (n, 2), the rows and columns of n elements.
-        sparse_shape: (rows, columns).
-        dense: the dense matrix.
-        adjoint_st: whether the sparse matrix is transposed.
-        adjoint_dt: whether the dense matrix is transposed.
+        indices (Tensor): integers of shape (n, 2): rows and columns of n elements.
+        sparse_shape (tuple of int or Tensor): (rows, columns).
+        dense (Tensor): the dense matrix.
+        adjoint_st (bool): whether to transpose the sparse matrix.
+        adjoint_dt (bool): whether to transpose the dense matrix.
+
+    Returns:
+        2-D tensor.
 
     {as sparse_to_dense}
     """
@@ -77,12 +85,16 @@ def sparse_tensor_dense_matmul(
     " => [[1. 2. 1.]\n [1. 1. 3.]]"
 )
 def sparse_tensor_dense_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: Any) -> Tensor:
-    """The sum of a sparse and a dense tensor.
+    """Add a sparse and a dense tensor.
 
     Args:
-        x1_values: their values, of shape (n,); values at one index add up.
-        x1_shape: the shape of both, a tuple or a tensor of k ints.
-        x2: the dense tensor.
+        x1_indices (Tensor): integers of shape (n, k): the indices of n elements.
+        x1_values (Tensor): values of shape (n,); values at the same index are added.
+        x1_shape (tuple of int or Tensor): shape of both tensors, k ints.
+        x2 (Tensor): the dense tensor.
+
+    Returns:
+        Tensor of the shape of ``x2``.
 
     {as sparse_to_dense}
     """
@@ -104,14 +116,16 @@ def sparse_tensor_dense_add(x1_indices: Any, x1_values: Any, x1_shape: Any, x2: 
 def sparse_addmm(
     indices: Any, values: Any, sparse_shape: Any, x2_dense: Any, x3_dense: Any, alpha: Any, beta: Any
 ) -> Tensor:
-    """alpha · (sparse matrix) (dense matrix) + beta · (dense matrix).
+    """Compute alpha · (sparse matrix) (dense matrix) + beta · (dense matrix).
 
     Args:
-        values: their values, of shape (n,).
-        x2_dense: the matrix that is multiplied.
-        x3_dense: the matrix that is added.
-        alpha: a number, or a tensor of one.
-        beta: the same.
+        values (Tensor): values of shape (n,).
+        x2_dense (Tensor): the matrix to multiply.
+        x3_dense (Tensor): the matrix to add.
+        alpha, beta (Tensor or number): number, or tensor of one element.
+
+    Returns:
+        2-D tensor.
 
     {as sparse_tensor_dense_matmul}
     """

@@ -24,6 +24,7 @@ def _transform(self: Any, x: Any) -> Any:
 
 FFTWithSize = operation(
     __name__, "FFTWithSize", fourier.fftn,
+    meaning="Compute a Fourier transform over the last axes, real or complex. | Tensor.",
     attributes={
         "signal_ndim": integer(), "inverse": boolean(), "real": boolean(), "norm": text("backward"),
         "onesided": boolean(True), "signal_sizes": anything("a tuple of ints", ()),

@@ -20,13 +20,16 @@ from mindgrad.ops.registry import public
 
 @public("FloatStatus")
 def overflowed(x: Any) -> Tensor:
-    """1 if an element is infinite or no number, else 0, as Float32 of shape (1,).
+    """Return 1 if an element is infinite or NaN, and 0 otherwise.
 
     Args:
-        x: a tensor of a floating-point type.
+        x (Tensor): floating-point tensor.
+
+    Returns:
+        float32 tensor of shape (1,).
 
     Raises:
-        TypeError: it is no tensor.
+        TypeError: If ``x`` is not a tensor.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.FloatStatus()(Tensor([1.0, float("inf")])))
@@ -38,13 +41,18 @@ def overflowed(x: Any) -> Tensor:
 
 @public("Eps")
 def spacing(x: Any) -> Tensor:
-    """The distance from 1 to the next larger number of the element type of ``x``, in the shape of ``x``.
+    """Return the machine epsilon of the dtype of a tensor.
+
+    It is the distance from 1 to the next larger number.
 
     Args:
-        x: a tensor of a floating-point type.
+        x (Tensor): floating-point tensor.
+
+    Returns:
+        Tensor of the shape and dtype of ``x``.
 
     Raises:
-        TypeError: it is of another type.
+        TypeError: If ``x`` does not have a floating-point dtype.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.Eps()(Tensor([1.0])))
@@ -61,7 +69,10 @@ def spacing(x: Any) -> Tensor:
 
 @public("NPUAllocFloatStatus")
 def flag_of_zeros() -> Tensor:
-    """Ascend's flags of overflow, none of them set: eight zeros.
+    """Return Ascend's overflow flags, none of which is set: eight zeros.
+
+    Returns:
+        float32 tensor of shape (8,).
 
     >>> from mindgrad import ops
     >>> print(ops.NPUAllocFloatStatus()())
@@ -72,10 +83,13 @@ def flag_of_zeros() -> Tensor:
 
 @public("NPUGetFloatStatus", "NPUClearFloatStatus >>> ops.NPUClearFloatStatus()(Tensor([0.0])) => [0.]")
 def flag_unchanged(x: Any) -> Tensor:
-    """Ascend's flags of overflow as they were: other devices have none to read.
+    """Return Ascend's overflow flags unchanged; other devices have none.
 
     Args:
-        x: what ``NPUAllocFloatStatus`` gave.
+        x (Tensor): result of ``NPUAllocFloatStatus``.
+
+    Returns:
+        ``x``.
 
     >>> from mindgrad import Tensor, ops
     >>> print(ops.NPUGetFloatStatus()(Tensor([0.0])))

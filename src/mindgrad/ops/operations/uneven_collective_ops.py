@@ -52,27 +52,28 @@ AlltoAllVC = operation(
 
 
 class NeighborExchange(Primitive):
-    """Sends a tensor to each of some processes, and receives one from each of some.
+    """Exchange tensors with other processes.
 
-    Every process of the group makes the call. Its derivative sends the other way.
+    Every process of the group makes the call. The derivative sends in the opposite direction.
 
     Args:
-        send_rank_ids: the ranks to send to, each once.
-        recv_rank_ids: the ranks to receive from, each once.
-        recv_shapes: the shape of the tensor from each.
-        send_shapes: the shape of the tensor for each.
-        recv_type: the element type of all of them.
-        group: the group of processes.
+        send_rank_ids (list of int): ranks to send to, each once.
+        recv_rank_ids (list of int): ranks to receive from, each once.
+        recv_shapes (tuple of tuple of int): shape of the tensor from each rank.
+        send_shapes (tuple of tuple of int): shape of the tensor for each rank.
+        recv_type (mindgrad.dtype): dtype of all tensors.
+        group (str): the group of processes.
 
     Inputs:
-        ``input_x``: a tuple of Tensors of ``send_shapes``.
+        input_x (tuple of Tensor): tensors of ``send_shapes``.
 
-    Outputs:
-        A tuple of Tensors of ``recv_shapes``.
+    Returns:
+        Tuple of tensors of ``recv_shapes``.
 
     Raises:
-        TypeError: an input is no tuple of Tensors of ``recv_type``.
-        ValueError: there is no such rank, shapes are not as said, or not those that another process expects.
+        TypeError: If an input is not a tuple of tensors of ``recv_type``.
+        ValueError: If a rank does not exist, or shapes are not the declared ones or not the ones that
+            another process expects.
 
     >>> import mindgrad as ms
     >>> from mindgrad import Tensor, ops
@@ -118,28 +119,29 @@ class NeighborExchange(Primitive):
 
 
 class NeighborExchangeV2(Primitive):
-    """Puts the borders of neighbours' images around an image: in eight directions, as halos of a grid.
+    """Exchange the borders of images with neighbors in eight directions (halos).
 
-    The directions are top, top right, right, bottom right, bottom, bottom left, left, top left. Every process
-    of the group makes the call. Its derivative sends the other way.
+    The directions are top, top right, right, bottom right, bottom, bottom left, left, and top left. Every
+    process of the group makes the call. The derivative sends in the opposite direction.
 
     Args:
-        send_rank_ids: the rank in each direction to send to, -1 for none.
-        send_lens: how much to send: rows at the top and bottom, columns at the left and right.
-        recv_rank_ids: the rank in each direction to receive from, -1 for none.
-        recv_lens: how much to receive, in the same order.
-        data_format: ``"NCHW"``.
-        group: the group of processes.
+        send_rank_ids (list of int): rank to send to in each direction; −1 for none.
+        send_lens (list of int): numbers of rows to send at the top and bottom, and of columns at the left
+            and right.
+        recv_rank_ids (list of int): rank to receive from in each direction; −1 for none.
+        recv_lens (list of int): numbers of rows and columns to receive, in the same order.
+        data_format (str): ``"NCHW"``.
+        group (str): the group of processes.
 
     Inputs:
-        ``input_x``: a Tensor of shape ``(N, C, H, W)``.
+        input_x (Tensor): images of shape (N, C, H, W).
 
-    Outputs:
-        A Tensor of shape ``(N, C, H + top + bottom, W + left + right)``, with zeros where nobody sends.
+    Returns:
+        Tensor of shape (N, C, H + top + bottom, W + left + right), with zeros if no process sends.
 
     Raises:
-        TypeError: an argument is no list of integers.
-        ValueError: there is no such rank, a length is negative, or the format is another.
+        TypeError: If an argument is not a list of int.
+        ValueError: If a rank does not exist, a length is negative, or the format is not ``"NCHW"``.
 
     >>> from mindgrad import Tensor, ops
     >>> around = [-1, -1, 0, -1, -1, -1, 0, -1]
@@ -184,24 +186,25 @@ def _in_directions(value: Any, ranks: Sequence[int], operator: str, name: str) -
 
 
 class BatchISendIRecv(Primitive):
-    """Sends and receives several tensors, in an order in which nobody waits for another one.
+    """Send and receive several tensors without a deadlock.
 
     Args:
-        op_types: ``"isend"`` or ``"irecv"`` for each message.
-        remote_ranks: the other process of each.
-        receive_shapes, receive_dtypes: those of the tensor of each ``"irecv"``.
-        group: the group of processes.
+        op_types (tuple or list of str): ``"isend"`` or ``"irecv"`` for each message.
+        remote_ranks (tuple or list of int): the other process of each message.
+        receive_shapes (tuple or list of tuple of int): shape of the tensor of each ``"irecv"``.
+        receive_dtypes (tuple or list of mindgrad.dtype): dtype of the tensor of each ``"irecv"``.
+        group (str): the group of processes.
 
     Inputs:
-        ``input_x``: a tuple of Tensors, one for each ``"isend"``.
+        input_x (tuple of Tensor): one tensor for each ``"isend"``.
 
-    Outputs:
-        A tuple with a Tensor for each message: the one that was received; of those to send the tensor itself.
+    Returns:
+        Tuple with a tensor for each message: the received one, or the sent one.
 
     Raises:
-        TypeError: an argument is no tuple or list.
-        ValueError: lengths differ, or there is no such operation or rank.
-        RuntimeError: there is not a tensor for each ``"isend"``.
+        TypeError: If an argument is not a tuple or list.
+        ValueError: If lengths differ, or an operation or rank does not exist.
+        RuntimeError: If the number of tensors is not the number of ``"isend"``.
 
     >>> from mindgrad import ops
     >>> ops.BatchISendIRecv(("isend",), [0])

@@ -370,10 +370,6 @@ def _reduce(function: Any, *rest: Any) -> Any:
     return functools.reduce(RUNTIME_OF[0].call(function), *rest)
 
 
-def _isinstance(x: Any, kinds: Any) -> bool:
-    return isinstance(x.sample() if type(x) is Number else x, kinds)
-
-
 def _type(x: Any, *rest: Any, **kwargs: Any) -> Any:
     return constructor_for(type)(x, *rest, **kwargs) if rest else type(x.sample() if type(x) is Number else x)
 
@@ -427,7 +423,8 @@ _REPLACED: dict[Any, Callable[..., Any]] = {
     range: range_of, print: printed, int: _unread("int"), float: _unread("float"), bool: _unread("bool"),
     complex: _unread("complex"), min: _extreme(min, operator.lt), max: _extreme(max, operator.gt),
     any: _any, all: _all, next: _next, sorted: _sorted, map: _map, filter: _filter, functools.reduce: _reduce,
-    isinstance: _isinstance, type: _type, id: _of_identity(id), hash: _of_identity(hash),
+    isinstance: lambda x, kinds: isinstance(x.sample() if type(x) is Number else x, kinds), type: _type,
+    id: _of_identity(id), hash: _of_identity(hash),
     **{f: _by_object(f) for c in (object, type) for f in (c.__setattr__, c.__delattr__)},
     **_TEXTS, list: _made(list), dict: _made(dict), set: _made(set), getattr: _getattr, setattr: _setattr,
     hasattr: state.has_attribute, vars: _vars,

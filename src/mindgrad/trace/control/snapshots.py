@@ -14,7 +14,7 @@ import contextlib
 import io
 import threading
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -24,7 +24,7 @@ from mindgrad.trace.contents import COPIED_BYTES, ITERATOR, Kind, is_generator, 
 from mindgrad.trace.reach import objects_in_reach
 from mindgrad.trace.user_functions import NOT_THE_USERS
 
-__all__ = ["Snapshot", "check", "entries_of", "refuse_advance", "refuse_change"]
+__all__ = ["Snapshot", "check", "entries_of", "iterators_kept", "refuse_advance", "refuse_change"]
 
 _READ_ONLY = "read-only"
 
@@ -56,6 +56,8 @@ class _Local(threading.local):
     def __init__(self) -> None:
         #: the open snapshots, innermost last
         self.snapshots: list[Snapshot] = []
+        #: for each function that is traced, the iterators and files that it reaches, by identity
+        self.advancing: list[dict[int, _Entry]] = []
 
 
 _local = _Local()
@@ -123,7 +125,7 @@ class Snapshot:
         for owner in sorted(self._locked, key=_depth):
             owner.flags.writeable = True
         if self._locked and isinstance(error, ValueError) and _READ_ONLY in str(error):
-            _refuse("a NumPy array that was made outside is changed", frame=_users_frame(trace))
+            _refuse("A NumPy array that was created outside is changed", frame=_users_frame(trace))
         changed = self._changed()
         self._read = None
         wrong = changed if error is not None else [entry for entry in changed if self.is_read(entry.owner)]
@@ -182,16 +184,16 @@ def _users_frame(trace: Any) -> Any:
 def _sentence(entry: _Entry) -> str:
     kind = type(entry.owner)
     if isinstance(entry.owner, (type, types.FunctionType)):
-        return f"an attribute or variable of {entry.owner.__name__} is changed"
-    return f"{entry.label or 'an object'} ({kind.__name__}), which was made outside, is {entry.kind.verb}"
+        return f"An attribute or variable of {entry.owner.__name__} is changed"
+    return f"{entry.label or 'An object'} ({kind.__name__}), which was created outside, is {entry.kind.verb}"
 
 
 def _refuse(subject: str, *, frame: Any = None, is_final: bool = False) -> NoReturn:
     refuse(
-        f"{subject} inside a branch or loop that a tensor decides on: this would happen while compiling, "
-        "on all ways, and not when the program runs",
-        "Do it before or behind the branch or loop, and use there what it gave; numbers and tensors can "
-        "be kept in variables and attributes, which may differ; or run in PYNATIVE_MODE.",
+        f"{subject} in a branch or loop on a tensor. This would happen at compile time, in every branch, and "
+        "not when the function runs",
+        "Do it before or after the branch or loop, keep numbers and tensors in variables or attributes, or "
+        "run in PYNATIVE_MODE.",
         frame=frame,
         is_final=is_final,
     )
@@ -214,10 +216,50 @@ def check(*owners: Any) -> None:
 
 
 def refuse_advance(iterator: Any) -> None:
-    """Refuse that an iterator from outside, or a file, is advanced, before it is."""
+    """Refuse to advance an iterator or a file from outside, before it is advanced."""
+    if not _can_advance(iterator):
+        return
     for entry in entries_of(iterator):
-        if entry.kind is ITERATOR or isinstance(iterator, io.IOBase):
-            _refuse(_sentence(entry))
+        _refuse(_sentence(entry))
+    if _local.advancing and id(iterator) in _local.advancing[-1]:
+        _refuse_advanced(_local.advancing[-1][id(iterator)])
+
+
+def _can_advance(owner: Any) -> bool:
+    kind: Any = type(owner)
+    return isinstance(owner, io.IOBase) or kinds_of(kind) == (ITERATOR,)
+
+
+@contextlib.contextmanager
+def iterators_kept(roots: Sequence[tuple[Any, str]]) -> Iterator[None]:
+    """While a function is traced that reaches its iterators and files from ``roots``.
+
+    Raises:
+        CompileError: If one of them is advanced, for instance by ``list(iterator)``; it is put back before.
+    """
+    entries: dict[int, _Entry] = {}
+    for owner, label in objects_in_reach(roots):
+        kind: Any = type(owner)
+        if _can_advance(owner):
+            entries[id(owner)] = _Entry(owner, kinds_of(kind)[0], label)
+    _local.advancing.append(entries)
+    try:
+        yield
+    finally:
+        _local.advancing.pop()
+        changed = [entry for entry in entries.values() if entry.is_changed()]
+        restored = [entry.restore() for entry in changed]
+    if changed:
+        _refuse_advanced(changed[0], is_final=not all(restored))
+
+
+def _refuse_advanced(entry: _Entry, *, is_final: bool = False) -> NoReturn:
+    refuse(
+        f"{_sentence(entry)} in a compiled function. This would happen once, at compile time, and not when "
+        "the function runs",
+        "Create the iterator in the function, pass its next item as an argument, or run in PYNATIVE_MODE.",
+        is_final=is_final,
+    )
 
 
 def refuse_change(owner: Any) -> None:

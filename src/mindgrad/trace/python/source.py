@@ -133,7 +133,7 @@ def find_source(function: types.FunctionType) -> Source:
             return Source(_as_function(definition.node), definition.owner, file)
     if definition is None and not linecache.getlines(code.co_filename, function.__globals__):
         raise NoSource(without_text(code))
-    raise NoSource(f"its source in {code.co_filename} is not what the running program was made from")
+    raise NoSource(f"its source in {code.co_filename} does not match the running program")
 
 
 def without_text(code: types.CodeType) -> str:

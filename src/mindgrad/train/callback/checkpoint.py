@@ -91,10 +91,10 @@ class CheckpointConfig:
             )
         for name in options:
             if name not in ("exception_save", "crc_check", "map_param_inc"):
-                raise TypeError(f"For '{owner}', there is no option {name!r}.")
+                raise TypeError(f"For '{owner}', unknown option {name!r}.")
         if options.get("exception_save"):
             raise NotImplementedError(
-                f"For '{owner}', 'exception_save' is not supported: save in an 'except' of your own."
+                f"For '{owner}', 'exception_save' is not supported: save in an 'except' block."
             )
         self.integrated_save = bool(integrated_save)
         self.saved_network = saved_network

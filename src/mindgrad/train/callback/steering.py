@@ -21,7 +21,7 @@ def _fixed_rate(owner: str, optimizer: Any) -> Parameter:
     rate = getattr(optimizer, "learning_rate", None)
     if not isinstance(rate, Parameter):
         raise ValueError(
-            f"For '{owner}', the optimiser must have one learning rate that does not change by itself: give "
+            f"For '{owner}', the optimizer must have one learning rate that does not change by itself: give "
             f"it a number, not a list or schedule."
         )
     return rate

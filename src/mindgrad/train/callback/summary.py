@@ -21,8 +21,8 @@ def _warn_once(name: str) -> None:
     if name not in _warned:
         _warned.add(name)
         warn_user(
-            f"'{name}' does nothing: it writes files for MindInsight, which mindgrad does not write. Use "
-            f"train.History, or a Callback of your own, to keep the values that you need."
+            f"'{name}' does nothing: it would write files for MindInsight, which mindgrad does not support. "
+            "To record values, use train.History or a custom Callback."
         )
 
 

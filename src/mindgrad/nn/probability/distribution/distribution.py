@@ -199,7 +199,10 @@ class Distribution(Cell):
         return 1.0 - self._cdf(value, *parameters)
 
     def _log_survival(self, value: Any, *parameters: Any) -> Any:
-        return ops.log(self._survival(value, *parameters))
+        survival = self._survival(value, *parameters)
+        is_near_one = survival > 0.5  # its rounding would be a large part of a small logarithm
+        below = ops.where(is_near_one, self._cdf(value, *parameters), 0.0)
+        return ops.where(is_near_one, ops.log1p(-below), ops.log(survival))
 
     # -- moments --------------------------------------------------------------------------------
 
