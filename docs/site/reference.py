@@ -303,11 +303,25 @@ def markdown(doc: str) -> str:
     A reader of Google's style takes what stands before a colon in a result for its type; here it is a sentence.
     """
     doc = re.sub(r"^(Returns|See Also):\n((?:(?: .*)?(?:\n|\Z))+?)(?=\S|\Z)", paragraph, doc, flags=re.M)
+    doc = re.sub(r"^(=+(?: +=+)+)\n((?:.+\n)+?)\1\n((?:.+\n)+?)\1$", table, doc, flags=re.M)
     doc = re.sub(r"^Inputs:\n((?: .*(?:\n|\Z))+)", inputs, doc, flags=re.M)
     doc = re.sub(r"^    (\**\w+(?:, \**\w+)+)( \(.*?\))?:((?:.*)(?:\n     +\S.*)*)", divided, doc, flags=re.M)
     doc = re.sub(r":(?:func|class|meth|mod|data|attr|exc):`~?([^`]+)`", r"[`\1`][]", doc)
     fence = r"(?:^|(?<=\n))>>> .*?(?=\n\n(?!>>>)|\Z)"
     return re.sub(fence, lambda block: f"```pycon\n{block[0]}\n```", doc, flags=re.S)
+
+
+def table(block: re.Match[str]) -> str:
+    """A simple table of reStructuredText as one of Markdown."""
+    starts = [column.start() for column in re.finditer("=+", block[1])]
+    ends = [*starts[1:], None]
+
+    def row(line: str) -> str:
+        cells = (line[start:end].strip() for start, end in zip(starts, ends, strict=True))
+        return f"| {' | '.join(cells)} |"
+
+    lines = [row(line) for line in (block[2] + block[3]).splitlines()]
+    return "\n".join([lines[0], f"|{'---|' * len(starts)}", *lines[1:]])
 
 
 def paragraph(section: re.Match[str]) -> str:

@@ -78,8 +78,8 @@ def set_context(
         pynative_synchronize (bool, optional): whether PYNATIVE_MODE runs each operator immediately.
             ``False``, initially, compiles calls that repeat. Default: unchanged.
         debug_nans (bool, optional): whether to raise an error if an operator computes a NaN or an infinity
-            from finite inputs. The error names the line, in derivatives too (``docs/howto/find_nans.md``).
-            The environment variable ``MINDGRAD_DEBUG_NANS=1`` also enables it. Default: unchanged.
+            from finite inputs. The error names the line, in derivatives too (``docs/checking.md``). The
+            environment variable ``MINDGRAD_DEBUG_NANS=1`` also enables it. Default: unchanged.
         **options (Any): MindSpore's other options. Compiled programs are cached on disk, in the user's cache
             folder or in ``compile_cache_path``; ``enable_compile_cache=False`` disables the cache
             (``docs/cache.md``). ``save_graphs=True`` writes each compiled program to ``save_graphs_path``, as
@@ -145,15 +145,23 @@ def set_context(
 
 
 def set_deterministic(deterministic: bool) -> None:
-    """Accept MindSpore's switch: of the same program and numbers, results are the same in every run.
+    """Accept MindSpore's switch for deterministic results.
+
+    Results are always deterministic: the same program and inputs give the same results in each run.
+
+    Args:
+        deterministic (bool): accepted for compatibility.
 
     Raises:
-        TypeError: ``deterministic`` is no bool.
+        TypeError: If ``deterministic`` is not a bool.
 
     >>> import mindgrad as ms
     >>> ms.set_deterministic(True)
     >>> ms.get_context("deterministic")
     'ON'
+
+    See Also:
+        :func:`mindgrad.set_context`, :func:`mindgrad.set_seed`
     """
     if not isinstance(deterministic, bool):
         raise TypeError(
@@ -163,14 +171,22 @@ def set_deterministic(deterministic: bool) -> None:
 
 
 def set_recursion_limit(recursion_limit: int = 1000) -> None:
-    """Set the depth of calls in a compiled function: Python's own limit, raised if need be.
+    """Set the maximum depth of calls in a compiled function.
+
+    It is Python's recursion limit, which is increased if necessary.
+
+    Args:
+        recursion_limit (int, optional): the limit. Default: ``1000``.
 
     Raises:
-        TypeError: it is no int.
-        ValueError: it is not positive.
+        TypeError: If ``recursion_limit`` is not an int.
+        ValueError: If ``recursion_limit`` is not positive.
 
     >>> import mindgrad as ms
     >>> ms.set_recursion_limit(2000)
+
+    See Also:
+        :func:`mindgrad.set_context`
     """
     if isinstance(recursion_limit, bool) or not isinstance(recursion_limit, int):
         raise TypeError(f"For 'set_recursion_limit', the limit must be an int, but got {recursion_limit!r}.")

@@ -34,11 +34,11 @@ def _target(device_target: str | None) -> str:
 
 
 def device_count(device_target: str | None = None) -> int:
-    """The number of devices of a kind.
+    """Return the number of devices of a kind.
 
     Args:
-        device_target (str, optional): ``"CPU"``, ``"GPU"`` or ``"Ascend"``; ``None``: that of the context.
-            Default: ``None``.
+        device_target (str, optional): ``"CPU"``, ``"GPU"``, or ``"Ascend"``. ``None``: the target of the
+            context. Default: ``None``.
 
     >>> from mindgrad import hal
     >>> hal.device_count("CPU"), hal.device_count("Ascend")
@@ -48,7 +48,10 @@ def device_count(device_target: str | None = None) -> int:
 
 
 def is_available(device_target: str) -> bool:
-    """Whether there is a device of a kind.
+    """Return whether a device of a kind exists.
+
+    Args:
+        device_target (str): ``"CPU"``, ``"GPU"``, or ``"Ascend"``.
 
     >>> from mindgrad import hal
     >>> hal.is_available("CPU")
@@ -58,7 +61,10 @@ def is_available(device_target: str) -> bool:
 
 
 def is_initialized(device_target: str) -> bool:
-    """Whether programs run on a device of this kind.
+    """Return whether programs run on a device of a kind.
+
+    Args:
+        device_target (str): ``"CPU"``, ``"GPU"``, or ``"Ascend"``.
 
     >>> from mindgrad import hal
     >>> hal.is_initialized("Ascend")
@@ -119,7 +125,7 @@ def get_arch_list(device_target: str | None = None) -> list[str] | None:
 
 
 class Stream:
-    """The stream of all programs.
+    """The stream of all programs; mindgrad has only one.
 
     Args:
         priority (int, optional): accepted for compatibility. Default: ``0``.
@@ -133,25 +139,32 @@ class Stream:
         self.priority = priority
 
     def synchronize(self) -> None:
-        """Wait until everything that was called has been computed."""
+        """Wait until all pending computations have finished."""
         synchronize()
 
     def query(self) -> bool:
-        """Wait likewise; then all is computed."""
+        """Wait until all pending computations have finished, and return ``True``."""
         synchronize()
         return True
 
     def record_event(self, event: Event | None = None) -> Event:
-        """Let ``event``, or a new one, mark this moment."""
+        """Record an event at this time.
+
+        Args:
+            event (Event, optional): the event. ``None``: a new one. Default: ``None``.
+
+        Returns:
+            Event: the event.
+        """
         event = Event(enable_timing=True) if event is None else event
         event.record(self)
         return event
 
     def wait_event(self, event: Event) -> None:
-        """Nothing: what comes later is computed later."""
+        """Do nothing, because later computations run later."""
 
     def wait_stream(self, stream: Stream) -> None:
-        """Nothing: there is one stream."""
+        """Do nothing, because there is only one stream."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream)
@@ -164,7 +177,7 @@ _STREAM = Stream()
 
 
 class StreamCtx:
-    """A block whose operators MindSpore runs on a stream: there is one.
+    """Accepted for compatibility: a context in which MindSpore uses another stream.
 
     >>> from mindgrad import hal
     >>> with hal.StreamCtx(hal.Stream()):
@@ -182,7 +195,7 @@ class StreamCtx:
 
 
 def current_stream() -> Stream:
-    """The stream.
+    """Return the stream.
 
     >>> from mindgrad import hal
     >>> hal.current_stream() == hal.default_stream() == hal.communication_stream()
@@ -192,17 +205,17 @@ def current_stream() -> Stream:
 
 
 def default_stream() -> Stream:
-    """As :func:`current_stream`."""
+    """Return the stream, like :func:`current_stream`."""
     return _STREAM
 
 
 def communication_stream() -> Stream:
-    """As :func:`current_stream`."""
+    """Return the stream, like :func:`current_stream`."""
     return _STREAM
 
 
 def set_cur_stream(stream: Stream | None) -> None:
-    """Accepted for compatibility: there is one stream.
+    """Accepted for compatibility; there is only one stream.
 
     >>> from mindgrad import hal
     >>> hal.set_cur_stream(hal.Stream())
@@ -210,10 +223,10 @@ def set_cur_stream(stream: Stream | None) -> None:
 
 
 class Event:
-    """A moment by which everything called before it has been computed.
+    """A time at which all previous computations have finished.
 
     Args:
-        enable_timing (bool, optional): whether :meth:`elapsed_time` may be asked. Default: ``False``.
+        enable_timing (bool, optional): whether :meth:`elapsed_time` can be called. Default: ``False``.
         blocking (bool, optional): accepted for compatibility. Default: ``False``.
 
     >>> from mindgrad import hal
@@ -228,25 +241,28 @@ class Event:
         self._time: float | None = None
 
     def record(self, stream: Stream | None = None) -> None:
-        """Wait for what was called, and mark this moment."""
+        """Wait for pending computations, and record this time."""
         synchronize()
         self._time = time.perf_counter()
 
     def wait(self, stream: Stream | None = None) -> None:
-        """Nothing: the moment has passed."""
+        """Do nothing, because the time has passed."""
 
     def synchronize(self) -> None:
-        """Nothing: the moment has passed."""
+        """Do nothing, because the time has passed."""
 
     def query(self) -> bool:
-        """Whether the moment has passed: always, once it was marked."""
+        """Return ``True``, because the time has passed."""
         return True
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds from this moment to that of ``end_event``.
+        """Return the time to another event in milliseconds.
+
+        Args:
+            end_event (Event): the other event.
 
         Raises:
-            RuntimeError: If one of the two was not recorded, or was made without ``enable_timing``.
+            RuntimeError: If an event was not recorded, or was created without ``enable_timing``.
         """
         if (
             self._time is None
@@ -263,7 +279,7 @@ class Event:
 
 
 def memory_stats(device_target: str | None = None) -> dict[str, int]:
-    """Counters of a device's memory, by XLA's own names; empty on a CPU.
+    """Return memory statistics of a device by XLA's names; empty on a CPU.
 
     >>> from mindgrad import hal
     >>> hal.memory_stats("CPU")
@@ -273,7 +289,7 @@ def memory_stats(device_target: str | None = None) -> dict[str, int]:
 
 
 def memory_allocated(device_target: str | None = None) -> int:
-    """The bytes in use; 0 on a CPU.
+    """Return the number of bytes in use; 0 on a CPU.
 
     >>> from mindgrad import hal
     >>> hal.memory_allocated("CPU")
@@ -283,7 +299,7 @@ def memory_allocated(device_target: str | None = None) -> int:
 
 
 def max_memory_allocated(device_target: str | None = None) -> int:
-    """The largest number of bytes in use so far; 0 on a CPU.
+    """Return the maximum number of bytes in use so far; 0 on a CPU.
 
     >>> from mindgrad import hal
     >>> hal.max_memory_allocated("CPU")
@@ -293,7 +309,7 @@ def max_memory_allocated(device_target: str | None = None) -> int:
 
 
 def memory_reserved(device_target: str | None = None) -> int:
-    """The bytes that XLA has taken from the device; 0 on a CPU.
+    """Return the number of bytes that XLA has reserved on the device; 0 on a CPU.
 
     >>> from mindgrad import hal
     >>> hal.memory_reserved("CPU")
@@ -303,7 +319,7 @@ def memory_reserved(device_target: str | None = None) -> int:
 
 
 def max_memory_reserved(device_target: str | None = None) -> int:
-    """The largest number of bytes that XLA has taken so far; 0 on a CPU.
+    """Return the maximum number of bytes that XLA has reserved so far; 0 on a CPU.
 
     >>> from mindgrad import hal
     >>> hal.max_memory_reserved("CPU")
@@ -313,7 +329,7 @@ def max_memory_reserved(device_target: str | None = None) -> int:
 
 
 def memory_summary(device_target: str | None = None) -> str:
-    """The numbers of :func:`memory_stats`, a line each.
+    """Return the statistics of :func:`memory_stats` as text, one per line.
 
     >>> from mindgrad import hal
     >>> hal.memory_summary("CPU")
@@ -323,7 +339,7 @@ def memory_summary(device_target: str | None = None) -> str:
 
 
 def reset_peak_memory_stats(device_target: str | None = None) -> None:
-    """Accepted for compatibility: XLA counts the largest numbers of the whole process.
+    """Accepted for compatibility; XLA's maxima are for the whole process.
 
     >>> from mindgrad import hal
     >>> hal.reset_peak_memory_stats()
@@ -334,7 +350,7 @@ reset_max_memory_allocated = reset_max_memory_reserved = reset_peak_memory_stats
 
 
 def empty_cache() -> None:
-    """Accepted for compatibility: XLA gives memory back to itself.
+    """Accepted for compatibility; XLA reuses its memory automatically.
 
     >>> from mindgrad import hal
     >>> hal.empty_cache()

@@ -399,6 +399,7 @@ def test_signatures_and_docstrings_are_those_of_the_objects(reference):
     text = reference.stub("grad", ms.grad, "")
     assert text.startswith("def grad(fn, grad_position: int | tuple[int, ...] | None = 0, weights = None")
     assert "```pycon\\n>>> import mindgrad as ms" in text
+    assert "| one position | gradient |\\n| several positions |" in text
     assert "**Returns:** " in reference.stub("hessian", ms.hessian, "")
     assert reference.markdown("A.\n\nReturns:\n    B: c\n    d.\n\nRaises:\n    E: f.") == (
         "A.\n\n**Returns:** B: c\nd.\n\nRaises:\n    E: f."

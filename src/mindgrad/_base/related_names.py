@@ -322,6 +322,7 @@ mindgrad.nn: DistributedGradReducer TrainOneStepCell
 mindgrad.nn: Jvp Vjp ForwardValueAndGrad mindgrad.jvp mindgrad.vjp mindgrad.value_and_grad
 mindgrad.nn: SparseToDense SparseTensorDenseMatmul
 mindgrad.nn: ParameterUpdate mindgrad.Parameter
+
 """
 
 

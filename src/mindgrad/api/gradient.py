@@ -1,4 +1,4 @@
-"""``GradOperation``, ``grad`` and ``value_and_grad``: gradient functions with MindSpore's arguments.
+"""``GradOperation``, ``grad``, and ``value_and_grad``: gradient functions.
 
 In GRAPH_MODE a call of a gradient function is one compiled program, in PYNATIVE_MODE it runs
 operator by operator; both give the same structures and errors. Gradient functions are remembered on
@@ -44,7 +44,7 @@ def gradient_function(
 
     Args:
         owner: the API that errors name.
-        fn: what is differentiated.
+        fn: function to differentiate.
         assemble: makes the result from ``(result of fn, positions, gradients per position,
             gradients per parameter)``; positions are those that hold something to differentiate.
         positions: the positions of the inputs, or ``None`` for all.

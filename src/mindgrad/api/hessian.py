@@ -1,4 +1,4 @@
-"""Second derivatives: the Hessian, its products with a vector, and those of the Gauss–Newton matrix.
+"""Second derivatives: Hessians, and products with them or Gauss–Newton matrices.
 
     hessian(f)(x) = ∇²f(x)        hvp(f)(x, v) = ∇²f(x) v        vhp(f)(x, v) = vᵀ ∇²f(x)
     ggnvp(f, ℓ)(x, v) = Jᵀ ∇²ℓ(f(x)) J v

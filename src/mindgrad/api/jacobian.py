@@ -1,4 +1,4 @@
-"""``jacobian``, ``jacfwd`` and ``jacrev``: whole Jacobians in one sweep.
+"""``jacobian``, ``jacfwd``, and ``jacrev``: whole Jacobians in one pass.
 
     jacrev(f)[i] = J_fᵀ eᵢ, stacked over outputs        jacfwd(f)[…, j] = J_f eⱼ, stacked over inputs
 

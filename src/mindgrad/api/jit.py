@@ -262,7 +262,15 @@ def lazy_inline(fn: Callable[..., Any] | None = None, attrs: Any = None, policy:
 
 
 def no_inline(fn: Callable[..., Any] | None = None) -> Any:
-    """Marks a function that MindSpore compiles once for all its calls; it stays as it is.
+    """Return a function unchanged, for compatibility.
+
+    MindSpore compiles a marked function once for all its calls.
+
+    Args:
+        fn (Callable, optional): the function. ``None``: return a decorator. Default: ``None``.
+
+    Returns:
+        Callable: ``fn``, or a decorator.
 
     >>> import mindgrad as ms
     >>> @ms.no_inline
@@ -270,5 +278,8 @@ def no_inline(fn: Callable[..., Any] | None = None) -> Any:
     ...     return x * x
     >>> print(square(ms.Tensor([3.0])))
     [9.]
+
+    See Also:
+        :func:`mindgrad.jit`, :func:`mindgrad.lazy_inline`
     """
     return no_inline if fn is None else fn

@@ -192,7 +192,7 @@ def linearize(fn: Callable[..., Any], inputs: Any) -> tuple[Any, Callable[..., A
     templates = inputs_of.gradients(inputs_of.like())
 
     def jvp_fn(*v: Any) -> Any:
-        """The derivative along the tangents ``v`` of the inputs: what :func:`linearize` gave."""
+        """Return the derivative along the tangents ``v`` of the inputs."""
         tangents = v[0] if len(v) == 1 and isinstance(v[0], (tuple, list)) and not is_mutable(v[0]) else v
         return as_python(like(out, pushed(match("linearize", "v", tangents, templates, "inputs"))))
 

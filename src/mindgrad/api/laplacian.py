@@ -1,4 +1,4 @@
-"""Differential operators in one collapsed sweep: ``laplacian`` and its relatives.
+"""Differential operators in one collapsed pass: ``laplacian``, ``divergence``, ...
 
     laplacian(f)(x) = Σ_d ∂²f/∂x_d²                  second_order(f)(x, a) = Σ_ij a_ij ∂²f/∂x_i ∂x_j
     divergence(f)(x) = Σ_d ∂f_d/∂x_d                 biharmonic(f)(x) = Σ_ij ∂⁴f/∂x_i² ∂x_j²

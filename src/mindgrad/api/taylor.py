@@ -1,4 +1,4 @@
-"""``jet``, ``derivative`` and ``taylor``: derivatives of high order in one direction, in one sweep.
+"""``jet``, ``derivative``, and ``taylor``: high-order directional derivatives.
 
     x(s) = x₀ + Σ_k d_k sᵏ/k!        jet(f)(x₀, d) = (f(x₀), (dᵏ/dsᵏ f(x(s)) at s = 0)_k)
 

@@ -1,4 +1,4 @@
-"""``vjp``: reverse mode with a given cotangent, in the forms of both generations of MindSpore."""
+"""``vjp``: reverse mode with a given cotangent, in MindSpore's two forms."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def _with_function(
     count = len(inputs.tensors)
 
     def vjp_fn(*v: Any) -> Any:
-        """The gradients of the inputs for the cotangent ``v`` of the output: what :func:`vjp` gave."""
+        """Return the gradients of the inputs for the cotangent ``v`` of the output."""
         found = pulled(match("vjp", "v", _cotangent(v, like), like, "output"))
         gradients = as_python(tuple(inputs.gradients(inputs.like(found[:count]))))
         return gradients if weights is None else (gradients, weights.arranged(found[count:]))

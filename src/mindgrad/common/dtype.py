@@ -101,7 +101,13 @@ coo_tensor = OtherType("COOTensor")
 
 
 def dtype_to_nptype(type_: Any) -> Any:
-    """The NumPy type that stores an element type.
+    """Return the NumPy type of a dtype.
+
+    Args:
+        type_ (DType): the dtype.
+
+    Returns:
+        type: the NumPy scalar type.
 
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.dtype_to_nptype(mstype.int32)
@@ -111,7 +117,13 @@ def dtype_to_nptype(type_: Any) -> Any:
 
 
 def dtype_to_pytype(type_: Any) -> type:
-    """The Python type of the numbers of an element type.
+    """Return the Python type of the elements of a dtype.
+
+    Args:
+        type_ (DType): the dtype.
+
+    Returns:
+        type: bool, int, float, or complex.
 
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.dtype_to_pytype(mstype.float16)
@@ -122,7 +134,13 @@ def dtype_to_pytype(type_: Any) -> type:
 
 
 def pytype_to_dtype(obj: Any) -> DType:
-    """The element type that a Python or NumPy type names: int and float are 64 bits wide.
+    """Return the dtype of a Python or NumPy type; ``int`` and ``float`` have 64 bits.
+
+    Args:
+        obj (type): the Python or NumPy type.
+
+    Returns:
+        DType: the dtype.
 
     >>> from mindgrad.common import dtype as mstype
     >>> mstype.pytype_to_dtype(float)
@@ -143,7 +161,13 @@ def __getattr__(name: str) -> Any:
 
 
 def get_py_obj_dtype(obj: Any) -> Any:
-    """The type of a Python object: an element type for tensors and numbers, else one like :data:`string`.
+    """Return the dtype of a tensor or number, or the type of another Python object.
+
+    Args:
+        obj (Any): the object.
+
+    Returns:
+        DType or Type: the dtype, or a type such as :data:`string`.
 
     Raises:
         TypeError: If the object has an unsupported type.

@@ -80,13 +80,13 @@ class _Stored:
 
 @dataclass(init=False, eq=False, repr=False)
 class COOTensor(_Stored):
-    """A tensor of which the places and values of some elements are stored; the others are 0.
+    """A sparse tensor in coordinate format: indices and values of nonzero elements.
 
     Args:
-        indices: integers of shape (n, k): the places of n elements of a tensor of k axes.
-        values: their values, of shape (n,); values at one place add up.
-        shape: the shape of the whole tensor, a tuple of k ints.
-        coo_tensor: another one, instead of the three.
+        indices (Tensor): integers of shape (n, k), the indices of n elements of a tensor with k axes.
+        values (Tensor): their values, of shape (n,). Values at the same index add up.
+        shape (tuple of int): shape of the dense tensor, k sizes.
+        coo_tensor (COOTensor): a sparse tensor to copy, instead of the other arguments.
 
     Raises:
         TypeError: If an argument has an unsupported type.
@@ -101,6 +101,9 @@ class COOTensor(_Stored):
      [0. 0. 2.]]
     >>> print(ms.grad(total)(Tensor([1.0, 2.0])))
     [2. 4.]
+
+    See Also:
+        :class:`mindgrad.CSRTensor`, :class:`mindgrad.RowTensor`
     """
 
     indices: Any
@@ -124,20 +127,20 @@ class COOTensor(_Stored):
         return COOTensor(self.indices, values, self.shape)
 
     def to_dense(self) -> Tensor:
-        """The whole tensor; truth values at one place are true if one of them is."""
+        """Return the dense tensor. Booleans at the same index are combined with *or*."""
         if self.values.dtype is bool_:
             return self.astype(int32).to_dense() > 0  # type: ignore[operator,no-any-return]
         return self.values.new_zeros(self.shape).scatter_add(self.indices, self.values)  # type: ignore[no-any-return]
 
     def to_tuple(self) -> tuple[Tensor, Tensor, tuple[int, ...]]:
-        """Indices, values and shape."""
+        """Return indices, values, and shape."""
         return self.indices, self.values, self.shape
 
     def to_csr(self) -> CSRTensor:
-        """This matrix in compressed row format.
+        """Return the matrix in compressed row format.
 
         Raises:
-            ValueError: If it is no matrix.
+            ValueError: If the tensor is not a matrix.
         """
         if self.ndim != 2:
             raise ValueError(f"For 'to_csr', the tensor must be a matrix, but its shape is {self.shape}.")
@@ -147,10 +150,10 @@ class COOTensor(_Stored):
         return CSRTensor(starts.astype(rows.dtype), columns[order], self.values[order], self.shape)
 
     def coalesce(self) -> COOTensor:
-        """This matrix with every index stored once, in order.
+        """Return the tensor with each index stored once, in order.
 
         Raises:
-            CompileError: If the places are not known because a program is being compiled.
+            CompileError: If the indices are unknown because a function is being compiled.
         """
         places = np.ravel_multi_index(tuple(self.indices.asnumpy().T), self.shape)
         single, inverse = np.unique(places, return_inverse=True)
@@ -160,12 +163,16 @@ class COOTensor(_Stored):
         return COOTensor(Tensor(indices), values, self.shape)
 
     def add(self, other: COOTensor, thresh: Any = 0) -> COOTensor:
-        """The sum of two sparse tensors, without values of a size below ``thresh``.
+        """Return the sum of two sparse tensors, without values below ``thresh``.
+
+        Args:
+            other (COOTensor): a sparse tensor of the same shape.
+            thresh (number, optional): threshold. Default: ``0``.
 
         Raises:
-            TypeError: If the other is no COOTensor.
-            ValueError: If its shape is another.
-            CompileError: If the places are not known because a program is being compiled.
+            TypeError: If ``other`` is not a COOTensor.
+            ValueError: If the shapes differ.
+            CompileError: If the indices are unknown because a function is being compiled.
         """
         of_type(other, COOTensor, "add", "other")
         if other.shape != self.shape:
@@ -208,14 +215,15 @@ SparseTensor = COOTensor
 
 @dataclass(init=False, eq=False, repr=False)
 class CSRTensor(_Stored):
-    """A matrix of which some elements are stored row by row; the others are 0.
+    """A sparse matrix in compressed sparse row format.
 
     Args:
-        indptr: integers: where each row begins among the values, and where the last ends.
-        indices: the columns of the values, row by row.
-        values: the values, of shape (n,).
-        shape: (rows, columns).
-        csr_tensor: another one, instead of the four.
+        indptr (Tensor): integers, the position of the first value of each row, and of the end of the last
+            row.
+        indices (Tensor): integers, the columns of the values, row by row.
+        values (Tensor): the values, of shape (n,).
+        shape (tuple of int): number of rows and columns.
+        csr_tensor (CSRTensor): a sparse matrix to copy, instead of the other arguments.
 
     Raises:
         TypeError: If an argument has an unsupported type.
@@ -228,6 +236,9 @@ class CSRTensor(_Stored):
     >>> x = Tensor([[1.0], [2.0], [3.0]])
     >>> print(product(Tensor([1.0, 2.0]), x).T, ms.grad(product)(Tensor([1.0, 2.0]), x))
     [[2. 6.]] [2. 3.]
+
+    See Also:
+        :class:`mindgrad.COOTensor`
     """
 
     indptr: Any
@@ -261,27 +272,31 @@ class CSRTensor(_Stored):
         return CSRTensor(self.indptr, self.indices, values, self.shape)
 
     def rows(self) -> Any:
-        """The row of each value."""
+        """Return the row of each value."""
         numbers = Tensor(np.arange(self.values.shape[0]))
         return (self.indptr.searchsorted(numbers, "right") - 1).astype(self.indices.dtype)
 
     def to_coo(self) -> COOTensor:
-        """This matrix in coordinate format."""
+        """Return the matrix in coordinate format."""
         rows = self.rows()
         places = rows.new_zeros((rows.shape[0], 2))
         places[:, 0], places[:, 1] = rows, self.indices
         return COOTensor(places, self.values, self.shape)
 
     def to_dense(self) -> Tensor:
-        """The whole matrix."""
+        """Return the dense matrix."""
         return self.to_coo().to_dense()
 
     def to_tuple(self) -> tuple[Tensor, Tensor, Tensor, tuple[int, ...]]:
-        """Starts of rows, columns, values and shape."""
+        """Return row pointers, columns, values, and shape."""
         return self.indptr, self.indices, self.values, self.shape
 
     def mm(self, matrix: Any) -> Tensor:
-        """The product with a dense matrix, or a CSRTensor, which is made dense."""
+        """Multiply by a dense matrix, or by a CSRTensor, which is converted to dense.
+
+        Args:
+            matrix (Tensor or CSRTensor): the right factor.
+        """
         dense = matrix.to_dense() if isinstance(matrix, CSRTensor) else matrix
         if dense.ndim != 2 or dense.shape[0] != self.shape[1]:
             raise ValueError(
@@ -292,14 +307,21 @@ class CSRTensor(_Stored):
         return zeros.scatter_add(self.rows().expand_dims(-1), terms)
 
     def mv(self, dense_vector: Any) -> Tensor:
-        """The product with a vector, given as a matrix of one column."""
+        """Multiply by a vector, given as a matrix with one column.
+
+        Args:
+            dense_vector (Tensor): the vector, of shape (columns, 1).
+        """
         return self.mm(dense_vector)
 
     def sum(self, axis: int) -> Tensor:
-        """The sums of rows (``axis`` 1), as a column, or of columns (0), as a row.
+        """Sum over rows or columns.
+
+        Args:
+            axis (int): 1: sum of each row, as a column; 0: sum of each column, as a row.
 
         Raises:
-            ValueError: If ``axis`` is another.
+            ValueError: If ``axis`` is neither 0 nor 1.
         """
         if axis not in (0, 1, -1, -2):
             raise ValueError(f"For 'sum', the 'axis' must be 0 or 1, but got {axis!r}.")
@@ -310,7 +332,13 @@ class CSRTensor(_Stored):
         return sums.reshape(-1, 1) if by_row else sums.reshape(1, -1)
 
     def add(self, b: CSRTensor, alpha: Any = 1, beta: Any = 1) -> CSRTensor:
-        """α · this + β · b."""
+        """Return α · this + β · b.
+
+        Args:
+            b (CSRTensor): a sparse matrix of the same shape.
+            alpha (number, optional): α. Default: ``1``.
+            beta (number, optional): β. Default: ``1``.
+        """
         return (
             self.with_values(self.values * alpha).to_coo().add(b.with_values(b.values * beta).to_coo())
         ).to_csr()
@@ -340,13 +368,13 @@ class CSRTensor(_Stored):
 
 @dataclass(init=False, eq=False, repr=False)
 class RowTensor:
-    """Some rows of a tensor whose other rows are 0, as gradients of embeddings are.
+    """A tensor with few nonzero rows, such as the gradient of an embedding.
 
     Args:
-        indices: integers of shape (n,): the numbers of n rows.
-        values: the rows, of shape (n, …).
-        shape: the shape of the whole tensor.
-        row_tensor: another one, instead of the three.
+        indices (Tensor): integers of shape (n,), the indices of n rows.
+        values (Tensor): the rows, of shape (n, ...).
+        shape (tuple of int): shape of the dense tensor.
+        row_tensor (RowTensor): a tensor to copy, instead of the other arguments.
 
     Raises:
         TypeError: If an argument has an unsupported type.
@@ -358,6 +386,9 @@ class RowTensor:
     (3, 2)
     >>> print(rows.to_dense()[1])
     [1. 2.]
+
+    See Also:
+        :class:`mindgrad.COOTensor`
     """
 
     indices: Any
@@ -386,7 +417,7 @@ class RowTensor:
         return self.values.dtype
 
     def to_dense(self) -> Tensor:
-        """The whole tensor; rows that are stored twice add up."""
+        """Return the dense tensor. Rows that are stored twice add up."""
         zeros = self.values.new_zeros(self.dense_shape)
         return zeros.scatter_add(self.indices.expand_dims(-1), self.values)
 

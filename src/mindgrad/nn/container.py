@@ -12,7 +12,7 @@ __all__ = ["CellDict", "CellList", "SequentialCell"]
 
 
 class _Indexed(Cell):
-    """A Cell whose inner Cells stand in an order and are reached by index.
+    """Base class of ordered containers of Cells, which are accessed by index.
 
     Parameters are named after the places of their Cells, ``0.weight``; behind what the container itself is
     called in a net, ``layers.0.weight``. A part of a container holds the same Cells and renames nothing.

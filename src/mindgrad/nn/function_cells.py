@@ -175,8 +175,15 @@ def _documentation(
     example: str,
     prints: str,
 ) -> str:
-    taken = dict.fromkeys(inputs, "") | dict.fromkeys(attributes, "")
-    doc = FunctionDoc.of(function, {key: keywords.get(key, key) for key in taken})
+    names = dict.fromkeys(inputs, "") | dict.fromkeys(attributes, "")
+    fixed = {keywords.get(key, key) for key in attributes}
+    operands = [name for name in input_names(function, 0) if name not in fixed]
+    others = {  # an input with another name is the operand at the same position
+        name: operand
+        for name, operand in zip(inputs, operands, strict=False)
+        if name not in operands and operand not in inputs
+    }
+    doc = FunctionDoc.of(function, {key: keywords.get(key, key) for key in names} | others)
     lines = [meaning or doc.summary]
     is_public = hasattr(function, "__name__") and not function.__name__.startswith("_")
     if is_public:

@@ -15,7 +15,7 @@ __all__ = ["Inventory"]
 
 
 class Inventory(StateDict):
-    """The part of a Cell that finds, names and adds its Parameters and inner Cells."""
+    """The part of a Cell that finds, names, and adds its Parameters and inner Cells."""
 
     _params: dict[str, Parameter]
     _cells: dict[str, Any]
@@ -25,11 +25,16 @@ class Inventory(StateDict):
     def insert_param_to_cell(
         self, param_name: str, param: Parameter, check_name_contain_dot: bool = True
     ) -> None:
-        """Add a Parameter under ``param_name``; a nameless one takes that name.
+        """Add a Parameter under a name.
+
+        Args:
+            param_name (str): name of the attribute; a Parameter without a name gets it.
+            param (Parameter): the Parameter.
+            check_name_contain_dot (bool, optional): whether a dot in the name is an error. Default: ``True``.
 
         Raises:
-            KeyError: the name contains a dot.
-            TypeError: ``param`` is no Parameter.
+            KeyError: If the name contains a dot.
+            TypeError: If ``param`` is not a Parameter.
         """
         if check_name_contain_dot and "." in param_name:
             raise KeyError(f"For 'insert_param_to_cell', the name {param_name!r} must not contain '.'.")
@@ -44,7 +49,12 @@ class Inventory(StateDict):
         object.__setattr__(self, param_name, param)
 
     def insert_child_to_cell(self, child_name: str, child_cell: Any) -> None:
-        """Add an inner Cell under ``child_name``."""
+        """Add an inner Cell under a name.
+
+        Args:
+            child_name (str): name of the attribute.
+            child_cell (Cell): the inner Cell.
+        """
         if not isinstance(child_cell, Inventory):
             raise TypeError(
                 f"For 'insert_child_to_cell', 'child_cell' must be a Cell, but got "
@@ -78,19 +88,34 @@ class Inventory(StateDict):
     def parameters_and_names(
         self, name_prefix: str = "", expand: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """Pairs of name and Parameter, this Cell's own first."""
+        """Return pairs of name and Parameter, with the Parameters of this Cell first.
+
+        Args:
+            name_prefix (str, optional): prefix of the names. Default: ``""``.
+            expand (bool, optional): whether to include inner Cells. Default: ``True``.
+        """
         for name, parameter in self._paths_and_parameters(expand):
             yield (f"{name_prefix}.{name}" if name_prefix else name), parameter
 
     def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
-        """All Parameters, each once; ``expand=False``: without those of inner Cells."""
+        """Return all Parameters, each once.
+
+        Args:
+            expand (bool, optional): whether to include the Parameters of inner Cells. Default: ``True``.
+        """
         for _, parameter in self._paths_and_parameters(expand):
             yield parameter
 
     def trainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """Parameters with ``requires_grad``, in the order of attributes.
+        """Return the Parameters with ``requires_grad``, in the order of attributes.
 
-        A warning names Cells in a plain list, tuple or dict, whose Parameters are not found.
+        A warning names Cells in a plain list, tuple, or dict, whose Parameters are not found.
+
+        Args:
+            recurse (bool, optional): whether to include the Parameters of inner Cells. Default: ``True``.
+
+        Returns:
+            list of Parameter: the Parameters.
         """
         trainable = [p for p in self.get_parameters(recurse) if p.requires_grad]
         for path, cell in self.cells_and_names() if recurse else [("", self)]:
@@ -115,17 +140,32 @@ class Inventory(StateDict):
                 )
 
     def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """Parameters without ``requires_grad``."""
+        """Return the Parameters without ``requires_grad``.
+
+        Args:
+            recurse (bool, optional): whether to include the Parameters of inner Cells. Default: ``True``.
+
+        Returns:
+            list of Parameter: the Parameters.
+        """
         return [p for p in self.get_parameters(recurse) if not p.requires_grad]
 
     def parameters_dict(self, recurse: bool = True) -> dict[str, Parameter]:
-        """Parameters by their names."""
+        """Return a dict of Parameters by name.
+
+        Args:
+            recurse (bool, optional): whether to include the Parameters of inner Cells. Default: ``True``.
+        """
         return {p.name: p for p in self.get_parameters(recurse)}
 
     def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Name every Parameter by where it is, the names of attributes, with ``prefix`` before it.
+        """Name each Parameter after its path of attributes, with a prefix.
 
-        Those of a ParameterTuple, which have no attribute of their own, keep their names behind ``prefix``.
+        Parameters of a ParameterTuple, which do not have an attribute, keep their names after ``prefix``.
+
+        Args:
+            prefix (str, optional): the prefix. Default: ``""``.
+            recurse (bool, optional): whether to include the Parameters of inner Cells. Default: ``True``.
         """
         attributes = {id(p) for _, cell in self.cells_and_names() for p in cell._params.values()}
         for path, parameter in list(self._paths_and_parameters(recurse)):
@@ -136,10 +176,10 @@ class Inventory(StateDict):
         self.update_parameters_name(prefix, recurse)
 
     def check_names(self) -> None:
-        """Check that no two Parameters have one name.
+        """Check that the names of all Parameters differ.
 
         Raises:
-            ValueError: two have.
+            ValueError: If two Parameters have the same name.
         """
         named: dict[str, Parameter] = {}
         for parameter in self.get_parameters():
@@ -152,21 +192,24 @@ class Inventory(StateDict):
     # -- inner Cells -----------------------------------------------------------------------------
 
     def cells(self) -> list[Any]:
-        """The Cells directly inside."""
+        """Return the direct inner Cells."""
         return list(self.name_cells().values())
 
     def name_cells(self) -> dict[str, Any]:
-        """The Cells directly inside by attribute, each once."""
+        """Return the direct inner Cells by attribute, each once."""
         names: dict[int, str] = {}
         for name, cell in self._cells.items():
             names.setdefault(id(cell), name)
         return {name: self._cells[name] for name in names.values()}
 
     def get_sub_cell(self, target: str) -> Any:
-        """The Cell at a path: ``net.get_sub_cell("body.0")``; this Cell for the empty path.
+        """Return the Cell at a path: ``net.get_sub_cell("body.0")``.
+
+        Args:
+            target (str): the path; this Cell for the empty path.
 
         Raises:
-            AttributeError: there is none.
+            AttributeError: If the path does not exist.
         """
         cell: Any = self
         for name in target.split(".") if target else ():
@@ -179,7 +222,11 @@ class Inventory(StateDict):
         return cell
 
     def cells_and_names(self, name_prefix: str = "") -> Iterator[tuple[str, Any]]:
-        """This Cell and all Cells inside it with their paths, each once, outermost first."""
+        """Return this Cell and all inner Cells with their paths, outermost first.
+
+        Args:
+            name_prefix (str, optional): prefix of the paths. Default: ``""``.
+        """
         visited: set[int] = set()
         stack: list[tuple[str, Any]] = [(name_prefix, self)]
         while stack:
@@ -192,10 +239,13 @@ class Inventory(StateDict):
             stack.extend(reversed(inner))
 
     def apply(self, fn: Callable[[Any], Any]) -> Self:
-        """Call ``fn`` with every Cell inside, innermost first, and then with this one; gives the Cell itself.
+        """Call a function with each inner Cell, innermost first, and then with this Cell.
 
         Args:
-            fn: a function of one Cell, for instance one that initializes its Parameters.
+            fn (Callable): function of one Cell, for instance one that initializes its Parameters.
+
+        Returns:
+            Cell: the Cell itself.
 
         >>> import mindgrad as ms
         >>> net = ms.nn.SequentialCell(ms.nn.Cell(), ms.nn.Cell())
@@ -211,19 +261,27 @@ class Inventory(StateDict):
     # -- what MindSpore prepares before a net runs, and what is ready here from the start -----------
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Parameter, Parameter]:
-        """Each Parameter with itself: values are initialized when a Parameter is made."""
+        """Return a dict of each Parameter with itself; values are already initialized.
+
+        Args:
+            auto_parallel_mode (bool, optional): accepted for compatibility. Default: ``False``.
+        """
         return {parameter: parameter for parameter in self.get_parameters()}
 
     def flatten_weights(self, fusion_size: int = 0) -> None:
-        """Accepted for compatibility: where Parameters lie in memory is the back end's business."""
+        """Accepted for compatibility; XLA chooses the memory layout of Parameters.
+
+        Args:
+            fusion_size (int, optional): accepted for compatibility. Default: ``0``.
+        """
 
     @property
     def param_prefix(self) -> str:
-        """The path of this Cell in the one whose ``update_cell_prefix`` was called; else empty."""
+        """Path of this Cell in the Cell whose ``update_cell_prefix`` was called, or empty."""
         return getattr(self, "_param_prefix", "")
 
     def update_cell_prefix(self) -> None:
-        """Let every Cell inside know its path: its ``param_prefix``."""
+        """Set the path ``param_prefix`` of each inner Cell."""
         for path, cell in self.cells_and_names():
             object.__setattr__(cell, "_param_prefix", path)
 

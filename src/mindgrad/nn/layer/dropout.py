@@ -1,4 +1,4 @@
-"""Dropout layers: while training, elements or whole channels are set to zero at random."""
+"""Dropout layers set random elements or channels to zero in training."""
 
 from __future__ import annotations
 

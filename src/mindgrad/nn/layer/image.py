@@ -1,4 +1,4 @@
-"""Layers for images: resizing, and channels that become pixels, change their order, and back."""
+"""Layers for images: resizing, pixel shuffle, and channel shuffle."""
 
 from __future__ import annotations
 

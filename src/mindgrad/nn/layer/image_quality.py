@@ -1,4 +1,4 @@
-"""Image metrics measure similarity and change from pixel to pixel, and crop the middle of images."""
+"""Image metrics (PSNR, SSIM), image gradients, central crops, and windows."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class BatchNorm(Cell):
 
     axes: tuple[int, ...] = ()
 
-    #: what the Parameters are called: the moving mean and variance, the scale and the shift
+    #: names of the Parameters: the moving mean and variance, the scale, and the shift
     _names = ("moving_mean", "moving_variance", "gamma", "beta")
 
     def __init__(
@@ -98,7 +98,7 @@ class BatchNorm(Cell):
         return 1 - self.momentum
 
     def _joint(self) -> Callable[..., tuple[Tensor, Tensor, Tensor]] | None:
-        """The statistics of several processes' batches; ``None``: those of this process's alone."""
+        """Statistics over the batches of all processes; ``None``: of this process only."""
         return None
 
     def extend_repr(self) -> str:
@@ -304,7 +304,7 @@ class GroupNorm(Cell):
 
 
 class _InstanceNorm(Cell):
-    """Base of the instance normalizations, which differ in the number of axes of their input."""
+    """Base class of instance normalizations for inputs with several numbers of axes."""
 
     rank = 0
 
@@ -348,25 +348,29 @@ class _InstanceNorm(Cell):
         )
 
 
-_INSTANCE = """Instance normalisation of {input}: each channel of each example with its own statistics.
+_INSTANCE = """Instance normalization of {input}, for each channel of each sample.
 
-    (x − mean) / √(variance + eps) · gamma + beta (Ulyanov, Vedaldi and Lempitsky, 2017), in training and
-    elsewhere alike.
+    It computes (x − mean) / √(variance + eps) · gamma + beta (Ulyanov, Vedaldi, and Lempitsky, 2017), in
+    training and outside of it.
 
     Args:
-        num_features: the number of channels, c.
-        eps: what is added to the variance.
-        momentum: accepted for compatibility: nothing is computed from moving statistics.
-        affine: whether gamma and beta are trained.
-        gamma_init, beta_init: initialisers, names, numbers or Tensors.
-        dtype: the element type of the Parameters.
+        num_features (int): number of channels, c.
+        eps (float): number added to the variance.
+        momentum (float): accepted for compatibility; there are no running statistics.
+        affine (bool): whether gamma and beta are trained.
+        gamma_init (Tensor, str, Initializer, or number): initial gamma.
+        beta_init (Tensor, str, Initializer, or number): initial beta.
+        dtype (DType): dtype of the Parameters.
 
     Inputs:
-        x: a real tensor of shape {shape}.
+        x (Tensor): real tensor of shape {shape}.
+
+    Outputs:
+        Tensor with the shape of ``x``.
 
     Raises:
-        TypeError: an argument is of another type.
-        ValueError: an argument is out of range, or the input has another shape.
+        TypeError: If an argument has an unsupported type.
+        ValueError: If an argument is out of range, or the input has a different shape.
 
     >>> from mindgrad import Tensor, nn, ops
     >>> y = nn.{name}(1, eps=0.0)(ops.reshape(Tensor([1.0, 3.0]), {example}))

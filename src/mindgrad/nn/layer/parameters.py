@@ -1,4 +1,4 @@
-"""Parameters of layers are created here, with the default initializers of MindSpore 2.x."""
+"""Create the Parameters of layers, with the default initializers of MindSpore 2.x."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["bias_of_fan", "check_data_format", "parameter", "weight_of_fan"]
 def parameter(
     owner: str, init: Any, shape: tuple[int, ...], name: str, dtype: Any = float32, trained: bool = True
 ) -> Parameter:
-    """A Parameter of ``shape`` with initial values from an initializer, its name, a number or a Tensor.
+    """Create a Parameter from an initializer, its name, a number, or a Tensor.
 
     Raises:
-        ValueError: a Tensor has another shape.
+        ValueError: If the shape of a Tensor differs from ``shape``.
     """
     if isinstance(init, Tensor) and init.shape != shape:
         raise ValueError(

@@ -222,7 +222,7 @@ class _Recurrent(Cell):
 
 
 def _reversed(x: Tensor, lengths: Tensor | None) -> Tensor:
-    """The sequences backwards along the first axis; behind its length each stays as it is."""
+    """Reverse sequences along the first axis, except the elements after their end."""
     if lengths is None:
         return movement.flip(x, (0,))
     time = x.shape[0]

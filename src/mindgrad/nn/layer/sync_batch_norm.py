@@ -1,4 +1,4 @@
-"""Synchronised batch normalization has the statistics of the batches of several processes."""
+"""Batch normalization with statistics over the batches of several processes."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class SyncBatchNorm(BatchNorm):
         return self._joint_statistics if get_group_size(self.group_name) > 1 else None
 
     def _joint_statistics(self, x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor, Tensor]:
-        """Mean, variance and number of elements, over ``axes`` and over the processes of the group."""
+        """Mean, variance, and number of elements over ``axes`` and all processes."""
         shape = (1, -1) + (1,) * (x.ndim - 2)
         count = full_tensor(x.size // x.shape[1], x.dtype, (1,))
         total = self._total(ops.concat([ops.sum(x, axes), count]))

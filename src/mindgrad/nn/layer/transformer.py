@@ -36,7 +36,7 @@ def _called(activation: Any, owner: str) -> Any:
 
 
 class _Block(Cell):
-    """Base of the layers of encoder and decoder: attentions, two dense layers, and residual connections."""
+    """Base class of encoder and decoder layers: attentions and two dense layers."""
 
     norm_first = False
     _attentions: tuple[str, ...] = ("self_attn",)
@@ -178,7 +178,7 @@ class TransformerDecoderLayer(_Block):
 
 
 class _Stack(Cell):
-    """Copies of one layer, one after the other, and perhaps a normalization at the end."""
+    """Base class of a sequence of copies of one layer, with an optional norm."""
 
     _kind: type
 

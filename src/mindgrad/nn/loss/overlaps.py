@@ -1,4 +1,4 @@
-"""Losses of segmentations: how little two of them overlap, and cross entropy that looks at hard examples."""
+"""Losses of segmentations: Dice losses and the focal loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adagrad and its relatives: steps divided by the root of a sum or a mean of squared gradients."""
+"""Adagrad, Adadelta, RMSProp, FTRL: steps divided by a root of squared gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adafactor: steps divided by averages of squares that are kept by rows and by columns of a matrix."""
+"""Adafactor: steps divided by averages of squares over rows and columns."""
 
 from __future__ import annotations
 

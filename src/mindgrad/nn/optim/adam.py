@@ -1,4 +1,4 @@
-"""Adam and its relatives: steps scaled by running means of gradients and of their squares."""
+"""Adam, AdamWeightDecay, AdaMax, Lamb: steps scaled by averages of gradients."""
 
 from __future__ import annotations
 

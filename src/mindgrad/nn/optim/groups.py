@@ -1,4 +1,4 @@
-"""Parameter groups give an optimizer Parameters with learning rates and weight decays of their own."""
+"""Parameter groups with separate learning rates and weight decays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEYS = ("params", "lr", "weight_decay", "order_params", "grad_centralization")
 
 
 class Member(NamedTuple):
-    """One Parameter with what its group says; ``None`` where the group says nothing."""
+    """One Parameter with the options of its group; ``None``: not set."""
 
     parameter: Parameter
     group: int

@@ -1,4 +1,4 @@
-"""Base class of optimizers: Parameters, learning rates, weight decay and preparation of gradients."""
+"""Base class of optimizers: Parameters, learning rates, and weight decay."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ class Optimizer(Cell):
         return Parameter(Tensor(np.full(1, value, np.float32)), name=name, requires_grad=False)
 
     def _prepared(self, gradients: Any, decayed: bool = True) -> Sequence[Any]:
-        """Gradients of the types of the Parameters: decayed, centralised, and divided by the loss scale."""
+        """Prepare gradients: weight decay, centralization, and the loss scale."""
         gradients = self.flatten_gradients(gradients)
         if decayed:
             gradients = self.decay_weight(gradients)

@@ -1,4 +1,4 @@
-"""Learning rates are held by an optimizer as a Parameter, or as a Cell that computes them."""
+"""Learning rates of optimizers, as a Parameter or a Cell that computes them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["ConstantRate", "ListedRate", "checked_rate", "held_rate"]
 
 
 class ListedRate(LearningRateSchedule):
-    """The i-th of the given rates in the i-th step; the last of them in every step behind."""
+    """A schedule of listed rates, of which the last is used for all later steps."""
 
     def __init__(self, values: np.ndarray, name: str) -> None:
         super().__init__(auto_prefix=False)
@@ -92,7 +92,7 @@ def _check_values(owner: str, array: np.ndarray) -> None:
 
 
 def held_rate(rate: Any, name: str) -> Any:
-    """The result of :func:`checked_rate` as a Parameter of the given name, or a schedule."""
+    """Convert the result of :func:`checked_rate` to a Parameter or a schedule."""
     if isinstance(rate, LearningRateSchedule):
         return rate
     if isinstance(rate, np.ndarray):

@@ -1,4 +1,4 @@
-"""Stochastic gradient descent and its relatives: momentum, averages, and steps by signs."""
+"""SGD, Momentum, ASGD, and Rprop: gradient descent and its variants."""
 
 from __future__ import annotations
 

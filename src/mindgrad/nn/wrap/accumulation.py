@@ -1,4 +1,4 @@
-"""Gradient accumulation adds up the gradients of several batches before the optimizer is called once."""
+"""Gradient accumulation: sum the gradients of several batches for one step."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class GradientAccumulation(Cell):
         return loss
 
     def _update(self) -> None:
-        """One step of the optimizer; the next batch begins anew."""
+        """Take one step of the optimizer, and reset the sums."""
         self.optimizer(self._totals)
         self.hyper_map(gradient_clear_op, self._totals)
         ops.assign(self._count, 0)

@@ -278,7 +278,7 @@ def _callable(owner: str, name: str, value: Any) -> Any:
 
 
 class _VirtualDatasetCell(Cell):
-    """A net whose inputs MindSpore divides among processes; with one process it is called as it is."""
+    """A network whose inputs MindSpore divides among processes."""
 
     def __init__(self, backbone: Cell) -> None:
         super().__init__(auto_prefix=False)

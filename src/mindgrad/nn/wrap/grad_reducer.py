@@ -1,4 +1,4 @@
-"""Gradient reduction sums or averages the gradients of all processes, so that their Parameters stay equal."""
+"""Gradient reduction: sum or average the gradients of all processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loss scaling trains in types of small range, and skips steps whose gradients overflow.
+"""Loss scaling for float16: scale the loss, and skip steps with an overflow.
 
 Small gradients vanish in Float16. The loss is multiplied with a scale before it is differentiated and
 the gradients are divided by it; where one is infinite or NaN, the Parameters stay and the scale shrinks.
