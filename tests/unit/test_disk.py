@@ -225,7 +225,7 @@ def test_files_that_others_could_have_written_are_replaced(place, tmp_path, monk
     replaced("symbolic link")
     file.unlink()
     os.mkfifo(file)
-    replaced("no ordinary file")
+    replaced("not a regular file")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="access is decided by lists on this system")

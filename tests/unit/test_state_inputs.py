@@ -218,7 +218,7 @@ def test_cells_that_are_made_for_every_call_are_noticed(capsys, monkeypatch):
         ms.jit(Scaled(kept))(Tensor(1.0))
     said = capsys.readouterr().err
     assert said.count("was compiled for 3 objects") == 1
-    assert "make the Cell" in said
+    assert "create the Cell" in said
 
 
 RATE = 0.0

@@ -7,7 +7,7 @@ from tests.programs.control.program import integer, program
 @program(
     (0.8, 0.5), (0.2, 0.5),
     reference=lambda x, y: (x * y) ** 2 if x > y else x / y,
-    refused=r"cannot be joined(.|\n)*square if x > y else ratio",
+    refused=r"The value of the expression is(.|\n)*square if x > y else ratio",
 )  # fmt: skip
 def a_function_chosen_by_a_tensor(x, y):
     square = lambda a, b: (a * b) ** 2
@@ -46,7 +46,7 @@ def elements_that_a_mask_selects(v):
 @program(
     (0.4,), (-0.4,),
     reference=lambda x: x * 2 if x > 0 else x,
-    refused=r"different structures: a list of 2 items, and a list of 1 item(.|\n)*if x > 0",
+    refused=r"is a list of 2 items in one branch of this 'if' and a list of 1 item in the other(.|\n)*if x > 0",
 )  # fmt: skip
 def a_list_that_grows_in_a_branch(x):
     row = [x]

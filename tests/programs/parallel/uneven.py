@@ -269,7 +269,7 @@ def mistakes():
         with pytest.raises(ValueError, match=re.escape(text)):
             call()
     compiled = ms.jit(lambda x, n: ops.AlltoAllV()(x, n, n))
-    with pytest.raises(TypeError, match="'send_numel_list' must be known when the function is compiled"):
+    with pytest.raises(TypeError, match="'send_numel_list' must be known at compile time"):
         compiled(Tensor(np.ones(SIZE)), Tensor([1] * SIZE))
 
 
