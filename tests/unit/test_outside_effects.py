@@ -433,7 +433,7 @@ ADVANCES = {
 def test_jit_that_advances_an_outside_iterator_raises(name):
     with pytest.raises(CompileError, match=r"created outside, is advanced in a compiled function"):
         ms.jit(ADVANCES[name])(X)
-    assert (next(copy.copy(ITERATOR)), next(copy.copy(HELD.rows)), next(copy.copy(COUNT))) == (1.0, 1.0, 0)
+    assert (next(copy.copy(ITERATOR)), next(copy.copy(HELD.rows)), repr(COUNT)) == (1.0, 1.0, "count(0)")
 
 
 def test_jit_that_advances_its_own_iterators_computes_as_eager():
