@@ -49,14 +49,7 @@ def min(input: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None
     ``min(x)`` returns the smallest element, ``min(x, dim)`` values and indices along an axis, and ``min(x,
     y)`` the smaller element of each pair.
 
-    Args:
-        input (Tensor): real tensor.
-        dim (int, Tensor, or None): axis to reduce, or the second tensor.
-        keepdim (bool): whether to keep the reduced axis with size 1.
-        other (Tensor or None): the second tensor as a keyword.
-
-    Returns:
-        Tensor, or ``(values, indices)`` with an axis.
+    {as max}
 
     >>> from mindgrad import Tensor, mint
     >>> x = Tensor([[1.0, 5.0], [3.0, 2.0]])

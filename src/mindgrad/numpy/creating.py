@@ -366,14 +366,7 @@ def identity(n: int, dtype: Any = float32) -> Tensor:
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float32) -> Tensor:
     """Create a matrix with ones on and below a diagonal.
 
-    Args:
-        N (int): number of rows.
-        M (int or None): number of columns. ``None`` means ``N``.
-        k (int): index of the diagonal: 0 is the main diagonal, positive ones are above it.
-        dtype (mindgrad.dtype): dtype of the result.
-
-    Returns:
-        Tensor of shape (N, M).
+    {as eye}
 
     >>> import mindgrad.numpy as np
     >>> print(np.tri(2, 3))

@@ -123,15 +123,7 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims:
 def nanstd(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
     """Compute the standard deviation along axes, ignoring NaN.
 
-    Args:
-        a (Tensor or array_like): the values.
-        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the values.
-        ddof (int): number to subtract from the number of elements.
-        keepdims (bool): whether to keep the reduced axes with size 1.
-
-    Returns:
-        Tensor without the reduced axes.
+    {as nanvar}
 
     >>> import mindgrad.numpy as np
     >>> print(np.nanstd([1.0, 3.0, np.nan]))
