@@ -163,11 +163,7 @@ def nanmax(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
 def nanmin(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     """Return the smallest element along axes, ignoring NaN.
 
-    Args:
-        a (Tensor or array_like): the values.
-        axis (int, tuple of int, or None): axis or axes to reduce. ``None`` means all axes.
-        dtype (mindgrad.dtype): dtype of the result. ``None`` means the dtype of the values.
-        keepdims (bool): whether to keep the reduced axes with size 1.
+    {Args as nanmax}
 
     Returns:
         Tensor without the reduced axes; NaN if all elements are NaN.
