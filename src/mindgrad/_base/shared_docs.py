@@ -374,7 +374,7 @@ def _parameters(item: Any) -> list[str]:
 
 
 def _constructor(item: type) -> inspect.Signature:
-    """The signature of the constructor; a base class may have a signature of its own."""
+    """The signature of the constructor, which a base class may define."""
     return inspect.signature(vars(item).get("__init__", item))
 
 

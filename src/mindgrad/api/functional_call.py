@@ -123,7 +123,7 @@ class _Call:
 def _bound(pairs: list[tuple[Any, Tensor]]) -> Iterator[None]:
     """A block in which Parameters stand for other values."""
     scope: Any = innermost()
-    bindings = dict(scope.bindings)  # a table of its own, because the scope may note what is read
+    bindings = dict(scope.bindings)  # a copy, because the scope may note reads
     before = [(id(p), bindings.get(id(p)), scope.written.get(id(p))) for p, _ in pairs]
     scope.bindings.update([(id(p), value) for p, value in pairs])
     try:

@@ -109,7 +109,7 @@ def jit(
     Args:
         fn (Callable or Cell, optional): function to compile. ``None``: return a decorator. Default: ``None``.
         input_signature (Tensor, tuple, or list, optional): the only inputs that ``fn`` accepts: a Tensor, or
-            one entry for each input, of which the shape and dtype are used.
+            one entry for each input. Only its shape and dtype count.
             ``Tensor(shape=[None, 3], dtype=float32)`` has a dynamic size; ``None`` as an entry accepts any
             input. All dynamic sizes share compiled programs, whose inputs are padded to 16, 32, 64, ...
             elements. If an operator does not support padding, such as a sort along the dynamic axis, each

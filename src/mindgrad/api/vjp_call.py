@@ -112,7 +112,7 @@ def _keywords_without_position(fn: Any, signature: Arity, kwargs: dict[str, Any]
 
 
 class Inputs:
-    """The tensors of a call that are differentiated, and where they stand in its arguments.
+    """The differentiated tensors of a call, and their positions in its arguments.
 
     Args:
         owner: the API that errors name.

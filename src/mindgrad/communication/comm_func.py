@@ -138,7 +138,7 @@ def all_to_all_single_with_output_shape(
 
     Raises:
         TypeError: If ``tensor`` is not a tensor.
-        ValueError: If the parts do not match the tensor, the shape, or those of another process.
+        ValueError: If the parts do not match the tensor, the shape, or the parts of another process.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.communication.comm_func import all_to_all_single_with_output_shape

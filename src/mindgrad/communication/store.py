@@ -155,7 +155,7 @@ class Store:
         """Open a connection that stays open as long as this process runs: its end is that of ``ranks``.
 
         Args:
-            ranks (list or tuple of int): this process; or those of a machine, of which its launcher tells.
+            ranks (list or tuple of int): this process, or all processes of a machine if its launcher reports.
             name, machine: the machine, as messages name it, and its number.
         """
         self._lifeline = self._opened(ranks, name, machine)

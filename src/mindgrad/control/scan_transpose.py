@@ -125,7 +125,7 @@ def transposed_trip(
 ) -> TransposedTrip:  # fmt: skip
     """The transposed trip for cotangents of the carry's parts ``start`` and of the outputs ``ys``.
 
-    ``marks`` are the marks of these cotangents, such as that of a selection that discards samples.
+    ``marks`` are the marks of these cotangents, such as the mark of a selection that discards samples.
     ``directions`` are the inputs of the body in which it is linear, the whole carry among them.
     """
     return TransposedTrip(body, directions, length, consts, carries, start, ys, marks)

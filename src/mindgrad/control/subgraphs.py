@@ -148,7 +148,7 @@ def nonzeros_of(graph: Graph, output: int, moving: Indices, masked: Indices) -> 
     Args:
         graph: the graph.
         output: its position.
-        moving: the inputs that depend on those of the derivative.
+        moving: the inputs that depend on the inputs of the derivative.
         masked: of these, the inputs whose elements that are not exactly zero are given.
 
     Returns:

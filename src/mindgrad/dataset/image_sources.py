@@ -276,7 +276,7 @@ class ImageFolderDataset(_FileDataset):
     Args:
         dataset_dir (str or PathLike): the folder of the folders.
         extensions (list or tuple of str, optional): the extensions of the files that are read, in small
-            letters with their point; those of common image formats by default.
+            with the leading point; by default the endings of common image formats.
         class_indexing (dict, optional): the labels, from names of folders; other folders are left out. By
             default 0, 1, … in the order of the names.
 

@@ -62,7 +62,7 @@ def decoded(data: Any, name: str, mode: str | None = "RGB") -> Any:
     Args:
         data: the bytes.
         name (str): what errors name.
-        mode (str, optional): Pillow's name of the colors to convert to; None for those of the file.
+        mode (str, optional): Pillow's color mode to convert to. ``None`` keeps the mode of the file.
             Default: ``"RGB"``.
 
     Raises:

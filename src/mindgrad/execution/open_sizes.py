@@ -9,7 +9,7 @@ sizes as operands, pads its inputs, and cuts its results:
 3. The program of these traces, written for the size of the call, must be equal to the trace of the call,
    equation by equation. Then the program that was compiled for a capacity serves the call.
 
-If a step fails, the size has a program of its own, and a warning shows the operator that needs it.
+If a step fails, the size is compiled separately, and a warning shows the operator that needs it.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class OpenSizes:
         structure: Any,
         places: tuple[Sequence[Place], Sequence[Place]],
     ) -> SharedTrace | None:
-        """The trace of a call that shares a program; ``None`` if the call needs one of its own."""
+        """The trace of a call that shares a program; ``None`` if the call needs another program."""
         axes = self._open_axes(args)
         if len(axes) != len(leaves) or settings.options["debug_nans"] or settings.options["partition"]:
             return None
@@ -119,7 +119,7 @@ class OpenSizes:
         return shared
 
     def _warn(self, reason: str) -> None:
-        """Warn once that each size has a program of its own."""
+        """Warn once that each size is compiled separately."""
         if not self._is_warned:
             self._is_warned = True
             warn_user(
@@ -168,7 +168,7 @@ class _Call:
         ]
 
     def probes(self) -> list[list[int]]:
-        """Two lists of other sizes, of which those are equal that are equal in the call."""
+        """Two lists of other sizes; sizes that are equal in the call stay equal."""
         return [[_PROBES[self.distinct.index(n)][k] for n in self.sizes] for k in (0, 1)]
 
     def traced(self, sizes: Sequence[int]) -> Trace:
@@ -203,7 +203,7 @@ def _unnoticed() -> Iterator[None]:
 
 
 def _random_states() -> tuple[Any, Any]:
-    return random.getstate(), np.random.get_state()  # noqa: NPY002 - those of the process are meant
+    return random.getstate(), np.random.get_state()  # noqa: NPY002 - the generators of the process are meant
 
 
 def _set_random_states(states: tuple[Any, Any]) -> None:

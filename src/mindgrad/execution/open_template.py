@@ -167,7 +167,7 @@ class Template:
         return shape_at(_operand(self.graph, place).shape, self.axes.opens_at(place), sizes)
 
     def _constants_of(self, graph: Graph) -> list[Constant] | None:
-        """The operands that differ between sizes, where they stand in ``graph``."""
+        """The operands that differ between sizes, by their positions in ``graph``."""
         if len(graph) != len(self.graph):
             return None
         constants = []
@@ -184,7 +184,7 @@ class Template:
         return constants
 
     def _constants_for(self, sizes: Sizes, graph: Graph) -> list[Constant] | None:
-        """The numbers that differ between sizes, by a formula through those of two sizes.
+        """The numbers that differ between sizes, by a formula through two sizes.
 
         Of a size for which operators simplify (of one element), not all constants stand in the program.
         """
@@ -204,7 +204,7 @@ class Template:
         return constants
 
     def padded(self, capacities: Sizes) -> Graph:
-        """The program for inputs of these sizes, of which a part may be padding."""
+        """The program for inputs of these sizes, which may include padding."""
         builder = Builder()
         with building(builder):
             inputs = [

@@ -44,7 +44,7 @@ class MutableFloat(float):
 
 
 class MutableScalar(MutableFloat):
-    """A ``np.float64`` that is data, of which operators make Float64 tensors."""
+    """A ``np.float64`` that is data; operators convert it to a float64 tensor."""
 
     __slots__ = ()
 

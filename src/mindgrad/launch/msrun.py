@@ -31,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command.
 
     Args:
-        arguments (list or tuple of str, optional): the command line after ``msrun``; default: that of this
-            process.
+        arguments (list or tuple of str, optional): the command line after ``msrun``; by default the command
+            line of this process.
 
     Returns:
         The exit status: 0, or that of the first process that failed.

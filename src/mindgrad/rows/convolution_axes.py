@@ -1,4 +1,4 @@
-"""The axes of a convolution: channels stand in front of the positions, or behind them.
+"""The axes of a convolution: channels come before or after the positions.
 
     in front    x (N, …, C, p…)    w (O, C / groups, k…)    y (N, …, O, q…)
     behind      x (N, …, p…, C)    w (k…, C / groups, O)    y (N, …, q…, O)

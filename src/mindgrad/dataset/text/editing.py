@@ -237,7 +237,7 @@ class SlidingWindow:
 
     Args:
         width (int): how many are in a window.
-        axis (int, optional): the axis; the windows get one more behind it. Default: ``0``.
+        axis (int, optional): the axis to divide. The result has one more axis after it. Default: ``0``.
 
     >>> from mindgrad.dataset import text
     >>> text.SlidingWindow(2)(["a", "b", "c"]).tolist()
@@ -263,7 +263,7 @@ class Ngram:
         n (int or list or tuple of int): their length, or several.
         left_pad (tuple of str, optional): a token and how often it is added before the others, at most n − 1
             times. Default: ``('', 0)``.
-        right_pad (tuple of str, optional): likewise behind them. Default: ``('', 0)``.
+        right_pad (tuple of str, optional): the same for the end. Default: ``('', 0)``.
         separator (str, optional): what stands between the tokens. Default: ``" "``.
 
     >>> from mindgrad.dataset import text

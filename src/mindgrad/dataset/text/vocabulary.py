@@ -68,7 +68,7 @@ class Vocab:
 
         Args:
             word_list (list or tuple of str): the tokens.
-            special_tokens (list or tuple of str, optional): tokens before all others, or behind them.
+            special_tokens (list or tuple of str, optional): tokens before or after all others.
                 Default: ``None``.
             special_first (bool, optional): which of both. Default: ``True``.
 
@@ -92,7 +92,7 @@ class Vocab:
             file_path (str or PathLike): the file, in UTF-8.
             delimiter (str, optional): what ends the word; by default it is the whole line.
             vocab_size (int, optional): how many words are read at most. Default: ``None``.
-            special_tokens (list or tuple of str, optional): tokens before all others, or behind them.
+            special_tokens (list or tuple of str, optional): tokens before or after all others.
                 Default: ``None``.
             special_first (bool, optional): which of both. Default: ``True``.
         """
@@ -118,7 +118,7 @@ class Vocab:
             freq_range (tuple of int, optional): how often a word comes at least and at most; None for no
                 limit. Default: ``None``.
             top_k (int, optional): how many words at most. Default: ``None``.
-            special_tokens (list or tuple of str, optional): tokens before all others, or behind them.
+            special_tokens (list or tuple of str, optional): tokens before or after all others.
                 Default: ``None``.
             special_first (bool, optional): which of both. Default: ``True``.
         """

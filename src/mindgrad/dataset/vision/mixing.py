@@ -109,7 +109,7 @@ class RandomErasing(ImageTransform):
 
     Args:
         prob (float, optional): the probability. Default: ``0.5``.
-        scale (list or tuple of float, optional): the smallest and the largest area, of that of the image.
+        scale (list or tuple of float, optional): smallest and largest area, as fractions of the image.
             Default: ``(0.02, 0.33)``.
         ratio (list or tuple of float, optional): the smallest and the largest quotient of its height and
             width. Default: ``(0.3, 3.3)``.

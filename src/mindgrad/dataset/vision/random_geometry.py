@@ -104,8 +104,8 @@ class RandomResizedCrop(ImageTransform):
 
     Args:
         size (int or list or tuple of int): (height, width) of the result, or one number for both.
-        scale (list or tuple of float, optional): the smallest and the largest area of the part, of that of
-            the image. Default: ``(0.08, 1.0)``.
+        scale (list or tuple of float, optional): the smallest and the largest area of the part, as
+            fractions of the image. Default: ``(0.08, 1.0)``.
         ratio (list or tuple of float, optional): the smallest and the largest quotient of its width and
             height. Default: ``(3 / 4, 4 / 3)``.
         interpolation (Inter, optional): an :class:`Inter`. Default: ``Inter.BILINEAR``.

@@ -1,4 +1,4 @@
-"""Optimizers with parameter groups share a base class; each group has options of its own."""
+"""Base class of optimizers with parameter groups, each with separate options."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ __all__ = ["Conv2dBnAct", "DenseBnAct", "TimeDistributed"]
 
 
 class _Combined(Cell):
-    """Base of both: the normalization and activation behind a layer."""
+    """Base class of layers that are followed by normalization and activation."""
 
     def _follow(self, norm: Cell | None, activation: Any, alpha: float) -> None:
         owner = type(self).__name__

@@ -82,7 +82,7 @@ class Optimizer(Cell):
 
     Args:
         learning_rate (float, Tensor, iterable, or LearningRateSchedule): a number or 0-D Tensor; one rate for
-            each step (a list, another iterable, or a 1-D Tensor), of which the last one is used after the
+            each step (a list, another iterable, or a 1-D Tensor), whose last element is also used after the
             end; or a :class:`LearningRateSchedule`.
         parameters (list of Parameter or list of dict): the Parameters in order, or groups of them: dicts with
             the key ``params`` and, optionally, ``lr``, ``weight_decay``, and ``grad_centralization`` (whether
