@@ -92,3 +92,14 @@ def test_training_goes_on_after_a_worker_was_killed_as_if_nothing_had_happened(t
     for file in folder.iterdir():
         assert file.read_bytes() == (tmp_path / "calm" / file.name).read_bytes()
     assert sorted(file.name for file in folder.iterdir()) == [f"state-{k}.ckpt" for k in (2, 4, 6, 8)]
+
+
+def test_tutorial_in_two_processes_prints_the_output_on_its_page(tmp_path):
+    page = (EXAMPLE.parents[1] / "docs" / "tutorials" / "data_parallel.md").read_text()
+    lines = [line[4:] for line in page.splitlines() if line.startswith((">>> ", "... "))]
+    program = tmp_path / "train.py"
+    program.write_text("\n".join(lines))
+    ran = launch("launch", "--workers", 2, program)
+    assert ran.returncode == 0, ran.stderr[-4000:]
+    output = page.partition("```text\n")[2].partition("```")[0]
+    assert sorted(ran.stdout.splitlines()) == sorted(output.splitlines())
