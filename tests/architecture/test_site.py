@@ -81,6 +81,7 @@ SEARCH_WORDS = {
     "commands.md": ["command line", "environment variables"],
     "training.md": ["learning-rate schedules", "parameter groups", "checkpoint"],
     "scale.md": ["distributed training", "data-parallel", "processes"],
+    "distributed_jobs.md": ["distributed training", "security", "fails"],
     "sharding.md": ["shard", "tensor parallelism", "devices"],
     "coverage.md": ["MindSpore API coverage"],
     "speed.md": ["benchmarks", "JAX", "PyTorch"],
