@@ -1,4 +1,4 @@
-"""Learning rate schedulers write the rates of an optimizer's groups after each epoch."""
+"""Learning rate schedulers, which set the rates of an optimizer after each epoch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 class LRScheduler:
-    """Base class of schedules, which define ``rate(base, epoch)``.
+    """Base class of schedulers, which define ``rate(base, epoch)``.
 
     Args:
         optimizer (Optimizer): optimizer whose learning rates change.
@@ -200,7 +200,7 @@ class MultiplicativeLR(LRScheduler):
 
 
 class SequentialLR(LRScheduler):
-    """Sequence of schedules, each used from its milestone on.
+    """Sequence of schedulers, each of which takes over at its milestone.
 
     Args:
         optimizer (Optimizer): optimizer whose learning rates change.
@@ -247,8 +247,8 @@ class CyclicLR(LRScheduler):
         step_size_up (float, optional): number of steps of the increasing half of a cycle. Default: ``2000``.
         step_size_down (float, optional): number of steps of the decreasing half. ``None``: ``step_size_up``.
             Default: ``None``.
-        mode (str, optional): ``"triangular"``; ``"triangular2"``: half the height in each cycle;
-            ``"exp_range"``: factor gamma in each step. Default: ``"triangular"``.
+        mode (str, optional): ``"triangular"``, ``"triangular2"`` (half the height in each cycle), or
+            ``"exp_range"`` (factor gamma in each step). Default: ``"triangular"``.
         gamma (float, optional): factor for ``"exp_range"``. Default: ``1.0``.
         scale_fn (Callable, optional): function that returns a factor of the height, instead of ``mode``.
             Default: ``None``.
@@ -353,7 +353,7 @@ class LinearLR(LRScheduler):
     Args:
         optimizer (Optimizer): optimizer whose learning rates change.
         start_factor (float, optional): factor of the first epoch. Default: ``1 / 3``.
-        end_factor (float, optional): factor from epoch ``total_iters`` on. Default: ``1.0``.
+        end_factor (float, optional): factor after ``total_iters`` epochs. Default: ``1.0``.
         total_iters (int, optional): number of epochs of the change. Default: ``5``.
         last_epoch (int, optional): number of previous steps minus one; −1: none. Default: ``-1``.
     """
@@ -444,7 +444,7 @@ class ReduceLROnPlateau(LRScheduler):
             Default: ``"rel"``.
         cooldown (int, optional): number of epochs to ignore after a change. Default: ``0``.
         min_lr (float, optional): minimum rate. Default: ``0.0``.
-        eps (float, optional): a change that is not larger is omitted. Default: ``1e-08``.
+        eps (float, optional): changes of the rate up to this size are not applied. Default: ``1e-08``.
 
     Raises:
         ValueError: If ``mode`` or ``threshold_mode`` is not one of these names, or ``factor`` is not below 1.
@@ -484,7 +484,7 @@ class ReduceLROnPlateau(LRScheduler):
         Args:
             metrics (float or Tensor, optional): the value of the epoch. Default: ``None``.
         """
-        if metrics is None:  # at the beginning there is none
+        if metrics is None:  # the constructor of the base class calls step() without a value
             return
         self.last_epoch += 1
         figure = float(metrics.asnumpy() if isinstance(metrics, Tensor) else metrics)
@@ -515,7 +515,7 @@ def _positive(owner: str, name: str, value: Any) -> int:
 
 
 def _for_each_group(owner: str, name: str, value: Any, optimizer: Any) -> list[Any]:
-    """``value``, or the items of it, one for each group of Parameters."""
+    """One value for each group: the items of ``value``, or ``value`` itself."""
     count = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
         return [value] * count
