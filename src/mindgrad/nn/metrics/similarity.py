@@ -1,4 +1,4 @@
-"""Metrics of similarity: the Dice coefficient, angles between rows, and what a classifier looks at."""
+"""Dice coefficient, similarity between samples, and occlusion sensitivity."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class OcclusionSensitivity(Metric):
         self._sensitivity: np.ndarray | None = None
 
     def _bounds(self, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-        """The first and last place of each axis."""
+        """The first and last index of each axis."""
         sizes = np.array(shape)
         if self.b_box is None:
             return np.zeros_like(sizes), sizes - 1
@@ -185,8 +185,8 @@ class OcclusionSensitivity(Metric):
         """Set a model, one sample, and its class.
 
         Args:
-            *inputs (Cell, Tensor, int): a Cell that returns scores of shape (N, C); a sample of shape (1,
-                ...); the index of a class.
+            *inputs (Cell, Tensor, int): a Cell that returns scores of shape (N, C), a sample of shape (1,
+                ...), and the index of a class.
 
         Raises:
             ValueError: If there are not three inputs, or ``b_box`` does not match the sample.
