@@ -1,4 +1,4 @@
-"""Functions that repeat tensors: tile, repeat_interleave, meshgrid, cartesian_prod."""
+"""Functions that repeat elements: tile, repeat_interleave, meshgrid, and others."""
 
 from __future__ import annotations
 

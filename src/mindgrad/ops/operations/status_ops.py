@@ -83,7 +83,7 @@ def flag_of_zeros() -> Tensor:
 
 @public("NPUGetFloatStatus", "NPUClearFloatStatus >>> ops.NPUClearFloatStatus()(Tensor([0.0])) => [0.]")
 def flag_unchanged(x: Any) -> Tensor:
-    """Return Ascend's overflow flags unchanged, because other devices do not have them.
+    """Return Ascend's overflow flags unchanged; other devices do not have them.
 
     Args:
         x (Tensor): result of ``NPUAllocFloatStatus``.

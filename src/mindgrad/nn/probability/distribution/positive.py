@@ -18,9 +18,8 @@ from mindgrad.nn.probability.distribution.tails import (
 __all__ = ["Beta", "Exponential", "Gamma"]
 
 _NAN = float("nan")
-#: upper bound for the logarithm of the normalizing factor when a density is computed at an edge; the factor
-#: is multiplied by powers there, because the logarithm of the density is −∞, and larger factors would
-#: overflow
+#: Upper bound for the logarithm of the normalizing factor if a density is computed at an edge. The factor is
+#: multiplied by powers there, because the logarithm of the density can be −∞. Larger factors would overflow.
 _MOST = 80.0
 
 
