@@ -1,4 +1,4 @@
-"""Random numbers: uniform, normal, Laplace and Bernoulli distributions, and integers.
+"""Random numbers: uniform, normal, Laplace, and Bernoulli numbers, and integers.
 
 Every call returns new numbers. After ``mindgrad.set_seed`` the numbers repeat, in eager mode and in compiled
 functions alike. Gradients flow to the parameters of a distribution if its numbers are a function of the

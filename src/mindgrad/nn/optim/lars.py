@@ -1,4 +1,4 @@
-"""Layer-wise adaptive rate scaling (LARS) wraps another optimizer."""
+"""Layer-wise adaptive rate scaling (LARS), a wrapper of another optimizer."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class SGD(Optimizer):
         return True
 
     def set_momentum(self, momentum: float) -> None:
-        """Change the momentum. It stays positive if it was positive, and 0 if it was 0.
+        """Change the momentum. It must stay positive, or stay 0.
 
         Args:
             momentum (float): the new μ.

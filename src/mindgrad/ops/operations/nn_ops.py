@@ -133,9 +133,7 @@ L2Loss = operation(
 
 
 def _normalised(self: Any, x: Any) -> Any:
-    size = statistics.vector_norm(
-        x, 2, self.axis, True
-    )  # the sum of squares may overflow if the norm does not
+    size = statistics.vector_norm(x, 2, self.axis, True)  # no overflow, unlike the sum of squares
     return arithmetic.div(x, clipping.maximum(size, _math.sqrt(max(self.epsilon, 0))))
 
 
