@@ -262,8 +262,8 @@ def _delivered(
     ]
     if rounds and image is None and open_scopes() and silent:
         raise ValueError(
-            f"For '{operator}', rank {silent[0]} receives nothing, so that a compiled function would leave "
-            f"out what it sends: let it receive something, or call the operator outside of the function."
+            f"For '{operator}', rank {silent[0]} receives no tensor, so a compiled function would omit the "
+            f"messages that it sends. Let this rank receive a tensor, or call the operator in eager mode."
         )
     came = nothing = concat(
         [x.reshape(-1)[:0] for x in (*sent.values(), *([] if image is None else [image]))]

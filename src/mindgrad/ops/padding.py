@@ -111,7 +111,7 @@ def padded(x: Tensor, pairs: Sequence[tuple[int, int]], mode: str, value: Any = 
     for axis, (before, behind) in enumerate(pairs):
         if x.shape[axis] + min(before, 0) + min(behind, 0) < 0:
             raise ValueError(
-                f"For 'Pad', the padding {before, behind} takes away more than axis {axis} of the "
+                f"For 'Pad', the padding {before, behind} removes more elements than axis {axis} of the "
                 f"input of shape {x.shape} has."
             )
     if kind == "constant":

@@ -143,7 +143,7 @@ def _forms(line: str, function: Callable[..., Any], path: str) -> Iterator[Form]
     start = text.find("(")
     head, arguments = (text, "") if start < 0 else (text[:start], text[start:])
     if not head:
-        raise ValueError(f"The form '{line}' of '{function.__name__}' names nothing.")
+        raise ValueError(f"The form '{line}' of '{function.__name__}' has no name.")
     for words in head.split():
         owner, _, name = (words, "", function.__name__) if words in _ALONE else words.rpartition(".")
         if (owner or CLASSES) == path:

@@ -114,7 +114,9 @@ def new_sizes(operator: str, old: tuple[int, ...], size: Any, scale_factor: Any)
         return tuple(whole_number(n, operator, "size", 1) for n in numbers)
     scaled = tuple(int(n * number(f, operator, "scale_factor")) for n, f in zip(old, numbers, strict=True))
     if min(scaled) < 1:
-        raise ValueError(f"For '{operator}', the 'scale_factor' {scale_factor} leaves nothing of {old}.")
+        raise ValueError(
+            f"For '{operator}', the 'scale_factor' {scale_factor} must not reduce a size of {old} to 0."
+        )
     return scaled
 
 

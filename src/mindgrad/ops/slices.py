@@ -71,14 +71,14 @@ def _starts(x: Tensor, begin: Any, operator: str) -> list[Tensor]:
         places_ = operand(begin, operator)
         if places_.shape != (x.ndim,) or places_.dtype.kind not in ("int", "uint"):
             raise ValueError(
-                f"For '{operator}', the first places must be {x.ndim} integers, one per axis of the "
+                f"For '{operator}', the 'begin' must be {x.ndim} integers, one per axis of the "
                 f"input of shape {x.shape}, but got a tensor {places_.type}."
             )
         return [getitem(places_, axis) for axis in range(x.ndim)]
     starts = one_or_more(begin)
     if len(starts) != x.ndim:
         raise ValueError(
-            f"For '{operator}', the first places must be {x.ndim} integers, one per axis of the input of "
+            f"For '{operator}', the 'begin' must be {x.ndim} integers, one per axis of the input of "
             f"shape {x.shape}, but got {begin}."
         )
     return [

@@ -138,7 +138,9 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> Any:
         x, y = x[order], y[order]
     steps = np.diff(x)
     if (steps < 0).any() and (steps > 0).any():
-        raise ValueError("For 'auc', 'x' must rise or fall throughout; or say reorder=True.")
+        raise ValueError(
+            "For 'auc', 'x' must increase or decrease monotonically. To sort the points, pass reorder=True."
+        )
     return np.abs(steps) @ (y[1:] + y[:-1]) / 2
 
 

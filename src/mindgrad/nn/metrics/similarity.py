@@ -168,7 +168,7 @@ class OcclusionSensitivity(Metric):
             return np.zeros_like(sizes), sizes - 1
         if len(self.b_box) != 2 * len(shape):
             raise ValueError(
-                f"For 'OcclusionSensitivity', the 'b_box' must have two places for each of {len(shape)} "
+                f"For 'OcclusionSensitivity', the 'b_box' must have two indices for each of {len(shape)} "
                 f"axes, but got {self.b_box}."
             )
         first, last = np.maximum(self.b_box[::2], 0), np.array(self.b_box[1::2])

@@ -15,7 +15,7 @@ __all__ = ["Custom"]
 
 
 class Custom(Primitive):
-    """An operator that is a Python function on NumPy arrays, with a custom derivative.
+    """An operator that is a Python function on NumPy arrays, with its derivative.
 
     Args:
         func (Callable): function of NumPy arrays, one per input; returns a NumPy array, or a tuple of them.

@@ -138,4 +138,4 @@ def prim_attr_register(fn: Callable[..., Any]) -> NoReturn:
     Raises:
         TypeError: If it is called.
     """
-    _refuse(f"the operator whose constructor is {getattr(fn, '__qualname__', fn)}")
+    _refuse(f"the class with the constructor {getattr(fn, '__qualname__', fn)}")
