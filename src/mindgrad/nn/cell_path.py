@@ -102,7 +102,8 @@ def _called(error: BaseException, code: CodeType) -> tuple[list[Any], FrameType 
 def _begin(cells: list[Any], caller: FrameType | None) -> int:
     """The number of mindgrad's own Cells around the outermost Cell of the user.
 
-    Such a Cell is, for example, a training step. The user's Cell is recognized by its variable.
+    One of mindgrad's own Cells is, for example, a training step. The user's Cell is the first inner Cell that
+    a variable of the user holds. If there is none, the number is 0.
     """
     for count, cell in enumerate(cells[:-1]):
         if count and _variable(cell, caller):

@@ -39,7 +39,8 @@ _ACCEPTED: set[tuple[Primitive, DType]] = set()
 _AS_THEY_ARE: set[tuple[Primitive, DType, bool]] = set()
 
 # Python numbers converted to tensors. The key is the primitive, float_only, type and value of the number, and
-# the type of the other operand, which the number does not widen. A zero has its repr, which shows its sign.
+# the type of the other operand, which the number does not widen. The value of a zero is its repr, which has
+# the sign.
 _NUMBERS: dict[tuple[Primitive, bool, type, Any, TensorType], Tensor] = {}
 _NUMBERS_KEPT = 1024
 
@@ -58,7 +59,7 @@ def operand(x: Any, operator: str, like: Tensor | None = None) -> Tensor:
         if not x.is_parameter:
             return x
         found = _read(x)
-        # without a computation, return a copy: the value must not follow later updates of the Parameter
+        # a function may return its operand unchanged; the result must not change with the Parameter
         return as_it_is(found) if found is x else found
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic, list, tuple)):
         if like is not None and not isinstance(x, (np.ndarray, list, tuple)):

@@ -121,7 +121,7 @@ _OWNERS = {
 
 
 def names_of(function: Callable[..., Any]) -> list[str]:
-    """The public paths of a function outside ``ops`` functions, one per module.
+    """The paths of a function's other public names, one for each module.
 
     >>> from mindgrad import ops
     >>> from mindgrad.ops.registry import names_of

@@ -2,8 +2,8 @@
 
 An index has two parts. The *basic* part (ints, slices, ``None``, ``...``) is static: a slice, a reversal,
 and a reshape. The *advanced* part (integer tensors, masks) looks up positions along the remaining axes.
-If the advanced entries are adjacent (an int counts as one of them), their result axes replace the first of
-them. Otherwise, their result axes come first.
+If the advanced entries are adjacent (an int counts as one of them), the axes that they create are at the
+position of the first entry. Otherwise, these axes come first.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Update rules of optimizers as operators of Parameters.
 
 Each operator assigns the new values and returns them. The sparse forms accept the gradient of some rows of a
-Parameter and the indices of these rows. The gradients of a repeated row are added, and other rows do not
-change. The optimizers are in :mod:`mindgrad.nn.optim`.
+Parameter and the indices of these rows. The gradients of a repeated row are added, and rows that are
+not listed do not change. The optimizers are in :mod:`mindgrad.nn.optim`.
 """
 
 from __future__ import annotations

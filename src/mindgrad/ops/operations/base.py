@@ -198,7 +198,7 @@ def expose_classes(path: str, namespace: dict[str, Any], conversions: dict[str, 
 def class_of(module: str, form: Form, conversions: dict[str, Any]) -> type[Operation]:
     """Create the class of a form.
 
-    If the form has attributes, the function that computes it is compiled at its first call.
+    If the form has attributes, the function that computes the operator is defined at the first call.
     """
     if not form.arguments:
         example, _, prints = form.example.partition(" => ")
