@@ -23,12 +23,12 @@ class Bijector(Cell):
     A derived class defines ``_forward``, ``_inverse`` and ``_forward_log_jacobian``.
 
     Args:
-        is_constant_jacobian: whether the slope is constant.
-        is_injective: whether f is injective.
-        name: name of the bijector; by default the name of the class.
-        dtype: element type of the parameters, by default float32.
-        param: parameters by name. MindSpore programs may pass ``dict(locals())`` of the constructor instead,
-            which contains the parameters as ``"param"``.
+        is_constant_jacobian (bool, optional): whether the slope is constant. Default: ``False``.
+        is_injective (bool, optional): whether f is injective. Default: ``True``.
+        name (str or None, optional): name of the bijector. Default: ``None``, the name of the class.
+        dtype (mindgrad.dtype or None, optional): element type of the parameters. Default: ``None``, float32.
+        param (dict or None, optional): parameters by name. MindSpore programs may pass ``dict(locals())`` of
+            the constructor instead, which contains the parameters as ``"param"``. Default: ``None``.
 
     Inputs:
         A Distribution of x, for which the call returns the
@@ -134,8 +134,9 @@ class Invert(Bijector):
     """The inverse of a bijector.
 
     Args:
-        bijector: the bijector to invert.
-        name: name; by default ``Invert`` followed by the name of ``bijector``.
+        bijector (Bijector): the bijector to invert.
+        name (str, optional): name. Default: ``""``, which means ``Invert`` followed by the name of
+            ``bijector``.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector

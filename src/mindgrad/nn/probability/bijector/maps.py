@@ -15,8 +15,8 @@ class PowerTransform(Bijector):
     """f(x) = (1 + c x)^(1 / c), and exp x for c = 0.
 
     Args:
-        power: c, at least 0.
-        name: name of the bijector.
+        power (number, optional): c, at least 0. Default: ``0.0``.
+        name (str, optional): name of the bijector.
 
     Raises:
         ValueError: If ``power`` is negative.
@@ -63,7 +63,7 @@ class Exp(PowerTransform):
     """f(x) = exp x.
 
     Args:
-        name: name of the bijector.
+        name (str, optional): name of the bijector.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector
@@ -79,9 +79,9 @@ class ScalarAffine(Bijector):
     """f(x) = scale · x + shift.
 
     Args:
-        scale: slope, nonzero.
-        shift: constant term.
-        name: name of the bijector.
+        scale (number, array, or Tensor, optional): slope, nonzero. Default: ``1.0``.
+        shift (number, array, or Tensor, optional): constant term. Default: ``0.0``.
+        name (str, optional): name of the bijector.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector
@@ -119,8 +119,8 @@ class Softplus(Bijector):
     """f(x) = log(1 + exp(k x)) / k.
 
     Args:
-        sharpness: k, nonzero.
-        name: name of the bijector.
+        sharpness (number, array, or Tensor, optional): k, nonzero. Default: ``1.0``.
+        name (str, optional): name of the bijector.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector
@@ -154,9 +154,9 @@ class GumbelCDF(Bijector):
     """f(x) = exp(−exp(−(x − loc) / scale)), the distribution function of Gumbel.
 
     Args:
-        loc: mode.
-        scale: scale, above 0.
-        name: name of the bijector.
+        loc (number, array, or Tensor, optional): mode. Default: ``0.0``.
+        scale (number, array, or Tensor, optional): scale, above 0. Default: ``1.0``.
+        name (str, optional): name of the bijector.
 
     >>> from mindgrad import Tensor
     >>> from mindgrad.nn.probability import bijector

@@ -37,7 +37,7 @@ class Bernoulli(_Chance):
     """The Bernoulli distribution: 1 with probability ``probs``, else 0.
 
     Args:
-        probs: probability of 1, in [0, 1].
+        probs (number, array, or Tensor, optional): probability of 1, in [0, 1].
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -87,7 +87,7 @@ class Geometric(_Chance):
     """The geometric distribution: number of failures before the first success.
 
     Args:
-        probs: probability of success, in (0, 1].
+        probs (number, array, or Tensor, optional): probability of success, in (0, 1].
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -141,7 +141,7 @@ class Poisson(Distribution):
     """The Poisson distribution: number of independent events.
 
     Args:
-        rate: mean, above 0.
+        rate (number, array, or Tensor, optional): mean, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     Raises:
@@ -204,7 +204,8 @@ class Categorical(Distribution):
     """The categorical distribution: index of a category.
 
     Args:
-        probs: probabilities of k categories, of shape (…, k); their sum over the last axis is 1.
+        probs (array or Tensor, optional): probabilities of k categories, of shape (…, k); their sum over the
+            last axis is 1.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor

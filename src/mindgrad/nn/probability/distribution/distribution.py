@@ -25,11 +25,14 @@ __all__ = ["Distribution", "above_zero", "in_unit_interval"]
 class Distribution(Cell):
     """A distribution with parameters from the constructor or from each call.
 
+    A parameter that is ``None`` in the constructor must be an argument of each call.
+
     Args:
-        seed: seed of this distribution; ``None`` or 0 for none.
-        dtype: element type of the samples.
-        name: name of the distribution.
-        param: parameters by name: numbers, arrays, Tensors, Parameters, or ``None``.
+        seed (int or None): seed of this distribution; ``None`` or 0 for none.
+        dtype (mindgrad.dtype): element type of the samples.
+        name (str): name of the distribution.
+        param (dict, optional): parameters by name: numbers, arrays, Tensors, Parameters, or ``None``.
+            Default: ``None``.
 
     Inputs:
         ``name``: name of a method, followed by its arguments: ``normal("log_prob", value)``.
@@ -245,15 +248,19 @@ class Distribution(Cell):
     # -- two distributions ------------------------------------------------------------------------
 
     def kl_loss(self, dist: str, *args: Any, **kwargs: Any) -> Tensor:
-        """The Kullback-Leibler divergence: the mean over a of log a(x) − log b(x).
+        """The Kullback-Leibler divergence: the mean of log a(x) − log b(x) for x from a.
 
         This distribution is a, and ``dist`` and its parameters describe b.
 
         Args:
-            dist: kind of b, which must be the kind of a.
-            args: parameters of b, then the parameters of a. The default of the latter are the parameters of
-                this distribution.
-            kwargs: the same parameters by name; the names for b end with ``_b``, as in ``mean_b``.
+            dist (str): kind of b, which must be the kind of a.
+            *args (number, array, or Tensor): parameters of b, then the parameters of a. By default, the
+                latter are the parameters of this distribution.
+            **kwargs (number, array, or Tensor): the same parameters by name; the names for b end with
+                ``_b``, as in ``mean_b``.
+
+        Returns:
+            Tensor: the divergence.
 
         Raises:
             ValueError: If b is not of the same kind.

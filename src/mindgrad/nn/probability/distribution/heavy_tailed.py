@@ -19,8 +19,8 @@ class Cauchy(Distribution):
     It has no mean and no variance.
 
     Args:
-        loc: mode.
-        scale: half width at half maximum, above 0.
+        loc (number, array, or Tensor, optional): mode.
+        scale (number, array, or Tensor, optional): half width at half maximum, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     Raises:
@@ -88,8 +88,8 @@ class HalfNormal(_Centred):
     """The half-normal distribution: twice the normal density for x ≥ ``mean``.
 
     Args:
-        mean: lower bound, the mean of the normal density.
-        sd: standard deviation of the normal density, above 0.
+        mean (number, array, or Tensor, optional): lower bound, the mean of the normal density.
+        sd (number, array, or Tensor, optional): standard deviation of the normal density, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -117,8 +117,8 @@ class Laplace(_Centred):
     """The Laplace distribution, with density exp(−|x − mean| / sd) / (2 sd).
 
     Args:
-        mean: mean.
-        sd: scale, above 0.
+        mean (number, array, or Tensor, optional): mean.
+        sd (number, array, or Tensor, optional): scale, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -142,9 +142,9 @@ class StudentT(_Centred):
     The density is proportional to (1 + ((x − mean) / sd)² / df)^(−(df + 1) / 2).
 
     Args:
-        df: degrees of freedom, above 0.
-        mean: location.
-        sd: scale, above 0.
+        df (number, array, or Tensor, optional): degrees of freedom, above 0.
+        mean (number, array, or Tensor, optional): location.
+        sd (number, array, or Tensor, optional): scale, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor

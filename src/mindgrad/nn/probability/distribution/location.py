@@ -22,8 +22,8 @@ class Normal(Distribution):
     Samples are mean + sd · z, so gradients flow from them to both parameters.
 
     Args:
-        mean: mean.
-        sd: standard deviation, above 0.
+        mean (number, array, or Tensor, optional): mean.
+        sd (number, array, or Tensor, optional): standard deviation, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -84,8 +84,8 @@ class LogNormal(Normal):
     """The log-normal distribution: the logarithm is normally distributed.
 
     Args:
-        loc: mean of the logarithm.
-        scale: standard deviation of the logarithm, above 0.
+        loc (number, array, or Tensor, optional): mean of the logarithm.
+        scale (number, array, or Tensor, optional): standard deviation of the logarithm, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -151,8 +151,8 @@ class Uniform(Distribution):
     Samples are low + (high − low) · u, so gradients flow from them to both parameters.
 
     Args:
-        low: lower bound.
-        high: upper bound, above ``low``.
+        low (number, array, or Tensor, optional): lower bound.
+        high (number, array, or Tensor, optional): upper bound, above ``low``.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -210,8 +210,8 @@ class Logistic(_LocationScale):
     """The logistic distribution, with ``cdf`` 1 / (1 + exp(−(x − loc) / scale)).
 
     Args:
-        loc: mean.
-        scale: scale, above 0.
+        loc (number, array, or Tensor, optional): mean.
+        scale (number, array, or Tensor, optional): scale, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor
@@ -269,8 +269,8 @@ class Gumbel(_LocationScale):
     It is the limit distribution of the maximum of many samples.
 
     Args:
-        loc: mode.
-        scale: scale, above 0.
+        loc (number, array, or Tensor): mode.
+        scale (number, array, or Tensor): scale, above 0.
         seed, dtype, name: see :class:`Distribution`.
 
     >>> from mindgrad import Tensor

@@ -16,8 +16,8 @@ class TransformedDistribution(Distribution):
     Here, p is the density of x.
 
     Args:
-        bijector: f, which must be increasing for ``cdf``.
-        distribution: distribution of x; the transformed distribution has the same parameters.
+        bijector (Bijector): f, which must be increasing for ``cdf``.
+        distribution (Distribution): distribution of x; the transformed distribution has the same parameters.
         seed, name: see :class:`Distribution`.
 
     Raises:
