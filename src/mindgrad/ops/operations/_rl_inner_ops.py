@@ -64,7 +64,7 @@ _HANDLES = {
     "PriorityReplayBuffer": (("Create", "Push", "Sample", "Update", "Destroy"), _BUFFER),
     "ReservoirReplayBuffer": (("Create", "Push", "Sample", "Destroy"), _BUFFER),
     "Env": (("Create", "Reset", "Step"), "Write the environment in Python, between calls of the agent."),
-    "Mux": (("Send", "Receive"), "Use the functions of mindspore.communication.comm_func."),
+    "Mux": (("Send", "Receive"), "Use the functions of mindgrad.communication.comm_func."),
     "Batch": (("Assign", "Read"), "Assign the Parameters one by one with ops.assign."),
     "TensorsQueue": (
         ("Create", "Put", "Get", "Pop", "Clear", "Close", "Size"),

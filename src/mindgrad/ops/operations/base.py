@@ -182,8 +182,8 @@ def expose_classes(path: str, namespace: dict[str, Any], conversions: dict[str, 
     """Add the operator classes that are declared for a path to a module.
 
     Args:
-        path: path of the surface.
-        namespace: globals of its module.
+        path: path of the classes in the registry, such as ``"ops.operations"``.
+        namespace: globals of the module.
         conversions: other names that forms may use.
     """
 
