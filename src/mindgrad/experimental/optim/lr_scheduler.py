@@ -51,7 +51,7 @@ class LRScheduler:
         owner = type(self).__name__
         if not isinstance(optimizer, Optimizer):
             raise TypeError(
-                f"For '{owner}', the 'optimizer' must be an optimizer of mindgrad.experimental.optim, but got "
+                f"For '{owner}', the 'optimizer' must be one of mindgrad.experimental.optim, but got "
                 f"{type(optimizer).__name__}; nn.{type(optimizer).__name__} takes a schedule as its rate."
             )
         if isinstance(last_epoch, bool) or not isinstance(last_epoch, int):

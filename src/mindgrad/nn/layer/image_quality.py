@@ -74,8 +74,8 @@ class SSIM(Cell):
 
         SSIM = mean of (2 μₓμᵧ + c₁)(2 σₓᵧ + c₂) / ((μₓ² + μᵧ² + c₁)(σₓ² + σᵧ² + c₂))
 
-    The mean is over channels and windows. The means μ and covariances σ of a window are weighted by a
-    Gaussian, and cᵢ = (kᵢ · ``max_val``)².
+    The mean is over channels and windows. Within a window, elements are weighted by a Gaussian,
+    and cᵢ = (kᵢ · ``max_val``)².
 
     Args:
         max_val (float): maximum value of a pixel.

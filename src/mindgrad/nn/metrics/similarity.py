@@ -142,7 +142,7 @@ class OcclusionSensitivity(Metric):
     >>> net = nn.Dense(3, 2, weight_init="ones", bias_init="zeros")
     >>> metric = nn.OcclusionSensitivity(margin=1)
     >>> metric.update(net, np.array([[1.0, 2.0, 4.0]], np.float32), np.array(1))
-    >>> print(metric.eval())  # what lies one before, and at, each place
+    >>> print(metric.eval())  # the sum of the previous element and the element
     [1. 3. 6.]
     """
 

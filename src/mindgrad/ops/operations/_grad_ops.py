@@ -1,8 +1,7 @@
 """Names of MindSpore's derivative operators, which raise an error when called.
 
-MindSpore's own derivative rules consist of such operators. ``from mindspore.ops.operations import _grad_ops
-as G``
-works: every name that contains ``Grad`` exists.
+MindSpore's own derivative rules consist of such operators. Programs can import the module as in MindSpore,
+``from mindspore.ops.operations import _grad_ops as G``, and every name that contains ``Grad`` exists.
 """
 
 from functools import cache
