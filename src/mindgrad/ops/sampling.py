@@ -295,8 +295,8 @@ def choice_with_mask(input_x: Any, count: int = 256, seed: int | None = None) ->
         seed (int or None): seed of this call. ``None`` uses the seed of ``set_seed``.
 
     Returns:
-        The indices, int32 of shape ``(count, axes)``, and which of them were chosen, Boolean of shape
-        ``(count,)``. If fewer elements are true, the remaining indices are 0.
+        The indices, int32 of shape ``(count, axes)``, and a Boolean tensor of shape ``(count,)``, which is
+        true for each index of a true element. If there are fewer true elements, the remaining indices are 0.
 
     Raises:
         TypeError: If ``input_x`` is not Boolean, or an argument is not an int.

@@ -6,8 +6,8 @@ must be known. Often only a reduction of ``x[mask]`` is used, and its shape is k
     exp(x[mask]).sum()  =  where(mask, exp(x), 0).sum()
 
 A ``Selection`` represents ``x[mask]``. It has an element type but no shape. Pointwise operators are applied
-to all elements of ``x``, where elements that are not selected are replaced by 1; reductions ignore the
-latter. Code that reads the shape, and every other operator, raises ``CompileError``.
+to all elements of ``x``, where 1 replaces the elements that are not selected. Reductions ignore these
+elements. Code that reads the shape, and every other operator, raises ``CompileError``.
 """
 
 from __future__ import annotations

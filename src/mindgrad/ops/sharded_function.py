@@ -87,7 +87,7 @@ def shard(
 ) -> Sharded:
     """Shard the tensors of a function over the devices.
 
-    XLA's partitioner divides everything in between and inserts the communication. Values and derivatives of
+    XLA's partitioner divides the computation and inserts the communication. Values and derivatives of
     every order are the same as on one device. Functions are divided after ``set_auto_parallel_context`` or
     inside :class:`mindgrad.parallel.AutoParallel`; otherwise they run on one device, and strategies have no
     effect. A divided function is compiled in both modes.

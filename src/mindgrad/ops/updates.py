@@ -1,8 +1,8 @@
 """Update rules of optimizers as operators of Parameters.
 
 Each operator assigns the new values and returns them. The sparse forms accept the gradient of some rows of a
-Parameter and the indices of these rows. The gradients of a repeated row are added, and rows that are
-not listed do not change. The optimizers are in :mod:`mindgrad.nn.optim`.
+Parameter and the indices of these rows. The gradients of a repeated row are added, and rows that are not
+listed do not change. The optimizers are in :mod:`mindgrad.nn.optim`.
 """
 
 from __future__ import annotations
@@ -307,10 +307,10 @@ def ftrl(
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Apply one step of FTRL, "follow the regularized leader" (McMahan et al. 2013).
 
-        linear ← linear + g − (accum'⁻ᵖ − accum⁻ᵖ) / lr · var,  var ← (l1 sign(linear) − linear) / (accum'⁻ᵖ /
-        lr + 2 l2)
+        linear ← linear + g − (accum'⁻ᵖ − accum⁻ᵖ) / lr · var
+        var ← (l1 sign(linear) − linear) / (accum'⁻ᵖ / lr + 2 l2)
 
-    accum' is accum + g², and var is 0 where ``|linear| ≤ l1``.
+    p is ``lr_power``, accum' is accum + g², and var is 0 where ``|linear| ≤ l1``.
     """
     g, assign = _dense_or_rows(var, grad, indices)
     old, new = _power(accum, lr_power), _power(accum + g * g, lr_power)

@@ -31,7 +31,7 @@ def _share(owner: str, momentum: Any) -> float:
 
 
 class BatchNorm(Cell):
-    """Base class of batch normalizations; subclasses accept different numbers of axes."""
+    """Base class of batch normalizations for different numbers of axes."""
 
     axes: tuple[int, ...] = ()
 
@@ -304,7 +304,7 @@ class GroupNorm(Cell):
 
 
 class _InstanceNorm(Cell):
-    """Base class of instance normalizations; subclasses accept different numbers of axes."""
+    """Base class of instance normalizations for different numbers of axes."""
 
     rank = 0
 
